@@ -1,0 +1,1 @@
+"""gradcheck: proves TensorFlow gradients right, or shows which element is wrong and why."""

@@ -1,0 +1,97 @@
+"""What one declaration of an op says. The families (elementwise.py, linalg.py, …) hold them.
+
+A formula is always text in the small language of `gradcheck.ops.language`: the checks execute that
+text and `explain` prints it, so the two cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from gradcheck.model import Sample, Shape
+
+
+class Kind(StrEnum):
+    """What an input holds; only `real` ones (which may be complex too) are differentiated."""
+
+    REAL = "real"
+    INTEGER = "integer"
+    BOOLEAN = "boolean"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Where an input may lie, and how to draw it so that it does."""
+
+    low: float = float("-inf")
+    high: float = float("inf")
+    """The interval on which the op is defined and differentiable; steps stay inside it."""
+    sample: Sample = Sample("normal")
+    kinks: tuple[float, ...] = ()
+    """Points where the op is not differentiable: random samples keep away from them."""
+
+
+ANYWHERE = Domain()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One tensor parameter of an op, named as TensorFlow names it."""
+
+    name: str
+    domain: Domain = ANYWHERE
+    kind: Kind = Kind.REAL
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One concrete use of an op: what a rule needs to write a formula or to infer a shape."""
+
+    shapes: Mapping[str, Shape]
+    """By input, in the order of the call."""
+    args: Mapping[str, Any]
+    """Completed with the declared defaults."""
+
+
+Formulas = Mapping[str, str]
+"""By input: the vector-Jacobian product, as text over the inputs, the args, `G` and `out`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Op:
+    """One declaration: name, TensorFlow callable, input domains, formula, pitfalls."""
+
+    name: str
+    tf: str
+    """The TensorFlow callable, by its dotted name; looked up only when a case runs."""
+    family: str
+    summary: str
+    """What it computes, in one line: `C = A·B`."""
+    inputs: tuple[Parameter, ...]
+    formula: Formulas | Callable[[Call], Formulas]
+    shape: Callable[[Call], Shape]
+    """The output's shape; raises ShapeError, which `validate` shows without TensorFlow."""
+    variadic: bool = False
+    """Whether the one declared parameter takes a list: any number of inputs, of any names."""
+    args: Mapping[str, Any] = field(default_factory=dict)
+    """The arguments that are not differentiated, with their defaults."""
+    required: tuple[str, ...] = ()
+    """The args (not in `args`) that a spec must give."""
+    aliases: tuple[str, ...] = ()
+    """Other dotted TensorFlow names of the same callable."""
+    build: Callable[[Any, list[Any], Mapping[str, Any]], Any] | None = None
+    """`build(tf, tensors, args)` where a plain call by keyword does not do."""
+    pitfalls: tuple[str, ...] = ()
+    """The mistakes people make with this gradient, a sentence each."""
+
+    def formulas(self, call: Call) -> Formulas:
+        """The formula of each input for this very call."""
+        return self.formula(call) if callable(self.formula) else self.formula
+
+    def call(self, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> Call:
+        """A Call of this op, its args completed with the defaults."""
+        return Call(shapes=dict(shapes), args={**self.args, **args})
