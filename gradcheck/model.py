@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from gradcheck.errors import SpecProblem
 
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
@@ -330,3 +333,29 @@ class Result:
     def diagnosis(self) -> Diagnosis | None:
         """The likely cause of the first mismatch that has one."""
         return next((c.diagnosis for c in self.comparisons if c.diagnosis), None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """What a run is about to do: said to the reporters before the first result."""
+
+    cases: tuple[Case, ...]
+    problems: tuple[SpecProblem, ...]
+    """What is wrong in the specs; the cases that are right run all the same."""
+    environment: Mapping[str, str]
+    """Versions, machine and flags, for the header of a report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How a run ended: said to the reporters after the last result."""
+
+    total: int
+    verdicts: Mapping[Verdict, int]
+    failed: int
+    """Results whose verdict is not the expected one."""
+    known: int
+    """Results that are not acceptable but expected: known bugs."""
+    problems: int
+    seconds: float
+    interrupted: bool = False

@@ -1,0 +1,138 @@
+"""What TensorFlow says the derivative is: the tape, and the forward accumulator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcheck.checker.problem import Operand
+from gradcheck.checker.tensors import (
+    Function,
+    differentiable_outputs,
+    explain_exception,
+    to_numpy,
+    to_tensors,
+)
+from gradcheck.errors import UsageError
+from gradcheck.model import Array, Mode, Shape, Upstream
+
+
+class GradientRaised(Exception):  # noqa: N818  (it is not an error of ours: it becomes a verdict)
+    """The forward pass went well, the gradient raised."""
+
+
+@dataclass(frozen=True, eq=False)
+class Backward:
+    """Outputs, and a gradient (or None) for each operand that is differentiated."""
+
+    outputs: list[Array]
+    gradients: list[Array | None]
+
+
+def draw_upstream(
+    upstream: Upstream, shapes: Sequence[Shape], complex_: Sequence[bool], seed: int
+) -> list[Array]:
+    """The cotangent of each output, in double precision.
+
+    Drawn ones are signed and keep away from zero, so that no output counts for nothing; they are
+    multiples of 1/64, so that every precision represents them exactly.
+    """
+    if isinstance(upstream, tuple):
+        if len(upstream) != len(shapes):
+            raise UsageError(
+                f"`upstream` has {len(upstream)} arrays, but the function has "
+                f"{len(shapes)} floating-point outputs"
+            )
+        for given, shape in zip(upstream, shapes, strict=True):
+            if given.shape != shape:
+                raise UsageError(
+                    f"`upstream` has shape {list(given.shape)}, but the output it belongs to has "
+                    f"shape {list(shape)}"
+                )
+        return [np.asarray(given) for given in upstream]
+    if upstream == "ones":
+        return [np.ones(shape) for shape in shapes]
+    rng = np.random.default_rng([seed, 0x6374])
+
+    def draw(shape: Shape) -> Array:
+        size = np.array(rng.integers(32, 97, size=shape) / 64)
+        return size * rng.choice([-1.0, 1.0], size=shape)
+
+    return [
+        draw(shape) + 1j * draw(shape) if is_complex else draw(shape)
+        for shape, is_complex in zip(shapes, complex_, strict=True)
+    ]
+
+
+def backward(
+    function: Function,
+    operands: Sequence[Operand],
+    values: Sequence[Array],
+    upstream: Sequence[Array],
+    mode: Mode = Mode.EAGER,
+) -> Backward:
+    """One pass forward and one back.
+
+    Raises GradientRaised when only the way back fails, and whatever the function raises else.
+    """
+    import tensorflow as tf
+
+    tensors = to_tensors(operands, values)
+    reached_back = False
+
+    def both(*constants: Any) -> tuple[list[Any], list[Any]]:
+        nonlocal reached_back
+        arguments = [
+            t if o.variable else c for t, o, c in zip(tensors, operands, constants, strict=True)
+        ]
+        sources = [a for a, o in zip(arguments, operands, strict=True) if o.differentiate]
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(sources)
+            outputs = differentiable_outputs(function(*arguments))
+        reached_back = True
+        cotangents = [
+            tf.cast(tf.constant(ct), output.dtype)
+            for ct, output in zip(upstream, outputs, strict=True)
+        ]
+        gradients = tape.gradient(outputs, sources, output_gradients=cotangents)
+        return outputs, [None if g is None else tf.convert_to_tensor(g) for g in gradients]
+
+    run = both
+    if mode is not Mode.EAGER:
+        run = tf.function(both, jit_compile=mode is Mode.XLA, autograph=False)
+    constants = [tf.zeros([]) if o.variable else t for t, o in zip(tensors, operands, strict=True)]
+    try:
+        outputs, gradients = run(*constants)
+    except Exception as error:
+        # A traced function may fail on its way forward after its way back was traced.
+        if reached_back and (mode is Mode.EAGER or isinstance(error, LookupError)):
+            raise GradientRaised(explain_exception(error)) from error
+        raise
+    return Backward(
+        [to_numpy(output) for output in outputs],
+        [None if g is None else to_numpy(g) for g in gradients],
+    )
+
+
+def forward(
+    function: Function,
+    operands: Sequence[Operand],
+    values: Sequence[Array],
+    tangents: Sequence[Array],
+) -> list[Array]:
+    """How each output moves when the differentiated operands move along their tangents."""
+    import tensorflow as tf
+
+    arguments = [tf.constant(value) for value in values]
+    primals = [a for a, o in zip(arguments, operands, strict=True) if o.differentiate]
+    moved = [tf.cast(tf.constant(t), p.dtype) for t, p in zip(tangents, primals, strict=True)]
+    try:
+        with tf.autodiff.ForwardAccumulator(primals, moved) as accumulator:
+            outputs = differentiable_outputs(function(*arguments))
+        moves = [accumulator.jvp(o, tf.UnconnectedGradients.ZERO) for o in outputs]
+    except Exception as error:
+        raise GradientRaised(explain_exception(error)) from error
+    return [to_numpy(move) for move in moves]

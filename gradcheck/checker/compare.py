@@ -1,0 +1,96 @@
+"""An analytic gradient against a numeric one with error bars: coordinate by coordinate.
+
+The tolerance is the numeric derivative's own bound, plus what the arithmetic of the analytic
+gradient itself may lose. There is no fixed absolute tolerance: where a gradient is 1e-12, an error
+of 1e-13 is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradcheck.model import Array, Estimate, Tolerance, Verdict
+
+BOUND_SAFETY = 2.0
+"""How many times its bound the numeric derivative may be off before the gradient is wrong."""
+
+ARITHMETIC = 32 * 2.0**-52
+"""Rounding that is granted to the analytic gradient, relative to its parts before they cancel."""
+
+VACUOUS = 0.05
+"""A bound that is more than this share of the input's largest derivative judges nothing."""
+
+
+@dataclass(eq=False)
+class Agreement:
+    """How each coordinate fared."""
+
+    verdicts: Array
+    """An array of Verdict, by coordinate."""
+    error: Array
+    tolerance: Array
+
+    @property
+    def overall(self) -> Verdict:
+        """The verdict of all the coordinates together."""
+        present = set(self.verdicts.tolist())
+        for verdict in (Verdict.MISMATCH, Verdict.NONFINITE, Verdict.INCONCLUSIVE, Verdict.KINK):
+            if verdict in present:
+                return verdict
+        return Verdict.PASS
+
+
+def compare(
+    analytic: Array,
+    estimate: Estimate,
+    *,
+    reference: float,
+    slack: Array | float = 0.0,
+    tolerance: Tolerance | None = None,
+    excused: Array | None = None,
+) -> Agreement:
+    """Compare coordinate by coordinate.
+
+    Args:
+        analytic: the derivative along each coordinate, from TensorFlow.
+        estimate: the numeric one.
+        reference: the size of a derivative that matters for this input.
+        slack: what the analytic gradient's own noise was measured to be.
+        tolerance: given by hand, in place of the error bars.
+        excused: coordinates that cannot be moved (infinite inputs) and so are not judged.
+    """
+    with np.errstate(all="ignore"):
+        numeric = estimate.numeric
+        low = np.minimum(estimate.left, estimate.right)
+        high = np.maximum(estimate.left, estimate.right)
+        nearest = np.where(estimate.kink, np.clip(analytic, low, high), numeric)
+        error = np.abs(analytic - nearest)
+        error = np.where(analytic == nearest, 0.0, error)
+        allowed = BOUND_SAFETY * estimate.bound + slack
+        allowed = allowed + ARITHMETIC * np.maximum(np.abs(numeric), estimate.scale)
+        if tolerance is not None:
+            allowed = tolerance.atol + tolerance.rtol * np.abs(nearest)
+        infinite = np.isinf(numeric)
+        unknown = ~infinite & ~(estimate.bound <= VACUOUS * np.maximum(reference, np.abs(numeric)))
+        broken = ~np.isfinite(analytic) & ~infinite
+        wrong = np.where(infinite, np.isfinite(analytic), error > allowed)
+    # From the mildest to the gravest: the last that applies stays.
+    verdicts = np.full(len(analytic), Verdict.PASS, dtype=object)
+    verdicts[estimate.kink] = Verdict.KINK
+    verdicts[wrong] = Verdict.MISMATCH
+    verdicts[unknown] = Verdict.INCONCLUSIVE
+    verdicts[broken] = Verdict.NONFINITE
+    if excused is not None:
+        verdicts[excused & (verdicts != Verdict.NONFINITE)] = Verdict.PASS
+        error = np.where(excused, 0.0, error)
+    return Agreement(verdicts, error, allowed)
+
+
+def relative_error(error: Array, analytic: Array, estimate: Estimate) -> Array:
+    """The error relative to the element; zero where the element cannot be told from zero."""
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(analytic), np.abs(estimate.numeric))
+        told = (size > estimate.bound) & np.isfinite(error) & (size > 0)
+        return np.where(told, error / size, 0.0)

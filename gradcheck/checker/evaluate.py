@@ -1,0 +1,213 @@
+"""A function under test as a map from rows of numbers to rows of numbers.
+
+Numeric differentiation calls the function thousands of times at nearby points. Most TensorFlow
+functions take a leading batch axis, so all the points can go through one call. Whether this one
+does is not assumed: a probe on unrelated points compares the batched call with single ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcheck.checker.layout import Layout
+from gradcheck.checker.problem import Operand
+from gradcheck.checker.tensors import Function, differentiable_outputs, is_floating
+from gradcheck.model import Array, Shape
+
+Batched = Callable[[list[Array]], Any]
+"""Stacked values of the moved operands to whatever the function returns for them."""
+
+PROBE_TOLERANCE = 1e-12
+"""How far a batched call may be from single ones, relative to the largest output: summation in
+another order is all that may differ."""
+
+TRACING_PAYS = 2.0
+"""Seconds of single calls from which on tracing a vectorised version is worth its cost."""
+
+
+class Evaluator:
+    """Evaluates a function at rows of points: batched where that is right, one by one elsewhere."""
+
+    def __init__(
+        self, function: Function, operands: Sequence[Operand], values: Sequence[Array]
+    ) -> None:
+        """Evaluate once at the point itself; raises whatever the function raises.
+
+        Args:
+            function: takes a tensor per operand.
+            operands: all of them.
+            values: their values, in the precision to evaluate in.
+        """
+        self._function = function
+        self._values = list(values)
+        self._moved = [i for i, operand in enumerate(operands) if operand.differentiate]
+        self._dtypes = [self._values[i].dtype for i in self._moved]
+        self.inputs = Layout.of([self._values[i] for i in self._moved])
+        self.point = self.inputs.flatten([self._values[i] for i in self._moved])
+        started = time.perf_counter()
+        outputs = self._single([self._values[i] for i in self._moved])
+        self._seconds = time.perf_counter() - started
+        self.outputs = Layout.of(outputs)
+        self.output_dtypes = [output.dtype for output in outputs]
+        self.base = self.outputs.flatten(outputs)
+        self._batched: Batched | None = None
+        self._probed = False
+
+    @property
+    def precision(self) -> np.dtype[Any] | None:
+        """What the moved values are rounded to; None for double precision."""
+        for dtype in self._dtypes:
+            if is_floating(dtype) and dtype != np.float64:
+                return dtype
+            if dtype == np.complex64:
+                return np.dtype(np.float32)
+        return None
+
+    def again(self) -> Array:
+        """The outputs at the point once more: a deterministic function repeats itself."""
+        return self.outputs.flatten(self._single([self._values[i] for i in self._moved]))
+
+    def __call__(self, points: Array) -> Array:
+        """Rows of outputs for rows of points."""
+        stacked = [
+            array.astype(dtype, copy=False)
+            for array, dtype in zip(self.inputs.unflatten_rows(points), self._dtypes, strict=True)
+        ]
+        if not self._probed:
+            self._probed = True
+            self._batched = self._find_batched(len(points))
+        if self._batched is not None:
+            try:
+                return self._rows(self._batched(stacked), len(points))
+            except Exception:  # a batch of another size may not fit where the probe did
+                self._batched = None
+        return self._one_by_one(stacked)
+
+    def expect(self, evaluations: int) -> None:
+        """Say how many single calls are to come, so that tracing is weighed against them."""
+        if self._probed and self._batched is None and self._seconds * evaluations > TRACING_PAYS:
+            self._batched = self._first_that_works([self._vectorised()])
+
+    def _single(self, moved: Sequence[Array]) -> list[Array]:
+        import tensorflow as tf
+
+        arguments = [tf.constant(value) for value in self._values]
+        for position, value in zip(self._moved, moved, strict=True):
+            arguments[position] = tf.constant(value)
+        return [output.numpy() for output in differentiable_outputs(self._function(*arguments))]
+
+    def _one_by_one(self, stacked: Sequence[Array]) -> Array:
+        """A call per point; the conversions at both ends are done once for all of them."""
+        import tensorflow as tf
+
+        arguments: list[Any] = [tf.constant(value) for value in self._values]
+        columns = [tf.unstack(tf.constant(array)) for array in stacked]
+        collected: list[list[Any]] = [[] for _ in self.outputs.shapes]
+        for tensors in zip(*columns, strict=True):
+            for position, tensor in zip(self._moved, tensors, strict=True):
+                arguments[position] = tensor
+            outputs = differentiable_outputs(self._function(*arguments))
+            for kept, output in zip(collected, outputs, strict=True):
+                kept.append(output)
+        return self._rows([tf.stack(outputs) for outputs in collected], len(stacked[0]))
+
+    def _rows(self, structure: Any, rows: int) -> Array:
+        """Stacked outputs as rows; raises ValueError when the shapes are not those expected."""
+        arrays = [output.numpy() for output in differentiable_outputs(structure)]
+        expected = [(rows, *shape) for shape in self.outputs.shapes]
+        if [array.shape for array in arrays] != expected:
+            raise ValueError("the batched outputs have other shapes")
+        return self.outputs.flatten_rows(arrays)
+
+    def _find_batched(self, rows: int) -> Batched | None:
+        if rows < 4 or not self.outputs.shapes:
+            return None
+        ranks = [len(shape) for shape in self.inputs.shapes]
+        candidates = [self._stacked(pad_to=None)]
+        if len(set(ranks)) > 1:
+            candidates.insert(0, self._stacked(pad_to=max(ranks)))
+        if len(self._moved) < len(self._values):
+            candidates.append(self._stacked(pad_to=max(ranks), stack_all=True))
+        return self._first_that_works(candidates)
+
+    def _first_that_works(self, candidates: Sequence[Batched]) -> Batched | None:
+        """The first candidate that equals single calls on points that have nothing in common."""
+        taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
+        count = next(size for size in range(3, 64) if size not in taken)
+        rng = np.random.default_rng(len(self.point))
+        points = self.point * rng.uniform(0.75, 1.0, size=(count, len(self.point)))
+        stacked = [
+            array.astype(dtype)
+            for array, dtype in zip(self.inputs.unflatten_rows(points), self._dtypes, strict=True)
+        ]
+        try:
+            single = self._one_by_one(stacked)
+        except Exception:  # not defined there: nothing to compare with
+            return None
+        finite = np.isfinite(single)
+        allowed = PROBE_TOLERANCE * np.max(np.abs(single[finite]), initial=0.0)
+        if self.precision is not None:
+            allowed *= 2.0**29
+        for candidate in candidates:
+            try:
+                batched = self._rows(candidate(stacked), count)
+            except Exception:  # this function does not take a batch in this way
+                continue
+            same = (batched == single) | (np.isnan(batched) & np.isnan(single))
+            if (same | (np.abs(batched - single) <= allowed)).all():
+                return candidate
+        return None
+
+    def _stacked(self, pad_to: int | None, *, stack_all: bool = False) -> Batched:
+        """A plain call with a leading axis on the moved operands.
+
+        Args:
+            pad_to: insert axes of size one so that all have this rank behind the leading one, as
+                broadcasting aligns shapes at their ends.
+            stack_all: give the operands that are not moved a leading axis too.
+        """
+        import tensorflow as tf
+
+        def call(stacked: list[Array]) -> Any:
+            rows = len(stacked[0])
+            arguments: list[Any] = []
+            for value in self._values:
+                if stack_all:
+                    arguments.append(_align(np.stack([value] * rows), value.shape, pad_to))
+                else:
+                    arguments.append(tf.constant(value))
+            for position, array, shape in zip(
+                self._moved, stacked, self.inputs.shapes, strict=True
+            ):
+                arguments[position] = tf.constant(_align(array, shape, pad_to))
+            return self._function(*arguments)
+
+        return call
+
+    def _vectorised(self) -> Batched:
+        """TensorFlow's own vectorisation of the function, traced once."""
+        import tensorflow as tf
+
+        constants = [tf.constant(value) for value in self._values]
+
+        def one(tensors: Sequence[Any]) -> list[Any]:
+            arguments = list(constants)
+            for position, tensor in zip(self._moved, tensors, strict=True):
+                arguments[position] = tensor
+            return differentiable_outputs(self._function(*arguments))
+
+        @tf.function(reduce_retracing=True)  # type: ignore[untyped-decorator]  # no types in TF
+        def many(stacked: list[Any]) -> Any:
+            return tf.vectorized_map(one, stacked)
+
+        return lambda stacked: many([tf.constant(array) for array in stacked])
+
+
+def _align(array: Array, shape: Shape, rank: int | None) -> Array:
+    if rank is None or len(shape) >= rank:
+        return array
+    return array.reshape(len(array), *(1,) * (rank - len(shape)), *shape)

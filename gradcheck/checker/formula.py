@@ -1,0 +1,105 @@
+"""The third oracle: a closed formula, declared with the op or claimed in the spec."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gradcheck.checker.analytic import Backward
+from gradcheck.checker.layout import to_double
+from gradcheck.checker.problem import Formula
+from gradcheck.checker.reference import Reference
+from gradcheck.model import Array, Comparison, Verdict
+
+FORMULA_TOLERANCE = 2.0**-42
+"""Rounding granted between two exact formulas, relative to the gradient's largest element."""
+
+
+def judge_formulas(
+    comparisons: list[Comparison], reference: Reference, passed: Backward
+) -> list[Comparison]:
+    """Put the formula's values beside the others, and judge where they tell more."""
+    judged = []
+    for comparison, gradient in zip(comparisons, passed.gradients, strict=True):
+        for source, claimed in ((reference.problem.formulas, False), (reference.problem.claims, True)):
+            formula = source.get(comparison.name)
+            if formula is not None and gradient is not None:
+                comparison = _judge(comparison, formula, gradient, reference, passed, claimed)
+        judged.append(comparison)
+    return judged
+
+
+def _judge(
+    comparison: Comparison,
+    formula: Formula,
+    gradient: Array,
+    reference: Reference,
+    passed: Backward,
+    claimed: bool,
+) -> Comparison:
+    what = "the claimed gradient" if claimed else "the declared formula"
+    inputs = [to_double(value) if value.dtype.kind in "fcV" else value for value in reference.values]
+    outputs = [to_double(output) for output in passed.outputs]
+    try:
+        with np.errstate(all="ignore"):
+            values = np.asarray(formula(inputs, list(reference.upstream), outputs))
+    except Exception as error:  # whatever a formula of the user's may raise
+        note = f"{what} cannot be evaluated: {type(error).__name__}: {error}"
+        return replace(comparison, verdict=Verdict.ERROR, note=_also(comparison.note, note))
+    if values.shape != comparison.shape:
+        note = (
+            f"{what} has shape {list(values.shape)}, but {comparison.name} has shape "
+            f"{list(comparison.shape)}: a gradient has the shape of its input"
+        )
+        return replace(comparison, verdict=Verdict.MISMATCH, note=_also(comparison.note, note))
+    if not np.issubdtype(values.dtype, np.number) and values.dtype != np.bool_:
+        note = f"{what} is not a number"
+        return replace(comparison, verdict=Verdict.ERROR, note=_also(comparison.note, note))
+    comparison = _with_values(comparison, values)
+    if not comparison.elements:
+        return comparison
+    with np.errstate(all="ignore"):
+        error = np.abs(to_double(gradient) - values)
+        largest = np.max(np.abs(values[np.isfinite(values)]), initial=0.0)
+        allowed = FORMULA_TOLERANCE * largest
+        if comparison.bound is not None:
+            # Where the function itself is noisy, two formulas may differ as much as it does.
+            allowed = allowed + np.nan_to_num(comparison.bound, nan=0.0, posinf=0.0)
+        same = (error <= allowed) | (gradient == values) | (np.isnan(gradient) & np.isnan(values))
+    if same.all():
+        if comparison.verdict is Verdict.INCONCLUSIVE:
+            note = f"{what} agrees with the tape where the numeric derivative could not judge"
+            return replace(comparison, verdict=Verdict.PASS, note=note, failing=0)
+        return comparison
+    if comparison.verdict is Verdict.MISMATCH:
+        return comparison
+    if comparison.verdict is Verdict.KINK and not claimed:
+        # At a kink two formulas may choose different values, and both be right.
+        return comparison
+    index = tuple(int(i) for i in np.unravel_index(np.argmax(np.where(same, -1, error)), same.shape))
+    note = (
+        f"{what} differs from the tape at {_place(index)}: it gives {values[index]:.8g}, the tape "
+        f"{gradient[index]:.8g}"
+    )
+    if comparison.verdict in (Verdict.PASS, Verdict.KINK):
+        note += ", and the numeric derivative agrees with the tape"
+    failing = int((~same).sum())
+    return replace(
+        comparison, verdict=Verdict.MISMATCH, note=_also(comparison.note, note), failing=failing
+    )
+
+
+def _with_values(comparison: Comparison, values: Array) -> Comparison:
+    worst = tuple(
+        replace(element, formula=values[element.index].item()) for element in comparison.worst
+    )
+    return replace(comparison, worst=worst, formula=values)
+
+
+def _place(index: tuple[int, ...]) -> str:
+    return str(list(index)) if index else "the scalar"
+
+
+def _also(first: str, second: str) -> str:
+    return f"{first}; {second}" if first else second

@@ -1,0 +1,105 @@
+"""One Problem → one Result: the steps of a check in their order, and the verdict of the whole."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from gradcheck.checker.analytic import GradientRaised
+from gradcheck.checker.forward import check_forward
+from gradcheck.checker.precision import LowPrecisionRaised
+from gradcheck.checker.problem import Problem
+from gradcheck.checker.reference import Reference
+from gradcheck.checker.reverse import check_reverse
+from gradcheck.checker.second import gradient_problem
+from gradcheck.checker.tensors import explain_exception
+from gradcheck.errors import GradcheckError
+from gradcheck.model import CheckKind, Comparison, Result, Verdict, worst_verdict
+
+
+def check_problem(problem: Problem, name: str) -> Result:
+    """Check every derivative that the problem asks for; never raises for what the function does."""
+    started = time.perf_counter()
+    comparisons: list[Comparison] = []
+    message = ""
+    verdict: Verdict | None = None
+    for kind in problem.checks:
+        try:
+            comparisons += _CHECKS[kind](problem)
+        except _Ended as ended:
+            verdict, message = ended.verdict, ended.message
+        except GradientRaised as error:
+            what = {CheckKind.FORWARD: "forward-mode derivative"}.get(kind, "gradient")
+            verdict = Verdict.ERROR
+            message = f"the forward pass is fine, but its {what} raised: {error}"
+        except (LowPrecisionRaised, GradcheckError) as error:
+            verdict, message = Verdict.ERROR, str(error)
+        except Exception as error:  # the function under test may raise anything
+            verdict, message = Verdict.ERROR, f"the function raised {explain_exception(error)}"
+        if verdict is not None:
+            break
+    verdicts = [c.verdict for c in comparisons]
+    return Result(
+        id=name,
+        verdict=worst_verdict([*verdicts, verdict] if verdict else verdicts),
+        comparisons=tuple(comparisons),
+        message=message,
+        seconds=time.perf_counter() - started,
+    )
+
+
+class _Ended(Exception):  # noqa: N818  (a verdict, not an error)
+    """There is nothing to compare: the verdict is known already."""
+
+    def __init__(self, verdict: Verdict, message: str) -> None:
+        super().__init__(message)
+        self.verdict, self.message = verdict, message
+
+
+def _reference(problem: Problem) -> Reference:
+    """The function at its point, if it can be differentiated there at all."""
+    if not any(operand.differentiate for operand in problem.operands):
+        raise _Ended(
+            Verdict.ERROR,
+            "there is nothing to differentiate: no input is floating-point or complex",
+        )
+    reference = Reference(problem)
+    if not reference.evaluator.outputs.shapes:
+        raise _Ended(Verdict.ERROR, "the function returns no floating-point or complex tensor")
+    if reference.unrepeatable > 0:
+        raise _Ended(
+            Verdict.INCONCLUSIVE,
+            "the function is not deterministic: two calls with the same inputs differ by "
+            f"{reference.unrepeatable:.3g}. Fix its seed (tf.random.stateless_…), or switch the "
+            "randomness off for the check",
+        )
+    if reference.evaluator.base.size and np.isnan(reference.evaluator.base).all():
+        raise _Ended(
+            Verdict.INCONCLUSIVE,
+            "every output of the function is NaN at this point: choose another one",
+        )
+    return reference
+
+
+def _reverse(problem: Problem) -> list[Comparison]:
+    return check_reverse(problem, _reference(problem))
+
+
+def _forward(problem: Problem) -> list[Comparison]:
+    return check_forward(problem, _reference(problem))
+
+
+def _second(problem: Problem) -> list[Comparison]:
+    derived = gradient_problem(problem, _reference(problem))
+    comparisons = check_reverse(derived, _reference(derived))
+    return [replace(c, check=CheckKind.SECOND) for c in comparisons]
+
+
+_CHECKS: dict[CheckKind, Callable[[Problem], list[Comparison]]] = {
+    CheckKind.REVERSE: _reverse,
+    CheckKind.FORWARD: _forward,
+    CheckKind.SECOND: _second,
+}

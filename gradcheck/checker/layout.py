@@ -1,0 +1,76 @@
+"""Lists of tensors as one flat real vector, and back.
+
+The numerics work on rows of real float64 numbers. A complex element takes two of them, its real and
+its imaginary part, which also is TensorFlow's convention for gradients: with `L = Re⟨ct, f⟩` the
+gradient's real part is the derivative along the real axis and its imaginary part the one along the
+imaginary axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradcheck.model import Array, Shape
+
+
+def to_double(array: Array) -> Array:
+    """The same numbers as float64 or complex128; integers and booleans become float64."""
+    return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where each tensor lies in the flat vector."""
+
+    shapes: tuple[Shape, ...]
+    complex_: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, arrays: Sequence[Array]) -> Layout:
+        """The layout of these arrays."""
+        return cls(tuple(a.shape for a in arrays), tuple(np.iscomplexobj(a) for a in arrays))
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many real numbers each tensor takes."""
+        return [
+            int(np.prod(shape, dtype=np.int64)) * (2 if is_complex else 1)
+            for shape, is_complex in zip(self.shapes, self.complex_, strict=True)
+        ]
+
+    @property
+    def offsets(self) -> list[int]:
+        """Where each tensor starts, and the total at the end."""
+        return [0, *np.cumsum(self.sizes, dtype=np.int64).tolist()]
+
+    def flatten(self, arrays: Sequence[Array]) -> Array:
+        """The arrays as one vector."""
+        return self.flatten_rows([a[np.newaxis] for a in arrays])[0]
+
+    def flatten_rows(self, stacked: Sequence[Array]) -> Array:
+        """Arrays with a leading axis each, as one row per entry of that axis."""
+        rows = stacked[0].shape[0] if stacked else 1
+        parts = []
+        for array, is_complex in zip(stacked, self.complex_, strict=True):
+            flat = array.reshape(rows, -1)
+            if is_complex:
+                flat = np.ascontiguousarray(flat, dtype=np.complex128).view(np.float64)
+            parts.append(flat.astype(np.float64, copy=False))
+        return np.concatenate(parts, axis=1) if parts else np.zeros((rows, 0))
+
+    def unflatten_rows(self, rows: Array) -> list[Array]:
+        """One row per point, as arrays with a leading axis each."""
+        arrays = []
+        for i, (shape, is_complex) in enumerate(zip(self.shapes, self.complex_, strict=True)):
+            part = rows[:, self.offsets[i] : self.offsets[i + 1]]
+            if is_complex:
+                part = np.ascontiguousarray(part).view(np.complex128)
+            arrays.append(part.reshape(len(rows), *shape))
+        return arrays
+
+    def unflatten(self, vector: Array) -> list[Array]:
+        """One vector, as arrays."""
+        return [a[0] for a in self.unflatten_rows(vector[np.newaxis])]

@@ -1,0 +1,99 @@
+"""The numeric side of a check: the function in the best precision it has, and its derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from gradcheck.checker.analytic import draw_upstream
+from gradcheck.checker.coordinates import Coordinates, choose
+from gradcheck.checker.evaluate import Evaluator
+from gradcheck.checker.noise import Noise, measure_noise
+from gradcheck.checker.numeric import STEPS, Differentiator
+from gradcheck.checker.problem import Operand, Problem
+from gradcheck.checker.tensors import explain_exception, in_double
+from gradcheck.model import Array
+
+
+class Reference:
+    """A problem's function at its point, evaluated in double precision where it has that."""
+
+    def __init__(self, problem: Problem) -> None:
+        """Evaluate the function once; raises whatever it raises."""
+        self.problem = problem
+        own = [operand.value for operand in problem.operands]
+        double = in_double(own)
+        self.is_low = any(a.dtype != b.dtype for a, b in zip(own, double, strict=True))
+        self.no_double = ""
+        """Why double precision is not to be had, where it is not."""
+        self.values = double
+        try:
+            self.evaluator = Evaluator(problem.function, problem.operands, double)
+        except Exception as error:
+            if not self.is_low:
+                raise
+            # A function that cannot be had in double precision is checked in its own.
+            self.evaluator = Evaluator(problem.function, problem.operands, own)
+            self.values = own
+            self.no_double = explain_exception(error)
+        outputs = self.evaluator.outputs
+        self.upstream = draw_upstream(
+            problem.upstream, outputs.shapes, outputs.complex_, problem.seed
+        )
+        self.weights = outputs.flatten(
+            [
+                ct.astype(np.complex128) if is_complex else np.real(ct).astype(np.float64)
+                for ct, is_complex in zip(self.upstream, outputs.complex_, strict=True)
+            ]
+        )
+
+    @property
+    def moved(self) -> Sequence[Operand]:
+        """The operands that are differentiated."""
+        return [operand for operand in self.problem.operands if operand.differentiate]
+
+    @property
+    def point_is_finite(self) -> Array:
+        """By coordinate: whether the element it moves is finite."""
+        finite: Array = np.isfinite(self.evaluator.point[self.coordinates.space.positions[:, 0]])
+        return finite
+
+    @cached_property
+    def unrepeatable(self) -> float:
+        """By how much two calls at the same point differ: zero for a deterministic function."""
+        with np.errstate(all="ignore"):
+            first, second = self.evaluator.base, self.evaluator.again()
+            same = (first == second) | (np.isnan(first) & np.isnan(second))
+            return float(np.max(np.abs(np.where(same, 0.0, first - second)), initial=0.0))
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Along which coordinates the inputs are moved."""
+        evaluator = self.evaluator
+        return choose(
+            self.moved, evaluator.inputs, evaluator.point, self.problem.seed, evaluator.precision
+        )
+
+    @cached_property
+    def noise(self) -> Noise:
+        """The noise of the outputs."""
+        evaluator = self.evaluator
+        noise = measure_noise(
+            evaluator, evaluator.point, evaluator.base, self.coordinates.scale, self.problem.seed
+        )
+        evaluator.expect(2 * STEPS * len(self.coordinates.owner))
+        return noise
+
+    @cached_property
+    def elements(self) -> Differentiator:
+        """Differentiates along single elements."""
+        space, evaluator = self.coordinates.space, self.evaluator
+        return Differentiator(evaluator, evaluator.base, self.weights, self.noise, space)
+
+    @cached_property
+    def directions(self) -> Differentiator:
+        """Differentiates along random directions, for inputs over the budget."""
+        space, evaluator = self.coordinates.directions, self.evaluator
+        return Differentiator(evaluator, evaluator.base, self.weights, self.noise, space)

@@ -1,0 +1,81 @@
+"""The border to TensorFlow: structures of tensors in and out of a function under test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcheck.checker.problem import Operand
+from gradcheck.model import Array
+
+Function = Callable[..., Any]
+"""Takes tensors by position, returns any structure of tensors."""
+
+
+def differentiable_outputs(structure: Any) -> list[Any]:
+    """The floating-point and complex tensors of whatever a function returned, in order."""
+    import tensorflow as tf
+
+    outputs = []
+    for leaf in tf.nest.flatten(structure, expand_composites=False):
+        if leaf is None or isinstance(leaf, str | bytes):
+            continue
+        tensor = tf.convert_to_tensor(leaf)
+        if tensor.dtype.is_floating or tensor.dtype.is_complex:
+            outputs.append(tensor)
+    return outputs
+
+
+def to_numpy(tensor: Any) -> Array:
+    """A tensor, or the slices that stand for one, as a dense array."""
+    import tensorflow as tf
+
+    return np.asarray(tf.convert_to_tensor(tensor).numpy())
+
+
+def to_tensors(operands: Sequence[Operand], values: Sequence[Array]) -> list[Any]:
+    """One tensor per operand, or a variable where the case asks for it."""
+    import tensorflow as tf
+
+    return [
+        tf.Variable(value) if operand.variable else tf.constant(value)
+        for operand, value in zip(operands, values, strict=True)
+    ]
+
+
+def in_double(values: Sequence[Array]) -> list[Array]:
+    """Floating-point values as float64, complex ones as complex128, the others as they are."""
+    return [widen(value) for value in values]
+
+
+def widen(value: Array) -> Array:
+    """One value in double precision; integers and booleans stay."""
+    if np.iscomplexobj(value):
+        return value.astype(np.complex128)
+    return value.astype(np.float64) if is_floating(value.dtype) else value
+
+
+def is_floating(dtype: np.dtype[Any]) -> bool:
+    """Whether a dtype holds real floating-point numbers, bfloat16 included."""
+    return bool(np.issubdtype(dtype, np.floating) or dtype.name in {"bfloat16"})
+
+
+def is_differentiable(dtype: np.dtype[Any]) -> bool:
+    """Whether an input of this dtype can have a gradient."""
+    return is_floating(dtype) or bool(np.issubdtype(dtype, np.complexfloating))
+
+
+def explain_exception(error: BaseException) -> str:
+    """The telling line of an exception, without TensorFlow's decoration."""
+    text = str(getattr(error, "message", "") or error)
+    # Graph errors name their node in braces, eager ones their op at the end.
+    text = re.sub(r"\{\{[^}]*\}\}|\[Op:\w+\]( name: ?)?", "", text)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # Errors while tracing carry the user's stack, with the message at its end.
+    if lines and lines[0].startswith(("in user code:", "Exception encountered")):
+        lines = lines[-1:]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+

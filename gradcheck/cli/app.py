@@ -1,0 +1,136 @@
+"""The command `gradcheck`: finds the subcommand, and turns whatever happens into an exit code."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import os
+import signal
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import click
+
+from gradcheck.errors import ExitCode, GradcheckError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = {
+    "run": "Check the gradients of the specs.",
+    "validate": "Find what is wrong in specs, without running them.",
+    "ops": "List the declared ops, or show one of them.",
+    "schema": "Print the JSON Schema of the spec format.",
+}
+"""By name, with the line that `gradcheck --help` shows; each is `command` in the module of that
+name, which is imported only when it is called."""
+
+CLOSED_PIPE = 128 + signal.SIGPIPE
+"""What a shell shows for a command whose reader has gone."""
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a command when it is asked for: `--help` stays instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order in which a user meets them."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"gradcheck.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)  # noqa: S101  (for the type checker)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments name; an unknown one gets a hint."""
+        name = args[0]
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        nearest = difflib.get_close_matches(name, COMMANDS, n=1)
+        if nearest:
+            hint = f"did you mean {nearest[0]!r}?"
+        elif "::" in name or os.path.exists(name):  # noqa: PTH110  (pathlib would cost start-up time)
+            hint = f"did you mean 'gradcheck run {name}'?"
+        else:
+            hint = f"there are {', '.join(COMMANDS)}."
+        raise click.UsageError(f"no command {name!r}: {hint}", ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 all as expected, 1 a case failed, 2 bad spec or usage, "
+    "3 internal error, 5 nothing selected, 130 interrupted.",
+)
+@click.version_option(package_name="gradcheck", message="gradcheck %(version)s")
+def app() -> None:
+    """Prove that TensorFlow gradients are right, or see which element is wrong and why.
+
+    \b
+    Examples:
+      gradcheck run specs/                 check every spec in a folder
+      gradcheck run specs/ -k matmul -x    only some, and stop at the first failure
+      gradcheck validate specs/            find mistakes in specs within a moment
+      gradcheck ops matmul                 the gradient of an op, as a formula
+    """  # noqa: D301  (click reads the \b)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code; nothing but a bug of ours shows a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        # Reports hold ×, ∂ and ±; on a terminal that cannot show them a question mark will do.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        code = _invoke(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except GradcheckError as error:
+        click.echo(f"error: {error}", err=True)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        _forget_stdout()
+        return CLOSED_PIPE
+    except Exception as error:
+        if os.environ.get("GRADCHECK_DEBUG"):
+            raise
+        text = f"internal error: {type(error).__name__}: {error}"
+        click.echo(f"{text}\nGRADCHECK_DEBUG=1 shows the traceback", err=True)
+        return int(ExitCode.INTERNAL)
+    return code
+
+
+def _invoke(arguments: list[str]) -> int:
+    # Not `app.main`: that has its own ideas about Ctrl-C and closed pipes.
+    try:
+        with app.make_context("gradcheck", arguments) as context:
+            code = app.invoke(context)
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    return int(code or ExitCode.OK)
+
+
+def _forget_stdout() -> None:
+    """Let what is still to be flushed when Python ends go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

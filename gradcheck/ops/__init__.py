@@ -1,0 +1,48 @@
+"""The declared operations, and how to find one by name."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from gradcheck.ops import array, elementwise, functions, joining, linalg, nn, reduce
+from gradcheck.ops.declaration import ANYWHERE, Call, Domain, Formulas, Kind, Op, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "ANYWHERE",
+    "Call",
+    "Domain",
+    "Formulas",
+    "Kind",
+    "Op",
+    "Parameter",
+    "all_ops",
+    "find",
+    "names",
+]
+
+_FAMILIES = (elementwise, functions, reduce, linalg, array, joining, nn)
+
+
+@cache
+def all_ops() -> tuple[Op, ...]:
+    """Every declared op, family by family."""
+    return tuple(op for family in _FAMILIES for op in family.OPS)
+
+
+def names() -> tuple[str, ...]:
+    """The ops' own names, in the order of `all_ops`."""
+    return tuple(op.name for op in all_ops())
+
+
+def find(name: str) -> Op | None:
+    """The op with this name: its own, TensorFlow's, or another that TensorFlow has for it."""
+    return _by_name().get(name)
+
+
+@cache
+def _by_name() -> Mapping[str, Op]:
+    return {key: op for op in all_ops() for key in (op.name, op.tf, *op.aliases)}

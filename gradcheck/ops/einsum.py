@@ -1,0 +1,150 @@
+"""The rules of einsum: its output's shape, and a formula written from its equation.
+
+The formula is an einsum again: G takes the output's subscripts, the other inputs keep theirs, and
+the result has those of the input in question. What that cannot express gets a factor of its own:
+ones for an index that was summed out, an identity for an index that stands twice.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gradcheck.errors import ShapeError
+from gradcheck.ops.rules import broadcast
+
+if TYPE_CHECKING:
+    from gradcheck.model import Shape
+    from gradcheck.ops.declaration import Call
+
+__all__ = ["formulas", "output_shape"]
+
+DOTS = "."
+"""Stands for an ellipsis while an equation is taken apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Equation:
+    """An equation with a letter for each axis, those of the ellipsis included."""
+
+    terms: tuple[str, ...]
+    output: str
+    extents: dict[str, int]
+    spare: tuple[str, ...]
+    """Letters that the equation does not use."""
+
+
+def output_shape(call: Call) -> Shape:
+    """The shape of the result; ShapeError where equation and inputs do not fit."""
+    equation = _resolve(call)
+    return tuple(equation.extents[letter] for letter in equation.output)
+
+
+def formulas(call: Call) -> dict[str, str]:
+    """The formula of each input."""
+    equation = _resolve(call)
+    return {name: _formula(equation, call, i) for i, name in enumerate(call.shapes)}
+
+
+def _formula(equation: _Equation, call: Call, position: int) -> str:
+    names, shapes = list(call.shapes), list(call.shapes.values())
+    spare = iter(equation.spare)
+    terms, factors, known = [equation.output], ["G"], set(equation.output)
+    for i, name in enumerate(names):
+        if i != position:
+            terms.append(equation.terms[i])
+            factors.append(f"conj({name})")
+            known |= {
+                letter
+                for letter, extent in zip(equation.terms[i], shapes[i], strict=True)
+                if extent == equation.extents[letter]
+            }
+    target = ""
+    for letter, extent in zip(equation.terms[position], shapes[position], strict=True):
+        if letter in target:
+            fresh = next(spare)
+            terms.append(letter + fresh)
+            factors.append(f"eye({extent})")
+        elif extent != equation.extents[letter]:
+            # An ellipsis axis of size 1 that was broadcast: summed, and kept with size 1.
+            fresh = next(spare)
+            terms.append(fresh)
+            factors.append("ones(1)")
+        else:
+            fresh = letter
+            if letter not in known:
+                terms.append(letter)
+                factors.append(f"ones({extent})")
+        target += fresh
+    return f"einsum('{','.join(terms)}->{target}', {', '.join(factors)})"
+
+
+def _resolve(call: Call) -> _Equation:
+    text = call.args["equation"]
+    if not isinstance(text, str):
+        raise ShapeError(f"equation is text such as 'ij,jk->ik', not {text!r}")
+    terms, output = _parse(text)
+    names, shapes = list(call.shapes), list(call.shapes.values())
+    if len(terms) != len(shapes):
+        raise ShapeError(
+            f"equation {text!r} has {len(terms)} operands, but the case has {len(shapes)} inputs"
+        )
+    batches = [_batch(*pair) for pair in zip(terms, names, shapes, strict=True)]
+    batch = broadcast(batches)
+    if batch and DOTS not in output:
+        raise ShapeError(
+            f"equation {text!r}: the ellipsis stands for {len(batch)} axes of the inputs, so the "
+            "output needs one too"
+        )
+    free = [letter for letter in string.ascii_letters if letter not in text]
+    if len(free) < len(batch) + max(map(len, shapes), default=0):
+        raise ShapeError(f"equation {text!r} has too many axes: there are 52 letters to name them")
+    dots, spare = "".join(free[: len(batch)]), tuple(free[len(batch) :])
+    plain = tuple(
+        term.replace(DOTS, dots[len(dots) - len(own) :])
+        for term, own in zip(terms, batches, strict=True)
+    )
+    extents = dict(zip(dots, batch, strict=True))
+    for term, name, shape in zip(plain, names, shapes, strict=True):
+        for letter, extent in zip(term, shape, strict=True):
+            if extents.setdefault(letter, extent) != extent and letter not in dots:
+                raise ShapeError(
+                    f"index {letter!r} of {text!r} is {extents[letter]} before, but {extent} in "
+                    f"{name} of shape {list(shape)}"
+                )
+    return _Equation(plain, output.replace(DOTS, dots), extents, spare)
+
+
+def _batch(term: str, name: str, shape: Shape) -> Shape:
+    """The axes of one input that its ellipsis stands for."""
+    before, dots, after = term.partition(DOTS)
+    named = len(before) + len(after)
+    if len(shape) < named or (not dots and len(shape) != named):
+        shown = term.replace(DOTS, "...")
+        raise ShapeError(
+            f"{name} has shape {list(shape)}, but its subscripts {shown!r} name {named} axes"
+        )
+    return shape[len(before) : len(shape) - len(after)]
+
+
+def _parse(text: str) -> tuple[list[str], str]:
+    """The terms and the output of an equation, an ellipsis written as DOTS."""
+    compact = text.replace(" ", "").replace("...", DOTS)
+    match = re.fullmatch(r"([A-Za-z.,]*)(->([A-Za-z.]*))?", compact)
+    terms = match[1].split(",") if match else []
+    if match is None or any(term.count(DOTS) > 1 for term in [*terms, match[3] or ""]):
+        raise ShapeError(f"equation {text!r} is not of the form 'ij,jk->ik'")
+    if match[2] is None:
+        # As in TensorFlow: in alphabetical order, and the ellipsis counts as an index.
+        counts = Counter("".join(terms))
+        return terms, "".join(sorted(letter for letter in counts if counts[letter] == 1))
+    output = match[3]
+    for letter in output:
+        if output.count(letter) > 1:
+            raise ShapeError(f"equation {text!r}: index {letter!r} stands twice in the output")
+        if letter not in match[1] and letter != DOTS:
+            raise ShapeError(f"equation {text!r}: index {letter!r} of the output is in no input")
+    return terms, output

@@ -1,0 +1,169 @@
+"""Activations, and the softmax pair."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradcheck.model import Sample
+from gradcheck.ops.declaration import Domain, Op, Parameter
+from gradcheck.ops.elementwise import BEND_AT_ZERO, elementwise
+from gradcheck.ops.rules import one_axis, only
+
+if TYPE_CHECKING:
+    from gradcheck.model import Shape
+    from gradcheck.ops.declaration import Call
+
+BENDS = {"features": BEND_AT_ZERO}
+
+_ACTIVATIONS = (
+    elementwise(
+        "sigmoid",
+        "tf.sigmoid",
+        "y = 1/(1 + e⁻ˣ)",
+        "tf.math.sigmoid",
+        "tf.nn.sigmoid",
+        family="nn",
+        x="G * conj(out * (1 - out))",
+        pitfalls=(
+            "y·(1 - y) with the output y, not with x.",
+            "At most 1/4, and 0 in floating point for large |x|: deep stacks of it stop learning.",
+        ),
+    ),
+    elementwise(
+        "log_sigmoid",
+        "tf.math.log_sigmoid",
+        "y = log(1/(1 + e⁻ˣ))",
+        family="nn",
+        x="G * sigmoid(-x)",
+        pitfalls=("log(sigmoid(x)) by hand overflows for x < -700; this op does not.",),
+    ),
+    elementwise(
+        "softplus",
+        "tf.math.softplus",
+        "y = log(1 + eˣ)",
+        "tf.nn.softplus",
+        family="nn",
+        features="G * sigmoid(features)",
+        pitfalls=("The derivative is the sigmoid, not the output.",),
+    ),
+    elementwise(
+        "softsign",
+        "tf.nn.softsign",
+        "y = x/(1 + |x|)",
+        "tf.math.softsign",
+        family="nn",
+        domains=BENDS,
+        features="G / square(1 + abs(features))",
+        pitfalls=("Smooth at 0, but its second derivative jumps there.",),
+    ),
+    elementwise(
+        "relu",
+        "tf.nn.relu",
+        "y = max(x, 0)",
+        family="nn",
+        domains=BENDS,
+        features="where(features > 0, G, 0)",
+        pitfalls=(
+            "There is no derivative at 0; TensorFlow gives 0.",
+            "A unit whose input is negative for every example gets no gradient at all.",
+        ),
+    ),
+    elementwise(
+        "relu6",
+        "tf.nn.relu6",
+        "y = min(max(x, 0), 6)",
+        family="nn",
+        domains={"features": Domain(sample=Sample("uniform", (-3.0, 9.0)), kinks=(0.0, 6.0))},
+        features="where(logical_and(features > 0, features < 6), G, 0)",
+        pitfalls=("The gradient is 0 above 6 as well as below 0.",),
+    ),
+    elementwise(
+        "leaky_relu",
+        "tf.nn.leaky_relu",
+        "y = x where x > 0, else alpha·x",
+        family="nn",
+        args={"alpha": 0.2},
+        domains=BENDS,
+        features="where(features > 0, G, float32(alpha) * G)",
+        pitfalls=(
+            "The slope below 0 is 0.2 unless `alpha` says otherwise; Keras' layer has 0.3.",
+            "TensorFlow keeps alpha in float32, so the slope 0.2 is off by 3e-9 also in float64.",
+        ),
+    ),
+    elementwise(
+        "elu",
+        "tf.nn.elu",
+        "y = x where x > 0, else eˣ - 1",
+        family="nn",
+        domains=BENDS,
+        features="where(features < 0, G * (out + 1), G)",
+        pitfalls=("Below 0 the derivative is y + 1 = eˣ, not y.",),
+    ),
+    elementwise(
+        "selu",
+        "tf.nn.selu",
+        "y = λ·x where x > 0, else λα·(eˣ - 1)",
+        family="nn",
+        domains=BENDS,
+        features=(
+            "where(features < 0, G * (out + 1.0507009873554805 * 1.6732632423543772), "
+            "1.0507009873554805 * G)"
+        ),
+        pitfalls=("λ = 1.0507… and α = 1.6733… are fixed; rounding them shows in the gradient.",),
+    ),
+    elementwise(
+        "silu",
+        "tf.nn.silu",
+        "y = x·sigmoid(beta·x)",
+        "tf.nn.swish",
+        family="nn",
+        args={"beta": 1.0},
+        features="G * (sigmoid(beta * features) + beta * out * (1 - sigmoid(beta * features)))",
+        pitfalls=("A product: both the factor x and the sigmoid contribute.",),
+    ),
+)
+
+
+def _axis_kept(call: Call) -> Shape:
+    shape = only(call)
+    one_axis(call.args["axis"], len(shape))
+    return shape
+
+
+_SOFTMAX = tuple(
+    Op(
+        name=name,
+        tf=f"tf.nn.{name}",
+        family="nn",
+        summary=summary,
+        inputs=(Parameter("logits"),),
+        formula={"logits": formula},
+        shape=_axis_kept,
+        args={"axis": -1},
+        pitfalls=pitfalls,
+    )
+    for name, summary, formula, pitfalls in (
+        (
+            "softmax",
+            "y = eˣ / Σ eˣ along an axis",
+            "out * (G - sum(G * out, axis, True))",
+            (
+                "The Jacobian is not diagonal: every output depends on every logit of its row.",
+                "With an upstream of ones the gradient is exactly 0, so a check with ones passes "
+                "for a backward pass that returns nothing.",
+                "The inner sum keeps its axis; without that it broadcasts along the wrong one.",
+            ),
+        ),
+        (
+            "log_softmax",
+            "y = x - log Σ eˣ along an axis",
+            "G - exp(out) * sum(G, axis, True)",
+            (
+                "The sum runs over G, and exp(out) is the softmax: not the other way round.",
+                "log(softmax(x)) by hand underflows, and its gradient is NaN there; not this one.",
+            ),
+        ),
+    )
+)
+
+OPS = (*_ACTIVATIONS, *_SOFTMAX)

@@ -1,0 +1,89 @@
+"""The shape rules that several families share; each raises ShapeError in a user's words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.errors import ShapeError
+
+if TYPE_CHECKING:
+    from gradcheck.model import Shape
+    from gradcheck.ops.declaration import Call
+
+
+def broadcast(shapes: list[Shape]) -> Shape:
+    """The shape that all of them broadcast to."""
+    result: Shape = ()
+    for shape in shapes:
+        result = _broadcast_two(result, shape)
+    return result
+
+
+def _broadcast_two(left: Shape, right: Shape) -> Shape:
+    rank = max(len(left), len(right))
+    sizes = []
+    for axis in range(-rank, 0):
+        a = left[axis] if -axis <= len(left) else 1
+        b = right[axis] if -axis <= len(right) else 1
+        if a != b and 1 not in (a, b):
+            raise ShapeError(
+                f"shapes {list(left)} and {list(right)} do not broadcast: "
+                f"axis {axis} is {a} against {b}"
+            )
+        sizes.append(b if a == 1 else a)
+    return tuple(sizes)
+
+
+def broadcast_call(call: Call) -> Shape:
+    """The rule of every elementwise op: all inputs broadcast."""
+    return broadcast(list(call.shapes.values()))
+
+
+def whole(value: Any, name: str) -> int:
+    """The argument as a whole number."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ShapeError(f"{name} is a whole number, not {value!r}")
+    return value
+
+
+def wholes(value: Any, name: str) -> list[int]:
+    """The argument as a list of whole numbers."""
+    if not isinstance(value, list | tuple):
+        raise ShapeError(f"{name} is a list of whole numbers, not {value!r}")
+    return [whole(item, name) for item in value]
+
+
+def flag(call: Call, name: str) -> bool:
+    """The argument as a boolean."""
+    value = call.args[name]
+    if not isinstance(value, bool):
+        raise ShapeError(f"{name} is true or false, not {value!r}")
+    return value
+
+
+def one_axis(value: Any, rank: int, name: str = "axis") -> int:
+    """The axis counted from the front."""
+    axis = whole(value, name)
+    if rank == 0:
+        raise ShapeError(f"{name} is {axis}, but a scalar has no axes")
+    if not -rank <= axis < rank:
+        raise ShapeError(
+            f"{name} {axis} is out of range: rank {rank} has axes {-rank} to {rank - 1}"
+        )
+    return axis % rank
+
+
+def several_axes(value: Any, rank: int) -> tuple[int, ...]:
+    """The axes that a reduction names, counted from the front; None means all."""
+    if value is None:
+        return tuple(range(rank))
+    listed = value if isinstance(value, list | tuple) else [value]
+    found = tuple(one_axis(item, rank) for item in listed)
+    if len(set(found)) != len(found):
+        raise ShapeError(f"axis {value!r} names an axis twice")
+    return found
+
+
+def only(call: Call) -> Shape:
+    """The shape of the first input."""
+    return next(iter(call.shapes.values()))

@@ -1,0 +1,55 @@
+"""Results → what people and machines read: one file per output format.
+
+A reporter only listens. A new format is one file with a class that takes a stream and Options, and
+one line in FORMATS.
+"""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TextIO, cast
+
+from gradcheck.errors import UsageError
+from gradcheck.report.reporter import Options, Reporter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["FORMATS", "Reporter", "make_reporter"]
+
+FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "table": "gradcheck.report.table:TableReporter",
+        "plain": "gradcheck.report.plain:PlainReporter",
+        "json": "gradcheck.report.json_report:JsonReporter",
+        "junit": "gradcheck.report.junit:JUnitReporter",
+        "github": "gradcheck.report.github:GitHubReporter",
+    }
+)
+"""By name: `module:class`. A module is imported only when its format is asked for."""
+
+
+def make_reporter(
+    name: str,
+    stream: TextIO,
+    *,
+    verbose: bool = False,
+    durations: int | None = None,
+    color: bool | None = None,
+) -> Reporter:
+    """The reporter of that format, writing to the stream.
+
+    `durations` lists that many of the slowest cases, all of them for 0. `color` None leaves it to
+    the terminal and to NO_COLOR.
+    """
+    if name not in FORMATS:
+        nearest = difflib.get_close_matches(name, FORMATS, n=1)
+        hint = f"did you mean {nearest[0]!r}?" if nearest else f"there are {', '.join(FORMATS)}"
+        raise UsageError(f"no report format {name!r}: {hint}")
+    module, _, class_name = FORMATS[name].partition(":")
+    factory = cast(
+        "Callable[[TextIO, Options], Reporter]", getattr(import_module(module), class_name)
+    )
+    return factory(stream, Options(verbose=verbose, durations=durations, color=color))

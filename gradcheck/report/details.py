@@ -1,0 +1,233 @@
+"""What there is to say about a failure, as text and small tables; the formats only lay it out."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gradcheck.model import CheckKind, Verdict
+from gradcheck.report import numbers
+from gradcheck.report.text import clipped, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.model import Comparison, Element, Expectation, Plan, Result
+
+_GOOD = frozenset({Verdict.PASS, Verdict.SKIPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A small table: a header and rows of the same length."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InputDetails:
+    """One input that is not as expected."""
+
+    label: str
+    verdict: Verdict
+    facts: str
+    """How many elements are wrong, and by how much."""
+    elements: Grid | None
+    note: str
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailureDetails:
+    """Everything about one case that is not as expected."""
+
+    id: str
+    location: str
+    verdict: Verdict
+    headline: str
+    """What happened, where the verdict alone would not say it: an expectation that was not met."""
+    meaning: str
+    reason: str
+    """Why the spec expects what it expects."""
+    message: str
+    inputs: tuple[InputDetails, ...]
+    replay: str
+
+
+def failure_details(result: Result, plan: Plan) -> FailureDetails:
+    """What to say about a result that is not as expected."""
+    case = result.case
+    failing = [c for c in result.comparisons if fails(result, c) and c.verdict not in _GOOD]
+    return FailureDetails(
+        id=one_line(result.id),
+        location=one_line(str(case.location)) if case else "",
+        verdict=result.verdict,
+        headline=_broken_expectation(result),
+        meaning="" if result.verdict in _GOOD else result.verdict.meaning,
+        reason=one_line(case.reason) if case else "",
+        message=clipped(result.message) if result.message else "",
+        inputs=tuple(_input_details(comparison) for comparison in failing),
+        replay=replay_command(result.id, plan),
+    )
+
+
+def gist(details: FailureDetails) -> str:
+    """The failure in one line, as a list of failures shows it beside the verdict."""
+    if details.headline or details.message:
+        return one_line(details.headline or details.message)
+    if details.verdict is Verdict.DISCONNECTED or not details.inputs:
+        labels = ", ".join(item.label for item in details.inputs)
+        return f"{labels}: {details.meaning}" if labels else details.meaning
+    return "; ".join(f"{item.label}: {item.cause or item.facts}" for item in details.inputs)
+
+
+def input_label(comparison: Comparison) -> str:
+    """The input with its shape, and which derivative was checked unless it is the tape's."""
+    label = numbers.named_shape(comparison.name, comparison.shape)
+    kind = comparison.check
+    return one_line(label if kind is CheckKind.REVERSE else f"{label} {kind}")
+
+
+def replay_command(case_id: str, plan: Plan) -> str:
+    """The command that runs just this case again, ready to be pasted into a shell."""
+    command = f"gradcheck run {shlex.quote(case_id)}"
+    seed = plan.environment.get("seed")
+    return command if seed is None else f"{command} --seed {shlex.quote(seed)}"
+
+
+def mark(result: Result) -> str:
+    """What to add to a case's verdict: `expected` for a known bug, `unexpected` for its absence."""
+    if result.expected:
+        return "" if result.verdict.acceptable else "expected"
+    return "unexpected" if result.verdict.acceptable else ""
+
+
+def input_mark(result: Result, comparison: Comparison) -> str:
+    """The same for the verdict of one input."""
+    if fails(result, comparison):
+        return "unexpected" if comparison.verdict.acceptable else ""
+    if not comparison.verdict.acceptable:
+        return "expected"
+    missing = not result.expected and isinstance(_expectation(result), Verdict)
+    return "unexpected" if missing and result.verdict.acceptable else ""
+
+
+def fails(result: Result, comparison: Comparison) -> bool:
+    """Whether this input is one of those that make the result a failure."""
+    if result.expected:
+        return False
+    expect = _expectation(result)
+    if expect is None:
+        return not comparison.verdict.acceptable
+    if isinstance(expect, Verdict):
+        # The case as a whole missed its verdict: whatever is not simply right is worth showing.
+        return comparison.verdict not in _GOOD
+    wanted = expect.get(comparison.name)
+    if wanted is None:
+        return not comparison.verdict.acceptable
+    return comparison.verdict != wanted
+
+
+def known_line(result: Result) -> str:
+    """One line for a known bug: the case, its verdict, the reason that the spec gives."""
+    reason = one_line(result.case.reason) if result.case else ""
+    return f"{one_line(result.id)}  {result.verdict}{reason and f': {reason}'}"
+
+
+def skipped_lines(results: Sequence[Result]) -> list[str]:
+    """One line for each reason why cases were skipped."""
+    reasons: dict[str, int] = {}
+    for result in results:
+        if result.verdict is Verdict.SKIPPED and result.expected:
+            why = one_line(result.message)
+            reasons[why] = reasons.get(why, 0) + 1
+    return [
+        f"{numbers.count(number, 'case')} skipped: {why}" for why, number in reasons.items() if why
+    ]
+
+
+def element_grid(elements: Sequence[Element]) -> Grid | None:
+    """The worst elements, one row each; columns that would be empty are left out."""
+    if not elements:
+        return None
+    digits = numbers.digits_to_tell(elements)
+    columns: list[tuple[str, list[str]]] = [
+        ("index", [numbers.index(e.index) for e in elements]),
+        ("input value", [numbers.scalar(e.value) for e in elements]),
+        ("analytic", [numbers.scalar(e.analytic, digits) for e in elements]),
+        (
+            "numeric ± bound",
+            [f"{numbers.scalar(e.numeric, digits)} ± {numbers.error(e.bound)}" for e in elements],
+        ),
+        ("error", [numbers.error(e.error) for e in elements]),
+    ]
+    if any(e.formula is not None for e in elements):
+        columns.append(("formula", [numbers.scalar(e.formula, digits) for e in elements]))
+    if any(e.left is not None or e.right is not None for e in elements):
+        columns.append(("from left", [numbers.scalar(e.left) for e in elements]))
+        columns.append(("from right", [numbers.scalar(e.right) for e in elements]))
+    return Grid(
+        header=tuple(title for title, _ in columns),
+        rows=tuple(zip(*(cells for _, cells in columns), strict=True)),
+    )
+
+
+def _input_details(comparison: Comparison) -> InputDetails:
+    diagnosis = comparison.diagnosis
+    return InputDetails(
+        label=input_label(comparison),
+        verdict=comparison.verdict,
+        facts=_facts(comparison),
+        elements=element_grid(comparison.worst),
+        note=clipped(comparison.note) if comparison.note else "",
+        cause=one_line(diagnosis.text) if diagnosis else "",
+    )
+
+
+def _facts(comparison: Comparison) -> str:
+    facts = []
+    total, judged = comparison.elements, comparison.judged
+    if comparison.failing and total > 1 and comparison.verdict is not Verdict.DISCONNECTED:
+        if 0 < judged < total:
+            facts.append(f"{comparison.failing} of {judged} judged elements ({total} in all)")
+        else:
+            facts.append(f"{comparison.failing} of {numbers.count(total, 'element')}")
+    if comparison.directions:
+        facts.append(numbers.count(comparison.directions, "random direction"))
+    if comparison.max_abs_error is not None:
+        facts.append(f"max abs error {numbers.error(comparison.max_abs_error)}")
+    if comparison.max_rel_error is not None:
+        facts.append(f"max rel error {numbers.error(comparison.max_rel_error)}")
+    if comparison.error_bar is not None:
+        facts.append(f"error bar {numbers.error(comparison.error_bar)}")
+    return ", ".join([comparison.dtype, *facts])
+
+
+def _expectation(result: Result) -> Expectation:
+    return result.case.expect if result.case else None
+
+
+def _broken_expectation(result: Result) -> str:
+    expect = _expectation(result)
+    if expect is None:
+        return ""
+    if isinstance(expect, Verdict):
+        return _broken(expect, result.verdict)
+    broken = [
+        f"{c.name}: {_broken(expect[c.name], c.verdict)}"
+        for c in result.comparisons
+        if c.name in expect and c.verdict != expect[c.name]
+    ]
+    if not result.comparisons:
+        wanted = ", ".join(f"{verdict} for {name}" for name, verdict in expect.items())
+        return f"expected {wanted}, got {result.verdict} before any input was compared"
+    return "\n".join(broken)
+
+
+def _broken(expected: Verdict, seen: Verdict) -> str:
+    if seen is Verdict.PASS:
+        gone = "the known bug is gone; remove `expect` from the spec"
+        return f"expected {expected}, but it passes: {gone}"
+    return f"expected {expected}, got {seen}"

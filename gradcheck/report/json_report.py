@@ -1,0 +1,175 @@
+"""For programs: one JSON object, strict, in the plan's order, the same bytes for the same results.
+
+Only the members named `seconds` differ from run to run. NaN and infinities are the strings "nan",
+"inf" and "-inf"; a complex number is {"re": …, "im": …}.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.model import Verdict
+from gradcheck.report.reporter import Gatherer, Outcome
+
+if TYPE_CHECKING:
+    from gradcheck.errors import SpecProblem
+    from gradcheck.model import (
+        Array,
+        Comparison,
+        Diagnosis,
+        Element,
+        Expectation,
+        Location,
+        Result,
+        Scalar,
+        Summary,
+    )
+
+VERSION = 1
+_MOST_ELEMENTS = 64
+"""Larger arrays are left out: the worst elements say what there is to say."""
+
+
+class JsonReporter(Gatherer):
+    """One object, written at the end."""
+
+    def report(self, outcome: Outcome) -> None:
+        """Write the object."""
+        # ASCII alone, so that the bytes do not depend on the stream's encoding.
+        text = json.dumps(document(outcome), indent=2, ensure_ascii=True, allow_nan=False)
+        self.stream.write(text + "\n")
+
+
+def document(outcome: Outcome) -> dict[str, Any]:
+    """The whole run as plain dictionaries, lists, strings and finite numbers."""
+    return {
+        "version": VERSION,
+        "environment": dict(outcome.plan.environment),
+        "results": [_result(result) for result in outcome.results],
+        "summary": _summary(outcome.summary),
+        "problems": [_problem(problem) for problem in outcome.plan.problems],
+    }
+
+
+def _result(result: Result) -> dict[str, Any]:
+    case = result.case
+    return {
+        "id": result.id,
+        "verdict": str(result.verdict),
+        "expected": result.expected,
+        "expect": _expect(case.expect) if case else None,
+        "reason": case.reason if case else "",
+        "message": result.message,
+        "diagnosis": _diagnosis(result.diagnosis),
+        "seconds": _number(result.seconds),
+        "location": _location(case.location) if case else None,
+        "dtype": case.dtype if case else None,
+        "mode": str(case.mode) if case else None,
+        "seed": case.seed if case else None,
+        "tags": list(case.tags) if case else [],
+        "comparisons": [_comparison(comparison) for comparison in result.comparisons],
+    }
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "name": comparison.name,
+        "check": str(comparison.check),
+        "verdict": str(comparison.verdict),
+        "shape": [int(n) for n in comparison.shape],
+        "dtype": comparison.dtype,
+        "elements": comparison.elements,
+        "judged": comparison.judged,
+        "directions": comparison.directions,
+        "max_abs_error": _number(comparison.max_abs_error),
+        "max_rel_error": _number(comparison.max_rel_error),
+        "error_bar": _number(comparison.error_bar),
+        "worst_index": _index(comparison.worst_index),
+        "failing": comparison.failing,
+        "note": comparison.note,
+        "worst": [_element(element) for element in comparison.worst],
+        "analytic": _array(comparison.analytic),
+        "numeric": _array(comparison.numeric),
+        "bound": _array(comparison.bound),
+        "formula": _array(comparison.formula),
+        "diagnosis": _diagnosis(comparison.diagnosis),
+    }
+
+
+def _element(element: Element) -> dict[str, Any]:
+    return {
+        "index": _index(element.index),
+        "value": _number(element.value),
+        "analytic": _number(element.analytic),
+        "numeric": _number(element.numeric),
+        "bound": _number(element.bound),
+        "formula": _number(element.formula),
+        "left": _number(element.left),
+        "right": _number(element.right),
+    }
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    return {
+        "total": summary.total,
+        # All ten, in their own order: a reader need not ask whether a key is there.
+        "verdicts": {str(verdict): summary.verdicts.get(verdict, 0) for verdict in Verdict},
+        "failed": summary.failed,
+        "known": summary.known,
+        "problems": summary.problems,
+        "seconds": _number(summary.seconds),
+        "interrupted": summary.interrupted,
+    }
+
+
+def _problem(problem: SpecProblem) -> dict[str, Any]:
+    return {
+        "message": problem.message,
+        "location": _location(problem.location),
+        "hint": problem.hint,
+        "source": problem.source,
+    }
+
+
+def _expect(expect: Expectation) -> str | dict[str, str] | None:
+    if expect is None or isinstance(expect, Verdict):
+        return expect and str(expect)
+    return {name: str(verdict) for name, verdict in expect.items()}
+
+
+def _diagnosis(diagnosis: Diagnosis | None) -> dict[str, str] | None:
+    return {"cause": diagnosis.cause, "text": diagnosis.text} if diagnosis else None
+
+
+def _location(location: Location) -> dict[str, Any]:
+    return {"path": location.path, "line": location.line, "column": location.column}
+
+
+def _index(index: tuple[int, ...] | None) -> list[int] | None:
+    # numpy's integers are not JSON's.
+    return None if index is None else [int(i) for i in index]
+
+
+def _array(array: Array | None) -> Any:
+    if array is None or array.size > _MOST_ELEMENTS:
+        return None
+    # bfloat16 and its like have no Python number of their own.
+    wide = np.complex128 if np.iscomplexobj(array) else np.float64
+    return _nested(array.astype(wide).tolist())
+
+
+def _nested(value: Any) -> Any:
+    return [_nested(item) for item in value] if isinstance(value, list) else _number(value)
+
+
+def _number(value: Scalar | None) -> float | str | dict[str, Any] | None:
+    if value is None:
+        return None
+    if np.iscomplexobj(value):
+        return {"re": _number(value.real), "im": _number(value.imag)}
+    number = float(value.real)
+    return number if math.isfinite(number) else str(number)

@@ -1,0 +1,107 @@
+"""For people on a terminal: a live bar, then one table, then the failures in full."""
+
+from __future__ import annotations
+
+import os
+from typing import IO, TYPE_CHECKING, Literal, TextIO, cast
+
+from rich.console import Console
+
+from gradcheck.report import numbers
+from gradcheck.report.details import failure_details, known_line, skipped_lines
+from gradcheck.report.progress import LiveBar
+from gradcheck.report.reporter import Gatherer, Options, Outcome
+from gradcheck.report.rows import case_table, file_table, text
+from gradcheck.report.sections import (
+    print_failure,
+    print_heading,
+    print_problem,
+    print_remarks,
+    print_slowest,
+)
+from gradcheck.report.text import SafeStream
+from gradcheck.report.totals import environment_line, slowest, succeeded, totals
+
+if TYPE_CHECKING:
+    from gradcheck.model import Plan, Result, Summary
+
+_MOST_CASES = 50
+"""Beyond this, a spec file has one row; who wants every row says `-v`."""
+
+_NARROWEST_SCREEN = 72
+"""On a narrower one the terminal wraps the lines: columns of two letters help nobody."""
+
+
+class TableReporter(Gatherer):
+    """A rich table, with what matters in colour."""
+
+    def __init__(self, stream: TextIO, options: Options, *, width: int | None = None) -> None:
+        super().__init__(stream, options)
+        self._console = _console(stream, options.color, width)
+        self._bar: LiveBar | None = None
+
+    def start(self, plan: Plan) -> None:
+        """Say what the run is made of, and show the bar."""
+        super().start(plan)
+        if plan.environment:
+            self._console.print(text(environment_line(plan), "dim"))
+        self._bar = LiveBar(self._console, len(plan.cases))
+        self._bar.start()
+
+    def result(self, result: Result) -> None:
+        """Move the bar."""
+        super().result(result)
+        if self._bar:
+            self._bar.advance(failed=not self.with_case(result).expected)
+
+    def finish(self, summary: Summary) -> None:
+        """Take the bar away and print the report."""
+        if self._bar:
+            self._bar.stop()
+        super().finish(summary)
+
+    def report(self, outcome: Outcome) -> None:
+        """Print the table, the failures, then what else there is to know, then the totals."""
+        console, results = self._console, outcome.results
+        console.width = max(console.width, _NARROWEST_SCREEN)
+        if results:
+            one_by_one = self.options.verbose or len(results) <= _MOST_CASES
+            console.print()
+            console.print((case_table if one_by_one else file_table)(results, console.width))
+        if outcome.plan.problems:
+            title = numbers.count(len(outcome.plan.problems), "spec problem")
+            print_heading(console, title, "red")
+            for problem in outcome.plan.problems:
+                print_problem(console, problem)
+        if outcome.failures:
+            print_heading(console, numbers.count(len(outcome.failures), "failure"), "red")
+            for result in outcome.failures:
+                print_failure(console, failure_details(result, outcome.plan))
+        remarks = [*map(known_line, outcome.known), *skipped_lines(results)]
+        if remarks:
+            print_heading(console, "as expected", "dim")
+            print_remarks(console, remarks)
+        slow = slowest(results, self.options.durations)
+        if slow:
+            print_heading(console, "slowest cases", "dim")
+            print_slowest(console, slow)
+        console.print()
+        style = "bold green" if succeeded(outcome) else "bold red"
+        console.print(text(totals(outcome), style), soft_wrap=True)
+
+
+def _console(stream: TextIO, color: bool | None, width: int | None) -> Console:
+    if color is None and os.environ.get("NO_COLOR"):
+        color = False
+    # Rich takes NO_COLOR as no colour but bold and dim all the same; a user means: no codes.
+    systems: dict[bool | None, Literal["auto", "standard"] | None]
+    systems = {None: "auto", True: "standard", False: None}
+    return Console(
+        file=cast("IO[str]", SafeStream(stream)),
+        color_system=systems[color],
+        no_color=color is False,
+        width=width,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )

@@ -1,0 +1,175 @@
+"""A worker as its parent sees it: give it a case, ask whether there is a result, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import time
+from typing import TYPE_CHECKING
+
+from gradcheck.errors import GradcheckError
+from gradcheck.model import Case, Result, Verdict
+from gradcheck.run import server
+from gradcheck.run.lastwords import death_message, last_words
+from gradcheck.run.worker import Job, work
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from multiprocessing.connection import Connection
+
+TAIL = 16_384
+"""How many bytes of a worker's output are kept."""
+
+GRACE = 1.0
+"""Seconds that a worker which closed its connection has to be gone."""
+
+
+class UnsendableError(Exception):
+    """The case cannot be sent to another process."""
+
+
+class WorkersUnavailableError(GradcheckError):
+    """No worker process can be started on this machine."""
+
+
+class Worker:
+    """One worker process, and the case that it has."""
+
+    def __init__(self, job: Job, preload: Sequence[str]) -> None:
+        context = server.context(preload)
+        self._connection, theirs = context.Pipe()
+        self._output, output = context.Pipe(duplex=False)
+        os.set_blocking(self._output.fileno(), False)
+        self._process = context.Process(target=work, args=(job, theirs, output))
+        try:
+            with server.hidden_main():
+                self._process.start()
+        except (OSError, EOFError) as error:
+            self._connection.close()
+            self._output.close()
+            raise WorkersUnavailableError(
+                "the worker processes do not start: the process that loads TensorFlow ended. "
+                'Does `python -c "import tensorflow"` work here?'
+            ) from error
+        finally:
+            theirs.close()
+            output.close()
+        self._tail = bytearray()
+        self._begun = 0.0
+        self._limit = 0.0
+        self.case: Case | None = None
+        self.served = 0
+        self.alive = True
+
+    @property
+    def deadline(self) -> float:
+        """When the case is over its limit, on the monotonic clock."""
+        return self._begun + self._limit
+
+    @property
+    def handles(self) -> list[Connection | int]:
+        """What to wait for: a result, output, or the worker's end."""
+        return [self._connection, self._output, self._process.sentinel]
+
+    def give(self, case: Case, limit: float) -> bool:
+        """Hand over a case; False if the worker is no longer there to take it."""
+        try:
+            message = pickle.dumps(case)
+        except Exception as error:
+            raise UnsendableError(
+                f"the case cannot be sent to a worker process: {type(error).__name__}: {error}"
+            ) from error
+        if not self._process.is_alive():
+            return False
+        self._drain()
+        self._tail.clear()
+        try:
+            self._connection.send_bytes(message)
+        except OSError:
+            return False
+        self.case, self._limit, self._begun = case, limit, time.monotonic()
+        return True
+
+    def release(self) -> Case | None:
+        """Take the case back when it is done."""
+        case, self.case = self.case, None
+        self.served += 1
+        return case
+
+    def poll(self) -> Result | None:
+        """The result of the case, if it has come to one: its own, a death or a time-out."""
+        # The end is looked at first: a result sent before it is then sure to be in the pipe.
+        ended = not self._process.is_alive()
+        self._drain()
+        try:
+            if self._connection.poll():
+                return self._decode(self._connection.recv_bytes())
+        except (EOFError, OSError):
+            ended = True
+        if ended:
+            return self._death()
+        if time.monotonic() >= self.deadline:
+            self.kill()
+            return self._result(
+                Verdict.TIMEOUT, f"stopped after {self._limit:g} s, the time limit of the case"
+            )
+        return None
+
+    def kill(self) -> None:
+        """End the worker and what it started, without waiting for it."""
+        self.alive = False
+        pid = self._process.pid
+        if pid is None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        # In its first moments a worker is not yet the leader of a group of its own.
+        if self._process.is_alive():
+            self._process.kill()
+
+    def close(self) -> None:
+        """Wait for a killed worker to be gone and give its resources back."""
+        self._process.join()
+        self._connection.close()
+        self._output.close()
+        self._process.close()
+
+    def _drain(self) -> None:
+        """Take what the worker has printed, and keep the end of it."""
+        # Bounded: a worker that prints without end would hold up the others.
+        for _ in range(16):
+            try:
+                chunk = os.read(self._output.fileno(), 65_536)
+            except BlockingIOError:
+                return
+            if not chunk:
+                return
+            self._tail += chunk
+            del self._tail[:-TAIL]
+
+    def _death(self) -> Result:
+        self._process.join(GRACE)
+        code = self._process.exitcode
+        self.kill()
+        self._drain()
+        message = death_message(code)
+        words = last_words(self._tail.decode(errors="replace"))
+        if words:
+            message += "\nits last output:\n" + "\n".join(f"  {line}" for line in words)
+        return self._result(Verdict.CRASHED, message)
+
+    def _decode(self, message: bytes) -> Result:
+        try:
+            result: Result = pickle.loads(message)  # noqa: S301  (from our own worker)
+        except Exception as error:
+            text = f"the result cannot be read: {type(error).__name__}: {error}"
+            return self._result(Verdict.ERROR, text)
+        return result
+
+    def _result(self, verdict: Verdict, message: str) -> Result:
+        assert self.case is not None  # noqa: S101  (only a worker with a case is polled)
+        return Result(
+            self.case.id, verdict, message=message, seconds=time.monotonic() - self._begun
+        )

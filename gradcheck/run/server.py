@@ -1,0 +1,93 @@
+"""The fork server: one process that has TensorFlow loaded, from which the workers fork."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+from multiprocessing import forkserver
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from multiprocessing.context import ForkServerContext
+
+PRELOAD = ("gradcheck.run.preload",)
+
+
+class _State:
+    """Which modules the running server has loaded; None while there is no server."""
+
+    preload: tuple[str, ...] | None = None
+
+
+def warm_up(preload: Sequence[str] = PRELOAD) -> None:
+    """Start the fork server in the background, and return at once.
+
+    Called before anything else is done, so that specs are read while TensorFlow loads.
+    """
+    wanted = tuple(preload)
+    if _State.preload != wanted:
+        shut_down()
+        forkserver.set_forkserver_preload(list(wanted))
+        atexit.register(shut_down)
+    with _without_current_folder():
+        forkserver.ensure_running()
+    _State.preload = wanted
+
+
+def context(preload: Sequence[str] = PRELOAD) -> ForkServerContext:
+    """The context whose processes fork from the server, which is started if need be."""
+    warm_up(preload)
+    return multiprocessing.get_context("forkserver")
+
+
+@contextlib.contextmanager
+def _without_current_folder() -> Iterator[None]:
+    """Keep the server from importing what happens to lie in the current folder.
+
+    It is started as `python -c …`, which looks there first: in a checkout of TensorFlow's own
+    sources `import tensorflow` would fail.
+    """
+    if "PYTHONSAFEPATH" in os.environ:
+        yield
+        return
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+
+
+@contextlib.contextmanager
+def hidden_main() -> Iterator[None]:
+    """Keep a process that is started in here from running the main script once more.
+
+    `multiprocessing` does that for functions which live in the script. Ours never do, and the
+    script may be anything: without this a worker would begin by doing its work again.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def shut_down() -> None:
+    """End the fork server, even while it still loads. Workers must have ended before."""
+    atexit.unregister(shut_down)
+    _State.preload = None
+    # The standard library starts the server but offers no public way to end it: it leaves when
+    # this process does, which while TensorFlow loads would be seconds later.
+    server: Any = forkserver._forkserver
+    if server._forkserver_pid is None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(server._forkserver_pid, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        server._stop()

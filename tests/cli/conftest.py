@@ -1,0 +1,93 @@
+"""A command line whose specs and workers are fakes: what is tested is the command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gradcheck.cli import main
+from gradcheck.errors import SpecProblem
+from gradcheck.model import Case, Location, Result, Verdict
+from tests.run.fakes import make_case
+
+PROBLEM = SpecProblem(
+    "unknown key 'shpae'",
+    Location("specs/bad.yaml", 3, 12),
+    hint="did you mean 'shape'?",
+    source="  inputs: {shpae: [2]}",
+    length=5,
+)
+
+
+@dataclass
+class Stage:
+    """What the fakes play: the cases and problems there are, and how the run goes."""
+
+    cases: list[Case] = field(default_factory=list)
+    problems: list[SpecProblem] = field(default_factory=list)
+    interrupt: bool = False
+    """Whether Ctrl-C comes after the results."""
+    loaded: dict[str, Any] = field(default_factory=dict)
+    ran: dict[str, Any] = field(default_factory=dict)
+    """What the command asked for."""
+    warmed_up: bool = False
+
+    def add(self, *names: str, **changes: Any) -> None:
+        """Cases that end with the verdict that begins their name: `mismatch-1`."""
+        self.cases += [make_case(name, **changes) for name in names]
+
+    def load(self, paths: Sequence[str], **options: Any) -> SimpleNamespace:
+        self.loaded = {"paths": tuple(paths), **options}
+        return SimpleNamespace(cases=tuple(self.cases), problems=tuple(self.problems))
+
+    def run(self, cases: Sequence[Case], **options: Any) -> Generator[Result, None, None]:
+        self.ran = options
+        for case in cases:
+            verdict = Verdict(case.name.partition("-")[0])
+            yield Result(case.id, verdict, seconds=0.25, case=case)
+        if self.interrupt:
+            raise KeyboardInterrupt
+
+    def warm_up(self) -> None:
+        self.warmed_up = True
+
+
+@pytest.fixture
+def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Stage:
+    stage = Stage()
+    monkeypatch.setattr("gradcheck.spec.load", stage.load)
+    monkeypatch.setattr("gradcheck.run.run", stage.run)
+    monkeypatch.setattr("gradcheck.run.warm_up", stage.warm_up)
+    monkeypatch.setattr("gradcheck.run.describe", lambda: {"tensorflow": "2.0"})
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    monkeypatch.delenv("GRADCHECK_DEBUG", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "specs").mkdir()
+    return stage
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command said, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+Gradcheck = Callable[..., Said]
+
+
+@pytest.fixture
+def gradcheck(capsys: pytest.CaptureFixture[str]) -> Gradcheck:
+    def call(*arguments: str) -> Said:
+        capsys.readouterr()
+        code = main(arguments)
+        out, err = capsys.readouterr()
+        return Said(int(code), out, err)
+
+    return call

@@ -1,0 +1,97 @@
+"""The command as a process of its own, with real workers: Ctrl-C, a killed command, a closed pipe."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+from gradcheck.cli.app import CLOSED_PIPE
+from tests.run.fakes import make_case, perform
+from tests.run.processes import descendants, gone
+
+ROOT = Path(__file__).parents[2]
+
+
+def play(*names: str) -> int:
+    """Run the command on cases of these names, in workers that do what a name says."""
+    import gradcheck.run
+    import gradcheck.spec
+    from gradcheck.cli import main
+
+    light = ("gradcheck.run.worker",)
+    cases = tuple(make_case(name) for name in names)
+    loaded = SimpleNamespace(cases=cases, problems=())
+    gradcheck.spec.load = lambda *_, **__: loaded  # type: ignore[assignment]
+    gradcheck.run.run = partial(gradcheck.run.run, check=perform, preload=light)  # type: ignore[assignment]
+    gradcheck.run.warm_up = partial(gradcheck.run.warm_up, light)  # type: ignore[assignment]
+    return main(["run", ".", "--format", "plain", "-j2"])
+
+
+def start(*names: str, stdout: int = subprocess.PIPE) -> subprocess.Popen[str]:
+    script = f"import sys; from tests.cli.test_process import play; sys.exit(play(*{names}))"
+    return subprocess.Popen(
+        [sys.executable, "-uc", script],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+    )
+
+
+def processes_of(command: subprocess.Popen[str], count: int) -> list[int]:
+    """The command's processes, as soon as there are so many."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        pids = [pid for pid, _ in descendants(command.pid)]
+        if len(pids) >= count:
+            return pids
+        time.sleep(0.01)
+    raise AssertionError(f"only {descendants(command.pid)}")
+
+
+def read_until(command: subprocess.Popen[str], text: str) -> str:
+    """What the command prints, up to the line that holds the text."""
+    assert command.stdout is not None
+    lines = []
+    for line in command.stdout:
+        lines.append(line)
+        if text in line:
+            return "".join(lines)
+    raise AssertionError("".join(lines))
+
+
+def test_ctrl_c_keeps_the_results_so_far_and_leaves_no_process() -> None:
+    command = start("pass-1", "hang-1", "hang-2", "pass-2")
+    read_until(command, "pass-1")
+    pids = processes_of(command, 4)  # the fork server, its helper, two workers
+    os.killpg(command.pid, signal.SIGINT)
+    out, err = command.communicate()
+    assert command.returncode == 130
+    assert "Traceback" not in out + err
+    assert "1 pass" in out
+    assert all(gone(pid) for pid in pids)
+
+
+def test_a_killed_command_takes_its_hanging_workers_along() -> None:
+    command = start("hang-1", "hang-2")
+    pids = processes_of(command, 4)
+    command.kill()
+    command.communicate()
+    assert all(gone(pid) for pid in pids)
+
+
+def test_a_reader_that_leaves_ends_the_run_quietly() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = start("pass-1", "hang-1", stdout=writer)
+    os.close(writer)
+    _, err = command.communicate()
+    assert err == ""
+    assert command.returncode == CLOSED_PIPE

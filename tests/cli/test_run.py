@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import pytest
+
+from gradcheck.model import Verdict
+from tests.cli.conftest import PROBLEM, Gradcheck, Stage
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+
+def test_all_as_expected_is_0(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", "kink-1")
+    stage.add("mismatch-1", expect=Verdict.MISMATCH, reason="known")
+    said = gradcheck("run", "specs")
+    assert said.code == 0
+    assert "specs/a.yaml::pass-1" in said.out
+    assert stage.warmed_up
+
+
+@pytest.mark.parametrize(
+    "verdict", sorted(set(Verdict) - {Verdict.PASS, Verdict.KINK, Verdict.SKIPPED})
+)
+def test_a_failed_case_is_1(stage: Stage, gradcheck: Gradcheck, verdict: Verdict) -> None:
+    stage.add("pass-1", f"{verdict}-1")
+    assert gradcheck("run").code == 1
+
+
+def test_a_known_bug_that_is_gone_is_1(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", expect=Verdict.MISMATCH, reason="known")
+    assert gradcheck("run").code == 1
+
+
+def test_a_bad_spec_is_2_and_the_good_cases_run(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", "mismatch-1")
+    stage.problems.append(PROBLEM)
+    said = gradcheck("run")
+    assert said.code == 2
+    assert "specs/a.yaml::pass-1" in said.out
+    assert "specs/bad.yaml:3:12" in said.out + said.err
+
+
+def test_nothing_to_run_is_5(stage: Stage, gradcheck: Gradcheck) -> None:
+    said = gradcheck("run")
+    assert said.code == 5
+    assert "there are no cases" in said.err
+
+
+def test_nothing_selected_is_5(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", "pass-2")
+    said = gradcheck("run", "-k", "absent")
+    assert said.code == 5
+    assert "'absent' matches none of the 2 cases" in said.err
+
+
+def test_ctrl_c_is_130_and_what_there_is_is_reported(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1")
+    stage.interrupt = True
+    said = gradcheck("run", "--format", "json", "--output", "r.json")
+    assert said.code == 130
+    assert "specs/a.yaml::pass-1" in said.out
+    assert [r["id"] for r in json.loads(Path("r.json").read_text())["results"]] == [
+        "specs/a.yaml::pass-1"
+    ]
+
+
+def test_an_unexpected_exception_is_3_without_a_traceback(
+    stage: Stage, gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr("gradcheck.spec.load", broken)
+    said = gradcheck("run")
+    assert said.code == 3
+    assert said.err == (
+        "internal error: ZeroDivisionError: planted\nGRADCHECK_DEBUG=1 shows the traceback\n"
+    )
+    monkeypatch.setenv("GRADCHECK_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        gradcheck("run")
+
+
+def test_options_reach_the_specs_and_the_workers(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1")
+    Path("pyproject.toml").write_text('[tool.gradcheck]\nallow = ["ours"]\n')
+    gradcheck("run", "a.yaml", "b", "--seed", "7", "--allow", "theirs", "-j3", "--maxfail", "2",
+              "--timeout", "1.5")  # fmt: skip
+    assert stage.loaded == {"paths": ("a.yaml", "b"), "allow": ("ours", "theirs"), "seed": 7}
+    assert stage.ran == {
+        "allow": ("ours", "theirs"),
+        "root": str(Path.cwd()),
+        "jobs": 3,
+        "maxfail": 2,
+        "timeout": 1.5,
+    }
+    gradcheck("run", "-x")
+    assert stage.ran["maxfail"] == 1
+
+
+def test_a_seed_is_told_in_the_report(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1")
+    report = json.loads(gradcheck("run", "--format", "json", "--seed", "7").out)
+    assert report["environment"]["seed"] == "7"
+
+
+def test_only_selected_cases_run(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-one", "mismatch-two")
+    stage.add("pass-three", tags=("fast",))
+    report = json.loads(gradcheck("run", "-k", "fast or one", "--format", "json").out)
+    assert [r["id"].partition("::")[2] for r in report["results"]] == ["pass-one", "pass-three"]
+
+
+def test_collect_only_lists_ids_and_starts_nothing(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", "mismatch-1")
+    said = gradcheck("run", "--collect-only", "-k", "mismatch")
+    assert (said.code, said.out) == (0, "specs/a.yaml::mismatch-1\n\n1 case\n")
+    assert not stage.warmed_up
+    assert not stage.ran
+
+
+def test_collect_only_exit_codes(stage: Stage, gradcheck: Gradcheck) -> None:
+    assert gradcheck("run", "--collect-only").code == 5
+    stage.problems.append(PROBLEM)
+    said = gradcheck("run", "--collect-only")
+    assert said.code == 2
+    assert "shpae" in said.err
+
+
+def test_without_a_path_it_is_specs(stage: Stage, gradcheck: Gradcheck) -> None:
+    gradcheck("run")
+    assert stage.loaded["paths"] == ("specs",)
+
+
+def test_several_reports_of_one_run(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", "mismatch-1")
+    said = gradcheck("run", "--format", "plain", "--format", "json", "--format", "github",
+                     "--output", "r.json", "--output", "r.txt", "--junitxml", "r.xml")  # fmt: skip
+    assert said.code == 1
+    assert "specs/a.yaml::mismatch-1" in said.out
+    assert json.loads(Path("r.json").read_text())["summary"]["failed"] == 1
+    assert "::error" in Path("r.txt").read_text()
+    assert ElementTree.parse("r.xml").getroot().tag == "testsuites"  # noqa: S314  (our own)
+    assert sorted(os.listdir()) == ["r.json", "r.txt", "r.xml", "specs"]
+
+
+def test_a_format_with_a_file_leaves_the_screen_to_the_usual_one(
+    stage: Stage, gradcheck: Gradcheck
+) -> None:
+    stage.add("pass-1")
+    said = gradcheck("run", "--format", "json", "--output", "r.json")
+    assert "pass-1" in said.out
+    assert not said.out.startswith("{")
+
+
+def test_an_internal_error_leaves_the_old_report(
+    stage: Stage, gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("r.json").write_text("old")
+    stage.add("pass-1")
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("gradcheck.run.run", broken)
+    assert gradcheck("run", "--format", "json", "--output", "r.json").code == 3
+    assert Path("r.json").read_text() == "old"
+    assert sorted(os.listdir()) == ["r.json", "specs"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--format", "jsn"),
+        ("--frmat", "json"),
+        ("--output", "r.json"),
+        ("--format", "json", "--format", "junit"),
+        ("--format", "json", "--output", "nowhere/r.json"),
+        ("--format", "json", "--output", "specs"),
+        ("--format", "json", "--output", "r", "--junitxml", "./r"),
+        ("-k", "matmul and or exp"),
+        ("--maxfail", "0"),
+        ("--timeout", "nan"),
+        ("--timeout", "0"),
+        ("--seed", "-1"),
+        ("--jobs", "none"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_2_and_nothing_runs(
+    stage: Stage, gradcheck: Gradcheck, snapshot: SnapshotAssertion, arguments: tuple[str, ...]
+) -> None:
+    stage.add("pass-1")
+    said = gradcheck("run", *arguments)
+    assert said.code == 2
+    assert said.out == ""
+    assert not stage.ran
+    assert said.err == snapshot
+
+
+def test_no_path_and_no_specs_folder(
+    stage: Stage, gradcheck: Gradcheck, snapshot: SnapshotAssertion
+) -> None:
+    Path("specs").rmdir()
+    said = gradcheck("run")
+    assert said.code == 2
+    assert said.err == snapshot

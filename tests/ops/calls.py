@@ -1,0 +1,267 @@
+"""A range of calls of every declared op: the shapes and args that the formula tests go through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.ops import Op, all_ops
+from gradcheck.ops.rules import broadcast_call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gradcheck.model import Shape
+
+
+@dataclass(frozen=True)
+class Use:
+    """One call of an op, as a spec would make it."""
+
+    op: Op
+    shapes: dict[str, Shape]
+    args: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        shapes = "-".join("x".join(map(str, shape)) or "scalar" for shape in self.shapes.values())
+        args = ",".join(f"{key}={value}" for key, value in self.args.items())
+        return f"{self.op.name}-{shapes}-{args}".rstrip("-")
+
+
+COMPLEX = frozenset(
+    [
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "negative",
+        "reciprocal",
+        "abs",
+        "square",
+        "sqrt",
+        "rsqrt",
+        "pow",
+        "exp",
+        "expm1",
+        "log",
+        "log1p",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "sigmoid",
+        "reduce_sum",
+        "reduce_mean",
+        "reduce_prod",
+        "cumsum",
+        "matmul",
+        "einsum",
+        "trace",
+        "inv",
+        "solve",
+        "transpose",
+        "reshape",
+        "expand_dims",
+        "squeeze",
+        "broadcast_to",
+        "getitem",
+        "slice",
+        "gather",
+        "reverse",
+        "roll",
+        "concat",
+        "stack",
+        "where",
+    ]
+)
+
+_UNARY: tuple[tuple[Shape, ...], ...] = (((),), ((3,),), ((2, 1, 3),), ((0, 2),))
+_BINARY: tuple[tuple[Shape, ...], ...] = (
+    ((), ()),
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((), (2, 2)),
+    ((2, 1, 3), (4, 1)),
+    ((0, 2), (2,)),
+)
+_TERNARY: tuple[tuple[Shape, ...], ...] = (
+    ((3,), (3,), (3,)),
+    ((2, 1), (3,), (2, 3)),
+    ((), (2,), ()),
+    ((4, 3), (), (3,)),
+)
+
+_REDUCTIONS: tuple[tuple[Shape, dict[str, Any]], ...] = (
+    ((), {}),
+    ((4,), {}),
+    ((2, 3), {"axis": 0}),
+    ((2, 3), {"axis": -1, "keepdims": True}),
+    ((2, 3, 4), {"axis": [0, 2]}),
+    ((2, 3, 4), {"axis": [-1, 0], "keepdims": True}),
+    ((2, 1, 3), {"axis": 1}),
+    ((2, 3), {"keepdims": True}),
+    ((2, 3), {"axis": []}),
+)
+
+_OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
+    "cumsum": (
+        ({"x": (4,)}, {}),
+        ({"x": (2, 3)}, {"axis": -1, "reverse": True}),
+        ({"x": (2, 3)}, {"axis": 1, "exclusive": True}),
+        ({"x": (3, 2)}, {"exclusive": True, "reverse": True}),
+    ),
+    "matmul": (
+        ({"a": (3, 4), "b": (4, 5)}, {}),
+        ({"a": (4, 3), "b": (4, 5)}, {"transpose_a": True}),
+        ({"a": (3, 4), "b": (5, 4)}, {"transpose_b": True}),
+        ({"a": (4, 3), "b": (5, 4)}, {"transpose_a": True, "transpose_b": True}),
+        ({"a": (4, 3), "b": (4, 5)}, {"adjoint_a": True}),
+        ({"a": (3, 4), "b": (5, 4)}, {"adjoint_b": True}),
+        ({"a": (4, 3), "b": (5, 4)}, {"adjoint_a": True, "transpose_b": True}),
+        ({"a": (2, 3, 4), "b": (4, 5)}, {}),
+        ({"a": (4, 3), "b": (2, 4, 5)}, {"transpose_a": True}),
+        ({"a": (2, 1, 3, 4), "b": (5, 4, 1)}, {}),
+        ({"a": (1, 1), "b": (1, 1)}, {}),
+        ({"a": (0, 3), "b": (3, 2)}, {}),
+    ),
+    "einsum": tuple(
+        (dict(zip("pqr", shapes, strict=False)), {"equation": equation})
+        for equation, *shapes in (
+            ("ij,jk->ik", (2, 3), (3, 4)),
+            ("ijk,ikl->ijl", (3, 2, 4), (3, 4, 5)),
+            ("ij,jk", (2, 3), (3, 4)),
+            ("ba", (2, 3)),
+            ("ii->i", (3, 3)),
+            ("ii", (3, 3)),
+            ("iij->j", (2, 2, 3)),
+            ("iii->i", (2, 2, 2)),
+            ("ij->", (2, 3)),
+            ("ij,k->ki", (2, 3), (4,)),
+            ("ij,jj->i", (2, 3), (3, 3)),
+            ("i,j->", (2,), (3,)),
+            (",i->i", (), (3,)),
+            ("->", ()),
+            ("ij,jk,kl->il", (2, 3), (3, 4), (4, 2)),
+            ("i,ij,j->", (2,), (2, 3), (3,)),
+            ("...ij,...jk->...ik", (5, 2, 3), (3, 4)),
+            ("...ij,...jk->...ik", (5, 2, 3), (1, 3, 4)),
+            ("i...,i...->...", (3,), (3, 4)),
+            ("...ii->...i", (2, 3, 3)),
+            ("...i->...", (2, 1, 3)),
+            ("...->...", (2, 3)),
+            (" ij , jk -> ik ", (2, 3), (3, 4)),
+        )
+    ),
+    "trace": (({"x": (3, 3)}, {}), ({"x": (2, 3, 4)}, {})),
+    "inv": (({"input": (3, 3)}, {}), ({"input": (2, 2, 2)}, {}), ({"input": (1, 1)}, {})),
+    "det": (({"input": (3, 3)}, {}), ({"input": (2, 2, 2)}, {})),
+    "solve": (
+        ({"matrix": (3, 3), "rhs": (3, 2)}, {}),
+        ({"matrix": (2, 2, 2), "rhs": (2, 2, 1)}, {}),
+    ),
+    "transpose": (
+        ({"a": (2, 3)}, {}),
+        ({"a": (2, 3, 4)}, {}),
+        ({"a": (2, 3, 4)}, {"perm": [1, 2, 0]}),
+        ({"a": (2, 3)}, {"perm": [1, 0], "conjugate": True}),
+        ({"a": (2, 3)}, {"conjugate": True}),
+        ({"a": ()}, {}),
+    ),
+    "reshape": (
+        ({"tensor": (2, 3)}, {"shape": [3, 2]}),
+        ({"tensor": (2, 3)}, {"shape": [-1]}),
+        ({"tensor": (1,)}, {"shape": []}),
+        ({"tensor": (0, 3)}, {"shape": [3, 0]}),
+    ),
+    "expand_dims": (
+        ({"input": (2, 3)}, {"axis": 0}),
+        ({"input": (2, 3)}, {"axis": -1}),
+        ({"input": ()}, {"axis": 0}),
+        ({"input": (1, 3)}, {"axis": 1}),
+    ),
+    "squeeze": (
+        ({"input": (1, 3, 1)}, {}),
+        ({"input": (1, 3, 1)}, {"axis": [-1]}),
+        ({"input": (1, 3, 1)}, {"axis": 0}),
+    ),
+    "broadcast_to": (
+        ({"input": (3,)}, {"shape": [2, 3]}),
+        ({"input": (2, 1)}, {"shape": [4, 2, 3]}),
+        ({"input": ()}, {"shape": [2, 2]}),
+        ({"input": (1, 1)}, {"shape": [1, 1]}),
+    ),
+    "getitem": (
+        ({"x": (2, 3)}, {"index": "0, 1"}),
+        ({"x": (4, 3)}, {"index": "1:3"}),
+        ({"x": (4, 3, 2)}, {"index": "..., 1"}),
+        ({"x": (4, 3)}, {"index": "::-2, newaxis, 0"}),
+        ({"x": (4, 3)}, {"index": -1}),
+        ({"x": (4, 3)}, {"index": [1, 2]}),
+        ({"x": (4,)}, {"index": "1:9"}),
+        ({"x": (4,)}, {"index": "2:2"}),
+    ),
+    "slice": (
+        ({"input_": (4, 3)}, {"begin": [1, 0], "size": [2, 3]}),
+        ({"input_": (4, 3)}, {"begin": [1, 2], "size": [-1, 1]}),
+        ({"input_": (4,)}, {"begin": [4], "size": [0]}),
+    ),
+    "gather": (
+        ({"params": (4, 3), "indices": (5,)}, {}),
+        ({"params": (2, 4, 3), "indices": (2, 2)}, {"axis": 1}),
+        ({"params": (3, 4), "indices": ()}, {"axis": -1}),
+        ({"params": (4,), "indices": (0,)}, {}),
+    ),
+    "reverse": (
+        ({"tensor": (4,)}, {"axis": [0]}),
+        ({"tensor": (2, 3, 2)}, {"axis": [0, -1]}),
+    ),
+    "roll": (
+        ({"input": (5,)}, {"shift": 2, "axis": 0}),
+        ({"input": (3, 4)}, {"shift": [1, -2], "axis": [0, 1]}),
+    ),
+    "concat": (
+        ({"p": (2, 3), "q": (4, 3)}, {"axis": 0}),
+        ({"p": (2, 3), "q": (2, 1), "r": (2, 0)}, {"axis": -1}),
+        ({"p": (2,)}, {"axis": 0}),
+    ),
+    "stack": (
+        ({"p": (2, 3), "q": (2, 3)}, {}),
+        ({"p": (2, 3), "q": (2, 3), "r": (2, 3)}, {"axis": -1}),
+        ({"p": ()}, {"axis": 0}),
+    ),
+    "softmax": (
+        ({"logits": (4,)}, {}),
+        ({"logits": (2, 3)}, {"axis": 0}),
+        ({"logits": (2, 3, 2)}, {"axis": 1}),
+        ({"logits": (2, 1)}, {}),
+    ),
+    "log_softmax": (
+        ({"logits": (4,)}, {}),
+        ({"logits": (2, 3)}, {"axis": 0}),
+        ({"logits": (2, 3, 2)}, {"axis": -2}),
+    ),
+    "leaky_relu": (({"features": (5,)}, {"alpha": 0.3}),),
+    "silu": (({"features": (5,)}, {"beta": 1.5}),),
+}
+
+
+def _uses(op: Op) -> Iterator[Use]:
+    names = [parameter.name for parameter in op.inputs]
+    if op.shape is broadcast_call:
+        table = {1: _UNARY, 2: _BINARY, 3: _TERNARY}[len(names)]
+        yield from (Use(op, dict(zip(names, shapes, strict=True))) for shapes in table)
+    if op.name.startswith("reduce_"):
+        yield from (Use(op, {names[0]: shape}, args) for shape, args in _REDUCTIONS)
+    yield from (Use(op, shapes, args) for shapes, args in _OTHERS.get(op.name, ()))
+
+
+USES: tuple[Use, ...] = tuple(use for op in all_ops() for use in _uses(op))
+COMPLEX_USES: tuple[Use, ...] = tuple(use for use in USES if use.op.name in COMPLEX)

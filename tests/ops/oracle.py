@@ -1,0 +1,102 @@
+"""The formula of an op and TensorFlow's tape, both evaluated at one drawn point."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.ops import Kind, Op
+from gradcheck.ops.language import CONSTANTS, FUNCTIONS, unbroadcast
+from gradcheck.ops.samples import draw
+from gradcheck.spec.expression import parse_formula
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.model import Array, Shape
+
+_LANGUAGE: Mapping[str, Any] = {**CONSTANTS, **FUNCTIONS}
+
+
+@dataclass(frozen=True)
+class Point:
+    """The inputs, the upstream, the output and the gradients of one call."""
+
+    values: dict[str, Array]
+    upstream: Array
+    out: Array
+    tape: dict[str, Array]
+    formula: dict[str, Array]
+
+
+def resolve(name: str) -> Any:
+    """The TensorFlow object of a dotted name."""
+    import tensorflow as tf
+
+    found: Any = tf
+    for part in name.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+def drawn(
+    op: Op, shapes: Mapping[str, Shape], complex_: bool, rng: np.random.Generator
+) -> dict[str, Array]:
+    """Values for the inputs, as the declaration says."""
+    domains = {parameter.name: parameter.domain for parameter in op.inputs}
+    return {
+        name: draw(domain.sample, shape, complex_, rng, domain)
+        for name, shape in shapes.items()
+        # A variadic op declares one parameter for inputs of any names.
+        for domain in [domains.get(name, op.inputs[0].domain)]
+    }
+
+
+def forward(op: Op, tensors: Mapping[str, Any], args: Mapping[str, Any]) -> Any:
+    """What TensorFlow computes."""
+    import tensorflow as tf
+
+    if op.build is not None:
+        return op.build(tf, list(tensors.values()), args)
+    return resolve(op.tf)(**tensors, **args)
+
+
+def evaluate(
+    op: Op,
+    shapes: Mapping[str, Shape],
+    args: Mapping[str, Any],
+    *,
+    complex_: bool = False,
+    values: dict[str, Array] | None = None,
+) -> Point:
+    """Both oracles at a point drawn from a seed that follows from the call."""
+    import tensorflow as tf
+
+    rng = np.random.default_rng(zlib.crc32(f"{op.name}{shapes}{args}".encode()))
+    values = values or drawn(op, shapes, complex_, rng)
+    kinds = {parameter.name: parameter.kind for parameter in op.inputs}
+    real = [name for name in values if kinds.get(name, Kind.REAL) is Kind.REAL]
+    call = op.call(shapes, args)
+    tensors = {name: tf.constant(value) for name, value in values.items()}
+    with tf.GradientTape() as tape:
+        tape.watch([tensors[name] for name in real])
+        out = forward(op, tensors, call.args)
+    upstream = rng.standard_normal(out.shape)
+    if out.dtype.is_complex:
+        upstream = upstream + 1j * rng.standard_normal(out.shape)
+    upstream = np.asarray(upstream)
+    found = tape.gradient(out, [tensors[name] for name in real], tf.constant(upstream))
+    known = {**call.args, **values, "G": upstream, "out": out.numpy()}
+    formula = {}
+    for name, text in op.formulas(call).items():
+        with np.errstate(all="ignore"):
+            value = parse_formula(text, known).evaluate(known, _LANGUAGE.__getitem__)
+        formula[name] = unbroadcast(value, shapes[name])
+    tape_values = {
+        name: tf.convert_to_tensor(gradient).numpy()
+        for name, gradient in zip(real, found, strict=True)
+    }
+    return Point(values, upstream, np.asarray(out), tape_values, formula)

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from gradcheck.model import Result, Verdict
+from gradcheck.report.reporter import Outcome
+from gradcheck.report.totals import file_totals, slowest, split_id, succeeded, totals
+
+from . import examples
+
+
+def outcome(
+    results: list[Result], *, problems: bool = False, planned: int | None = None
+) -> Outcome:
+    found = (examples.PROBLEM,) if problems else ()
+    plan = examples.plan_of(results, found)
+    if planned is not None:
+        plan = replace(plan, cases=tuple(examples.case(f"a.yaml::{i}") for i in range(planned)))
+    return Outcome(plan, tuple(results), examples.summary_of(results))
+
+
+def test_the_totals_count_known_bugs_apart() -> None:
+    results = [examples.passing(), examples.passing(), examples.mismatch(), examples.known_bug()]
+    text = "4 cases: 2 pass, 1 mismatch, 1 mismatch (expected) in 3.21 s"
+    assert totals(outcome(results)) == text
+    assert not succeeded(outcome(results))
+
+
+def test_known_bugs_alone_are_a_success() -> None:
+    assert succeeded(outcome([examples.passing(), examples.known_bug(), examples.kink()]))
+    assert not succeeded(outcome([examples.bug_gone()]))
+
+
+def test_problems_are_counted_and_fail() -> None:
+    told = outcome([examples.passing()], problems=True)
+    assert totals(told) == "1 case: 1 pass in 3.21 s, 1 spec problem"
+    assert not succeeded(told)
+
+
+def test_cases_that_did_not_run_are_told() -> None:
+    assert totals(outcome([examples.passing()], planned=5)).startswith("1 of 5 cases: 1 pass")
+    stopped = outcome([examples.passing()], planned=5)
+    stopped = replace(stopped, summary=replace(stopped.summary, interrupted=True))
+    assert totals(stopped).startswith("interrupted after 1 of 5 cases")
+    assert not succeeded(stopped)
+
+
+def test_nothing_to_do() -> None:
+    assert totals(outcome([])) == "0 cases in 3.21 s"
+
+
+def test_a_file_shows_its_worst() -> None:
+    files = file_totals([examples.passing(), examples.nonfinite(), examples.mismatch()])
+    assert [file.path for file in files] == [examples.MATMUL, examples.EDGES]
+    assert files[0].max_abs_error == 1e-3
+    assert files[0].verdicts == "1 pass, 1 mismatch"
+    assert files[0].failed
+    assert files[1].max_abs_error is not None
+    assert math.isnan(files[1].max_abs_error)
+
+
+def test_the_slowest_come_first() -> None:
+    results = [examples.passing("a.yaml::x", seconds=s) for s in (1.0, 3.0, 2.0)]
+    assert [r.seconds for r in slowest(results, 2)] == [3.0, 2.0]
+    assert len(slowest(results, 0)) == 3
+    assert slowest(results, None) == []
+
+
+def test_an_id_without_a_file_is_a_name() -> None:
+    assert split_id(Result("swish", Verdict.PASS)) == ("", "swish")

@@ -1,0 +1,116 @@
+"""Cases, and checks that really do to a worker what the tests claim."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.model import Case, Location, Result, Target, TargetKind, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+
+def make_case(name: str, **changes: Any) -> Case:
+    """A case whose name, up to the first `-`, is what `perform` does."""
+    place = Location("specs/a.yaml", 1, 1)
+    fields: dict[str, Any] = {
+        "id": f"specs/a.yaml::{name}",
+        "path": "specs/a.yaml",
+        "name": name,
+        "location": place,
+        "target": Target(TargetKind.OP, "exp", place),
+        "inputs": (),
+    }
+    return Case(**{**fields, **changes})
+
+
+def perform(case: Case, *, allow: Collection[str], root: str) -> Result:
+    """Do what the case's name says; what comes of it is the message of a pass."""
+    action, _, detail = case.name.partition("-")
+    if action == "echo":
+        return Result(case.id, Verdict.PASS, message=f"{sorted(allow)} {root}", case=case)
+    if action == "brood":
+        _brood(root)
+    if action == "nothing":
+        return None  # type: ignore[return-value]  # the fault that is planted
+    if action == "mismatch":
+        return Result(case.id, Verdict.MISMATCH)
+    return Result(case.id, Verdict.PASS, message=_ACTIONS[action](detail))
+
+
+def differentiate(case: Case, *, allow: Collection[str], root: str) -> Result:
+    """A real gradient, of x² at 2."""
+    preloaded = "tensorflow" in sys.modules
+    import tensorflow as tf
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    message = f"{float(tape.gradient(y, x))}, preloaded: {preloaded}"
+    return Result(case.id, Verdict.PASS, message=message)
+
+
+def _brood(root: str) -> None:
+    child = subprocess.Popen(["sleep", "3600"])
+    Path(root, "brood").write_text(str(child.pid))
+    time.sleep(3600)
+
+
+def _abort(detail: str) -> None:
+    print("Check failed: the planted reason", file=sys.stderr)
+    os.abort()
+
+
+def _flood(detail: str) -> None:
+    for _ in range(20_000):
+        print("x" * 99)
+    print("the end of the flood")
+    os.abort()
+
+
+def _chatter(detail: str) -> str:
+    print("on stdout")
+    os.write(2, b"on stderr\n")
+    return ""
+
+
+def _mute(detail: str) -> None:
+    os.closerange(3, 64)
+    time.sleep(3600)
+
+
+def _raise(detail: str) -> None:
+    raise ValueError("planted")
+
+
+def _threads(detail: str) -> str:
+    names = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
+    return " ".join(os.environ.get(name, "unset") for name in names)
+
+
+_ACTIONS: dict[str, Callable[[str], Any]] = {
+    "abort": _abort,
+    "chatter": _chatter,
+    "exit": lambda detail: sys.exit(int(detail)),
+    "flood": _flood,
+    "hang": lambda _: time.sleep(3600),
+    "input": lambda _: repr(os.read(0, 10)),
+    "kill": lambda _: os.kill(os.getpid(), signal.SIGKILL),
+    "mute": _mute,
+    "nullpointer": lambda _: ctypes.string_at(0),
+    "pass": lambda _: "",
+    "pid": lambda _: str(os.getpid()),
+    "raise": _raise,
+    "segfault": lambda _: os.kill(os.getpid(), signal.SIGSEGV),
+    "threads": _threads,
+    "unpicklable": lambda _: lambda: None,
+    "vanish": lambda detail: os._exit(int(detail)),
+}

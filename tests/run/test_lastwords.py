@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from gradcheck.run.lastwords import LINES, death_message, last_words
+
+CRASH = """\
+I0000 something was loaded
+F0000 tensor.cc:12] Check failed: dims == 2 (3 vs. 2)
+*** Check failure stack trace: ***
+    @     0x7f0000000000  absl::LogMessageFatal
+Fatal Python error: Aborted
+
+Current thread 0x00007f (most recent call first):
+  File "/x/site-packages/tensorflow/python/eager/execute.py", line 53 in quick_execute
+  File "/home/me/mypkg/layers.py", line 7 in swish
+  File "/x/gradcheck/check/analytic.py", line 9 in tape
+  File "/x/lib/python3.11/multiprocessing/process.py", line 108 in run
+  File "<string>", line 1 in <module>
+
+Extension modules: numpy._core, and ninety more (total: 91)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (-signal.SIGABRT, "SIGABRT"),
+        (-signal.SIGSEGV, "SIGSEGV"),
+        (-signal.SIGKILL, "SIGKILL: killed, perhaps out of memory"),
+        (-signal.SIGTERM, "SIGTERM"),
+        (-1000, "signal 1000"),
+        (0, "exit code 0"),
+        (3, "exit code 3"),
+        (None, "closed its connection"),
+    ],
+)
+def test_the_exit_code_is_named(code: int | None, words: str) -> None:
+    assert (
+        death_message(code).endswith(words) or f"{words}: " in death_message(code) or code is None
+    )
+    assert words in death_message(code)
+
+
+def test_only_what_tells_the_author_something_is_kept() -> None:
+    assert last_words(CRASH) == [
+        "I0000 something was loaded",
+        "F0000 tensor.cc:12] Check failed: dims == 2 (3 vs. 2)",
+        'File "/home/me/mypkg/layers.py", line 7 in swish',
+    ]
+
+
+def test_of_much_output_the_end_is_kept() -> None:
+    lines = [f"line {number}" for number in range(100)]
+    assert last_words("\n".join(lines)) == lines[-LINES:]
+
+
+def test_silence_has_no_words() -> None:
+    assert last_words("\n  \n") == []
