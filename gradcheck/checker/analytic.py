@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker.problem import Operand
 from gradcheck.checker.tensors import (
     Function,
+    FunctionRaised,
+    call,
     differentiable_outputs,
     explain_exception,
     to_numpy,
@@ -18,6 +18,11 @@ from gradcheck.checker.tensors import (
 )
 from gradcheck.errors import UsageError
 from gradcheck.model import Array, Mode, Shape, Upstream
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.checker.problem import Operand
 
 
 class GradientRaised(Exception):  # noqa: N818  (it is not an error of ours: it becomes a verdict)
@@ -59,7 +64,7 @@ def draw_upstream(
 
     def draw(shape: Shape) -> Array:
         size = np.array(rng.integers(32, 97, size=shape) / 64)
-        return size * rng.choice([-1.0, 1.0], size=shape)
+        return np.asarray(size * rng.choice([-1.0, 1.0], size=shape))
 
     return [
         draw(shape) + 1j * draw(shape) if is_complex else draw(shape)
@@ -76,7 +81,7 @@ def backward(
 ) -> Backward:
     """One pass forward and one back.
 
-    Raises GradientRaised when only the way back fails, and whatever the function raises else.
+    Raises GradientRaised when only the way back fails, and FunctionRaised else.
     """
     import tensorflow as tf
 
@@ -91,7 +96,7 @@ def backward(
         sources = [a for a, o in zip(arguments, operands, strict=True) if o.differentiate]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(sources)
-            outputs = differentiable_outputs(function(*arguments))
+            outputs = differentiable_outputs(call(function, arguments))
         reached_back = True
         cotangents = [
             tf.cast(tf.constant(ct), output.dtype)
@@ -106,11 +111,13 @@ def backward(
     constants = [tf.zeros([]) if o.variable else t for t, o in zip(tensors, operands, strict=True)]
     try:
         outputs, gradients = run(*constants)
+    except FunctionRaised:
+        raise
     except Exception as error:
         # A traced function may fail on its way forward after its way back was traced.
         if reached_back and (mode is Mode.EAGER or isinstance(error, LookupError)):
             raise GradientRaised(explain_exception(error)) from error
-        raise
+        raise FunctionRaised(explain_exception(error)) from error
     return Backward(
         [to_numpy(output) for output in outputs],
         [None if g is None else to_numpy(g) for g in gradients],
@@ -131,8 +138,10 @@ def forward(
     moved = [tf.cast(tf.constant(t), p.dtype) for t, p in zip(tangents, primals, strict=True)]
     try:
         with tf.autodiff.ForwardAccumulator(primals, moved) as accumulator:
-            outputs = differentiable_outputs(function(*arguments))
+            outputs = differentiable_outputs(call(function, arguments))
         moves = [accumulator.jvp(o, tf.UnconnectedGradients.ZERO) for o in outputs]
+    except FunctionRaised:
+        raise
     except Exception as error:
         raise GradientRaised(explain_exception(error)) from error
     return [to_numpy(move) for move in moves]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +22,9 @@ from gradcheck.model import (
     Upstream,
     Verdict,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
 
 
 def check(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +18,9 @@ from gradcheck.errors import GradcheckError
 from gradcheck.model import Array, Case, Comparison, Input, Result, Sample, TargetKind, Verdict
 from gradcheck.ops.declaration import ANYWHERE, Domain, Kind, Parameter
 from gradcheck.ops.samples import SAMPLES, draw
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 KEPT = 4096
 """Elements up to which a result carries whole gradients."""
@@ -105,8 +107,10 @@ def _value(case: Case, given: Input, parameter: Parameter) -> Array:
     sample = given.sample or parameter.domain.sample
     if given.sample is None and dtype.kind in "iu" and parameter.kind is Kind.REAL:
         sample = Sample("integers")
-    domain = parameter.domain if given.sample is None else Domain(
-        parameter.domain.low, parameter.domain.high, sample, parameter.domain.kinks
+    domain = (
+        parameter.domain
+        if given.sample is None
+        else Domain(parameter.domain.low, parameter.domain.high, sample, parameter.domain.kinks)
     )
     return draw(sample, given.shape, dtype.kind == "c", rng, domain).astype(dtype)
 
@@ -125,5 +129,5 @@ def _dtype(name: str) -> np.dtype[Any]:
     if name == "bfloat16":
         import tensorflow as tf
 
-        return np.dtype(tf.bfloat16.as_numpy_dtype)
+        name = tf.bfloat16.as_numpy_dtype
     return np.dtype(name)

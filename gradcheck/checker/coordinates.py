@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.layout import Layout
-from gradcheck.checker.problem import Operand
 from gradcheck.checker.space import Directions, Elements, power_of_two
-from gradcheck.model import Array
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.checker.layout import Layout
+    from gradcheck.checker.problem import Operand
+    from gradcheck.model import Array
 
 BUDGET = 4096
 """Real numbers of one input up to which each is moved by itself."""
@@ -115,9 +119,9 @@ def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
 def _structured(operand: Operand, is_complex: bool) -> tuple[Array, Array]:
     """The real positions that move together, one row a coordinate, and their weights."""
     count = operand.value.size
-    if operand.structure == "general" or operand.value.ndim < 2:
-        positions = np.arange(count * (2 if is_complex else 1))[:, np.newaxis]
-        return positions, np.ones(positions.shape)
+    if operand.structure not in ("symmetric", "lower"):
+        alone = np.arange(count * (2 if is_complex else 1))
+        return np.stack([alone, alone], axis=1), np.tile([1.0, 0.0], (len(alone), 1))
     index = np.arange(count).reshape(operand.value.shape)
     rows, columns = np.tril_indices(operand.value.shape[-1])
     below, above = index[..., rows, columns].ravel(), index[..., columns, rows].ravel()
@@ -149,6 +153,8 @@ def _limits(operands: Sequence[Operand], layout: Layout) -> tuple[Array, Array]:
 def _direction_rooms(vectors: Array, down: Array, up: Array) -> tuple[Array, Array]:
     """How far each direction can be followed backwards and forwards before an element leaves."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        forward = np.where(vectors > 0, up / vectors, np.where(vectors < 0, down / -vectors, np.inf))
+        forward = np.where(
+            vectors > 0, up / vectors, np.where(vectors < 0, down / -vectors, np.inf)
+        )
         back = np.where(vectors > 0, down / vectors, np.where(vectors < 0, up / -vectors, np.inf))
     return back.min(axis=1, initial=np.inf), forward.min(axis=1, initial=np.inf)

@@ -86,8 +86,10 @@ def _factor_text(comparison: Comparison, reference: Reference, factor: float) ->
         sizes |= {f"size of an axis ({s})": s for s in shape}
     for what, count in sizes.items():
         if count > 1 and abs(size - count) < 1e-4 * count:
-            verb = "summed where it should be averaged" if relation == "large" else (
-                "averaged where it should be summed"
+            verb = (
+                "summed where it should be averaged"
+                if relation == "large"
+                else ("averaged where it should be summed")
             )
             return f"{text}: that is the number of {what}, so something is {verb}"
     return text
@@ -157,14 +159,17 @@ def _chain_factor(comparison: Comparison, reference: Reference) -> Suspects:
     outputs = reference.evaluator.outputs.unflatten(reference.evaluator.base)
     if len(outputs) == 1 and outputs[0].shape == x.shape:
         y = outputs[0]
-        functions |= {"f(x)": y, "1−f(x)": 1 - y, "f(x)·(1−f(x))": y * (1 - y), "1−f(x)²": 1 - y * y}
+        functions |= {
+            "f(x)": y,
+            "1−f(x)": 1 - y,
+            "f(x)·(1−f(x))": y * (1 - y),
+            "1−f(x)²": 1 - y * y,
+        }
     for text, values in functions.items():
-        name = f"{text} of {comparison.name}" if text.endswith("x") else text
         missing = f"the gradient of {comparison.name} lacks the factor {text}"
         yield "chain", missing, analytic * values
         surplus = f"the gradient of {comparison.name} has the factor {text} too much"
         yield "chain", surplus, analytic / values
-        del name
 
 
 def _partial(comparison: Comparison, _: Reference) -> Suspects:

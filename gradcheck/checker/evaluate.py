@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.checker.layout import Layout
-from gradcheck.checker.problem import Operand
-from gradcheck.checker.tensors import Function, differentiable_outputs, is_floating
+from gradcheck.checker.tensors import Function, call, differentiable_outputs, is_floating
 from gradcheck.model import Array, Shape
+
+if TYPE_CHECKING:
+    from gradcheck.checker.problem import Operand
 
 Batched = Callable[[list[Array]], Any]
 """Stacked values of the moved operands to whatever the function returns for them."""
@@ -67,6 +69,10 @@ class Evaluator:
                 return np.dtype(np.float32)
         return None
 
+    def dtype(self, position: int) -> np.dtype[Any]:
+        """What the moved operand at this position is evaluated in."""
+        return self._dtypes[position]
+
     def again(self) -> Array:
         """The outputs at the point once more: a deterministic function repeats itself."""
         return self.outputs.flatten(self._single([self._values[i] for i in self._moved]))
@@ -98,7 +104,9 @@ class Evaluator:
         arguments = [tf.constant(value) for value in self._values]
         for position, value in zip(self._moved, moved, strict=True):
             arguments[position] = tf.constant(value)
-        return [output.numpy() for output in differentiable_outputs(self._function(*arguments))]
+        return [
+            output.numpy() for output in differentiable_outputs(call(self._function, arguments))
+        ]
 
     def _one_by_one(self, stacked: Sequence[Array]) -> Array:
         """A call per point; the conversions at both ends are done once for all of them."""
@@ -110,7 +118,7 @@ class Evaluator:
         for tensors in zip(*columns, strict=True):
             for position, tensor in zip(self._moved, tensors, strict=True):
                 arguments[position] = tensor
-            outputs = differentiable_outputs(self._function(*arguments))
+            outputs = differentiable_outputs(call(self._function, arguments))
             for kept, output in zip(collected, outputs, strict=True):
                 kept.append(output)
         return self._rows([tf.stack(outputs) for outputs in collected], len(stacked[0]))
@@ -149,18 +157,21 @@ class Evaluator:
         except Exception:  # not defined there: nothing to compare with
             return None
         finite = np.isfinite(single)
-        allowed = PROBE_TOLERANCE * np.max(np.abs(single[finite]), initial=0.0)
+        allowed = PROBE_TOLERANCE * float(np.max(np.abs(single[finite]), initial=0.0))
         if self.precision is not None:
             allowed *= 2.0**29
-        for candidate in candidates:
-            try:
-                batched = self._rows(candidate(stacked), count)
-            except Exception:  # this function does not take a batch in this way
-                continue
+        return next((c for c in candidates if self._equals(c, stacked, single, allowed)), None)
+
+    def _equals(
+        self, candidate: Batched, stacked: list[Array], single: Array, allowed: float
+    ) -> bool:
+        try:
+            batched = self._rows(candidate(stacked), len(single))
+        except Exception:  # this function does not take a batch in this way
+            return False
+        with np.errstate(invalid="ignore"):
             same = (batched == single) | (np.isnan(batched) & np.isnan(single))
-            if (same | (np.abs(batched - single) <= allowed)).all():
-                return candidate
-        return None
+            return bool((same | (np.abs(batched - single) <= allowed)).all())
 
     def _stacked(self, pad_to: int | None, *, stack_all: bool = False) -> Batched:
         """A plain call with a leading axis on the moved operands.
@@ -172,7 +183,7 @@ class Evaluator:
         """
         import tensorflow as tf
 
-        def call(stacked: list[Array]) -> Any:
+        def batched(stacked: list[Array]) -> Any:
             rows = len(stacked[0])
             arguments: list[Any] = []
             for value in self._values:
@@ -184,9 +195,9 @@ class Evaluator:
                 self._moved, stacked, self.inputs.shapes, strict=True
             ):
                 arguments[position] = tf.constant(_align(array, shape, pad_to))
-            return self._function(*arguments)
+            return call(self._function, arguments)
 
-        return call
+        return batched
 
     def _vectorised(self) -> Batched:
         """TensorFlow's own vectorisation of the function, traced once."""
@@ -198,7 +209,7 @@ class Evaluator:
             arguments = list(constants)
             for position, tensor in zip(self._moved, tensors, strict=True):
                 arguments[position] = tensor
-            return differentiable_outputs(self._function(*arguments))
+            return differentiable_outputs(call(self._function, arguments))
 
         @tf.function(reduce_retracing=True)  # type: ignore[untyped-decorator]  # no types in TF
         def many(stacked: list[Any]) -> Any:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.analytic import Backward
 from gradcheck.checker.layout import to_double
-from gradcheck.checker.problem import Formula
-from gradcheck.checker.reference import Reference
 from gradcheck.model import Array, Comparison, Verdict
+
+if TYPE_CHECKING:
+    from gradcheck.checker.analytic import Backward
+    from gradcheck.checker.problem import Formula
+    from gradcheck.checker.reference import Reference
 
 FORMULA_TOLERANCE = 2.0**-42
 """Rounding granted between two exact formulas, relative to the gradient's largest element."""
@@ -20,13 +23,13 @@ def judge_formulas(
     comparisons: list[Comparison], reference: Reference, passed: Backward
 ) -> list[Comparison]:
     """Put the formula's values beside the others, and judge where they tell more."""
-    judged = []
-    for comparison, gradient in zip(comparisons, passed.gradients, strict=True):
-        for source, claimed in ((reference.problem.formulas, False), (reference.problem.claims, True)):
-            formula = source.get(comparison.name)
+    oracles = ((reference.problem.formulas, False), (reference.problem.claims, True))
+    judged = list(comparisons)
+    for i, gradient in enumerate(passed.gradients):
+        for source, claimed in oracles:
+            formula = source.get(judged[i].name)
             if formula is not None and gradient is not None:
-                comparison = _judge(comparison, formula, gradient, reference, passed, claimed)
-        judged.append(comparison)
+                judged[i] = _judge(judged[i], formula, gradient, reference, passed, claimed)
     return judged
 
 
@@ -39,13 +42,15 @@ def _judge(
     claimed: bool,
 ) -> Comparison:
     what = "the claimed gradient" if claimed else "the declared formula"
-    inputs = [to_double(value) if value.dtype.kind in "fcV" else value for value in reference.values]
+    inputs = [
+        to_double(value) if value.dtype.kind in "fcV" else value for value in reference.values
+    ]
     outputs = [to_double(output) for output in passed.outputs]
     try:
         with np.errstate(all="ignore"):
             values = np.asarray(formula(inputs, list(reference.upstream), outputs))
-    except Exception as error:  # whatever a formula of the user's may raise
-        note = f"{what} cannot be evaluated: {type(error).__name__}: {error}"
+    except Exception as raised:  # whatever a formula of the user's may raise
+        note = f"{what} cannot be evaluated: {type(raised).__name__}: {raised}"
         return replace(comparison, verdict=Verdict.ERROR, note=_also(comparison.note, note))
     if values.shape != comparison.shape:
         note = (
@@ -77,7 +82,9 @@ def _judge(
     if comparison.verdict is Verdict.KINK and not claimed:
         # At a kink two formulas may choose different values, and both be right.
         return comparison
-    index = tuple(int(i) for i in np.unravel_index(np.argmax(np.where(same, -1, error)), same.shape))
+    index = tuple(
+        int(i) for i in np.unravel_index(np.argmax(np.where(same, -1, error)), same.shape)
+    )
     note = (
         f"{what} differs from the tape at {_place(index)}: it gives {values[index]:.8g}, the tape "
         f"{gradient[index]:.8g}"

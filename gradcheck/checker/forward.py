@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gradcheck.checker.analytic import forward
 from gradcheck.checker.compare import compare, relative_error
 from gradcheck.checker.numeric import Differentiator
-from gradcheck.checker.problem import Problem
-from gradcheck.checker.reference import Reference
 from gradcheck.checker.space import Directions
 from gradcheck.model import Array, CheckKind, Comparison, Element, Verdict
+
+if TYPE_CHECKING:
+    from gradcheck.checker.problem import Problem
+    from gradcheck.checker.reference import Reference
 
 MOST_ELEMENTS = 64
 """Real numbers of an input up to which each gets a forward pass of its own."""
@@ -27,10 +31,7 @@ def check_forward(problem: Problem, reference: Reference) -> list[Comparison]:
     for i, operand in enumerate(reference.moved):
         start, size = layout.offsets[i], layout.sizes[i]
         single = size <= MOST_ELEMENTS
-        if single:
-            block = np.eye(size)
-        else:
-            block = rng.choice([-1.0, 1.0], size=(DIRECTIONS, size))
+        block = np.eye(size) if single else rng.choice([-1.0, 1.0], size=(DIRECTIONS, size))
         vectors = np.zeros((len(block), layout.offsets[-1]))
         vectors[:, start : start + size] = block * reference.coordinates.scale[start : start + size]
         moved = np.array([_along(problem, reference, vector) for vector in vectors])

@@ -8,17 +8,22 @@ imaginary axis.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.model import Array, Shape
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.model import Array, Shape
 
 
 def to_double(array: Array) -> Array:
     """The same numbers as float64 or complex128; integers and booleans become float64."""
-    return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)
+    wide: Array = array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)
+    return wide
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Layout:
         """The layout of these arrays."""
         return cls(tuple(a.shape for a in arrays), tuple(np.iscomplexobj(a) for a in arrays))
 
-    @property
+    @cached_property
     def sizes(self) -> list[int]:
         """How many real numbers each tensor takes."""
         return [
@@ -41,21 +46,22 @@ class Layout:
             for shape, is_complex in zip(self.shapes, self.complex_, strict=True)
         ]
 
-    @property
+    @cached_property
     def offsets(self) -> list[int]:
         """Where each tensor starts, and the total at the end."""
         return [0, *np.cumsum(self.sizes, dtype=np.int64).tolist()]
 
     def flatten(self, arrays: Sequence[Array]) -> Array:
         """The arrays as one vector."""
-        return self.flatten_rows([a[np.newaxis] for a in arrays])[0]
+        row: Array = self.flatten_rows([a[np.newaxis] for a in arrays])[0]
+        return row
 
     def flatten_rows(self, stacked: Sequence[Array]) -> Array:
         """Arrays with a leading axis each, as one row per entry of that axis."""
         rows = stacked[0].shape[0] if stacked else 1
         parts = []
-        for array, is_complex in zip(stacked, self.complex_, strict=True):
-            flat = array.reshape(rows, -1)
+        for array, is_complex, shape in zip(stacked, self.complex_, self.shapes, strict=True):
+            flat = array.reshape(rows, int(np.prod(shape, dtype=np.int64)))
             if is_complex:
                 flat = np.ascontiguousarray(flat, dtype=np.complex128).view(np.float64)
             parts.append(flat.astype(np.float64, copy=False))

@@ -87,7 +87,7 @@ def _over_lines(
     steps = np.concatenate([side * np.arange(1, POINTS) for side in sides])
     outputs = evaluate(point + steps[:, np.newaxis] * direction)
     levels, limit = [], np.full(base.shape, np.nan)
-    for line in outputs.reshape(len(spacings), POINTS - 1, -1):
+    for line in outputs.reshape(len(spacings), POINTS - 1, len(base)):
         values = np.concatenate([base[np.newaxis], line])
         noise, smooth = _difference_table(values)
         moves = (np.diff(values, axis=0) != 0).sum(axis=0) > POINTS // 2
@@ -129,7 +129,7 @@ def _difference_table(values: Array) -> tuple[Array, Array]:
     """The noise that high-order differences show, and whether it may be a smooth function's."""
     by_order = {}
     differences = values
-    changes_sign = np.zeros(values.shape[1:], dtype=bool)
+    changes_sign: Array = np.zeros(values.shape[1:], dtype=bool)
     for order in range(1, POINTS - 1):
         differences = np.diff(differences, axis=0)
         # Noise of unit variance makes differences of variance (2k)!/(k!)² at order k.
@@ -137,7 +137,8 @@ def _difference_table(values: Array) -> tuple[Array, Array]:
         by_order[order] = np.sqrt(gamma * np.mean(differences**2, axis=0))
         if order == 4:
             # A derivative keeps its sign over a short line; noise does not.
-            changes_sign = (differences > 0).any(axis=0) & (differences < 0).any(axis=0)
+            up, down = (differences > 0).any(axis=0), (differences < 0).any(axis=0)
+            changes_sign = np.asarray(up & down)
     high = np.maximum(by_order[5], by_order[6])
     level = np.where(by_order[4] <= 3 * high, np.maximum(by_order[4], high), high)
     shrinking = (by_order[6] < by_order[5] / 2.5) & (by_order[5] < by_order[4] / 2.5)

@@ -2,21 +2,24 @@
 
 Central differences over halving steps, extrapolated, with a bound made of truncation and measured
 round-off. Most coordinates are done after two or four steps. The others get more stages: smaller
-steps where the truncation dominates or a kink shows, larger ones where the round-off does. Where two
-stages contradict each other, the one with the smaller steps is right: smaller steps can only reduce
-the truncation, and the round-off is in the bound.
+steps where the truncation dominates or a kink shows, larger ones where the round-off does. Where
+two stages contradict each other, the one with the smaller steps is right: smaller steps can only
+reduce the truncation, and the round-off is in the bound.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.noise import Evaluate, Noise
 from gradcheck.checker.richardson import extrapolate
 from gradcheck.checker.space import Space, power_of_two
 from gradcheck.model import Array, Estimate
+
+if TYPE_CHECKING:
+    from gradcheck.checker.noise import Evaluate, Noise
 
 FIRST_STEP = 2.0**-4
 """The first step, in units of the coordinate: with three halvings and extrapolation the truncation
@@ -231,9 +234,7 @@ class Differentiator:
         allowed = np.stack([self._space.room_up[columns] > 0, self._space.room_down[columns] > 0])
         deltas = np.stack([ladder, -ladder], axis=1) * allowed.T[:, :, np.newaxis]
         shape = deltas.shape
-        points, actual = self._space.points(
-            np.repeat(columns, shape[1] * shape[2]), deltas.ravel()
-        )
+        points, actual = self._space.points(np.repeat(columns, shape[1] * shape[2]), deltas.ravel())
         outputs = self._evaluate(points)
         self.evaluations += len(points)
         # Outputs may be infinite or NaN in places that do not move: that is no change.
@@ -244,10 +245,10 @@ class Differentiator:
         size = (np.abs(changes) @ np.abs(self._weights)).reshape(shape)
         # Only outputs that depend on the coordinate add noise; where none moves, any of them may
         # have hidden a change that is smaller than its noise.
-        depends = (~same).reshape(len(columns), -1, len(self._base)).any(axis=1)
+        depends = (~same).reshape(len(columns), shape[1] * shape[2], len(self._base)).any(axis=1)
         depends |= ~depends.any(axis=1, keepdims=True)
         noise = np.maximum(self._noise.level, self._noise.relative * np.abs(outputs))
-        noisy = ((noise * self._weights) ** 2).reshape(*shape, -1)
+        noisy = ((noise * self._weights) ** 2).reshape(*shape, len(self._base))
         noisy = np.where(np.isfinite(noisy), noisy, 0.0) * depends[:, np.newaxis, np.newaxis]
         return _Moves(
             right=np.where(deltas[:, 0] == 0, np.nan, change[:, 0]),
@@ -279,7 +280,8 @@ def _judge(moves: _Moves) -> _Stage:
     """Extrapolate the quotients of one stage and see what kind of point this is."""
     right, left = moves.right / moves.up, moves.left / moves.down
     central = (moves.right - moves.left) / (moves.up - moves.down)
-    only_right, only_left = np.isnan(left).all(axis=1), np.isnan(right).all(axis=1)
+    only_right = np.asarray(np.isnan(left).all(axis=1))
+    only_left = np.asarray(np.isnan(right).all(axis=1))
     both = ~(only_right | only_left)
     ladder = np.fmax(moves.up, -moves.down)
     steps = ladder.shape[1]
@@ -321,5 +323,5 @@ def _judge(moves: _Moves) -> _Stage:
         kink=kink | jump,
         contrast=np.where(jump, np.inf, gap),
         diverges=diverges,
-        linear=both & (spread <= noise.sum(axis=1)) & (gap <= 2 * noise[:, -1]),
+        linear=np.asarray(both & (spread <= noise.sum(axis=1)) & (gap <= 2 * noise[:, -1])),
     )

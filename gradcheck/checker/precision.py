@@ -9,22 +9,24 @@ double precision, and a gradient may change by a few times as much as that makes
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.checker.analytic import Backward, backward
 from gradcheck.checker.layout import to_double
-from gradcheck.checker.reference import Reference
+from gradcheck.checker.rounding import gradient_spread
 from gradcheck.checker.tensors import explain_exception, is_floating
 from gradcheck.model import Array, Comparison, Element, Verdict
+
+if TYPE_CHECKING:
+    from gradcheck.checker.reference import Reference
 
 ULPS = 16.0
 """Units in the last place that a gradient may be off by itself."""
 
 CONDITION = 8.0
 """How many times the change that rounding its inputs makes a gradient may be off."""
-
-DRAWS = 3
 
 
 def judge_precision(
@@ -42,7 +44,8 @@ def judge_precision(
         raise LowPrecisionRaised(
             f"the function runs in float64, but not in {name}: {explain_exception(error)}"
         ) from error
-    spreads = _spreads(reference, double)
+    last_place = {o.name: _epsilon(o.value.dtype) / 2 for o in reference.moved}
+    spreads = gradient_spread(reference, double, last_place)
     return [
         _judge(comparison, mine, theirs, spread)
         for comparison, mine, theirs, spread in zip(
@@ -62,7 +65,7 @@ def _real(value: Array) -> bool:
     return is_floating(value.dtype) or value.dtype.kind == "c"
 
 
-def _epsilon(dtype: np.dtype[np.generic]) -> float:
+def _epsilon(dtype: np.dtype[Any]) -> float:
     """The unit in the last place of one; bfloat16 has eight bits, and numpy does not know it."""
     if dtype.name == "bfloat16":
         return 2.0**-7
@@ -96,9 +99,7 @@ def _judge(
     worst_ulps = float(np.nan_to_num(ulps, posinf=np.inf).max())
     if not wrong.any():
         note = f"in {comparison.dtype} within {worst_ulps:.2g} ulp of float64"
-        return replace(
-            comparison, note=f"{comparison.note}; {note}" if comparison.note else note
-        )
+        return replace(comparison, note=f"{comparison.note}; {note}" if comparison.note else note)
     order = np.argsort(-np.where(wrong, np.nan_to_num(error, nan=np.inf), -1.0).ravel())[:5]
     worst = []
     for position in order[: int(wrong.sum())]:
@@ -127,32 +128,7 @@ def _judge(
     )
 
 
-def _smallest(dtype: np.dtype[np.generic]) -> float:
+def _smallest(dtype: np.dtype[Any]) -> float:
     if dtype.name == "bfloat16":
         return 2.0**-126
     return float(np.finfo(dtype).tiny)
-
-
-def _spreads(reference: Reference, double: Backward) -> list[Array]:
-    """How much rounding the inputs and the upstream changes each gradient, in double precision."""
-    problem = reference.problem
-    rng = np.random.default_rng([problem.seed, 0x756C70])
-    spreads = [np.zeros(operand.value.shape) for operand in reference.moved]
-    for _ in range(DRAWS):
-        values = [
-            _rounded(value, operand.value.dtype, rng) if operand.differentiate else value
-            for value, operand in zip(reference.values, problem.operands, strict=True)
-        ]
-        dtype = reference.moved[0].value.dtype
-        upstream = [_rounded(to_double(ct), dtype, rng) for ct in reference.upstream]
-        moved = backward(problem.function, problem.operands, values, upstream)
-        for spread, before, after in zip(spreads, double.gradients, moved.gradients, strict=True):
-            if before is not None and after is not None and before.shape == spread.shape:
-                with np.errstate(all="ignore"):
-                    np.fmax(spread, np.abs(to_double(after) - to_double(before)), out=spread)
-    return spreads
-
-
-def _rounded(value: Array, dtype: np.dtype[np.generic], rng: np.random.Generator) -> Array:
-    signs = rng.choice([-1.0, 1.0], size=value.shape)
-    return np.asarray(value * (1 + _epsilon(dtype) / 2 * signs))

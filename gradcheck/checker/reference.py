@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,16 +12,20 @@ from gradcheck.checker.coordinates import Coordinates, choose
 from gradcheck.checker.evaluate import Evaluator
 from gradcheck.checker.noise import Noise, measure_noise
 from gradcheck.checker.numeric import STEPS, Differentiator
-from gradcheck.checker.problem import Operand, Problem
-from gradcheck.checker.tensors import explain_exception, in_double
-from gradcheck.model import Array
+from gradcheck.checker.tensors import FunctionRaised, in_double
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.checker.problem import Operand, Problem
+    from gradcheck.model import Array
 
 
 class Reference:
     """A problem's function at its point, evaluated in double precision where it has that."""
 
     def __init__(self, problem: Problem) -> None:
-        """Evaluate the function once; raises whatever it raises."""
+        """Evaluate the function once; raises FunctionRaised if it does."""
         self.problem = problem
         own = [operand.value for operand in problem.operands]
         double = in_double(own)
@@ -31,13 +35,13 @@ class Reference:
         self.values = double
         try:
             self.evaluator = Evaluator(problem.function, problem.operands, double)
-        except Exception as error:
+        except FunctionRaised as error:
             if not self.is_low:
                 raise
             # A function that cannot be had in double precision is checked in its own.
             self.evaluator = Evaluator(problem.function, problem.operands, own)
             self.values = own
-            self.no_double = explain_exception(error)
+            self.no_double = str(error)
         outputs = self.evaluator.outputs
         self.upstream = draw_upstream(
             problem.upstream, outputs.shapes, outputs.complex_, problem.seed
@@ -60,13 +64,16 @@ class Reference:
         finite: Array = np.isfinite(self.evaluator.point[self.coordinates.space.positions[:, 0]])
         return finite
 
-    @cached_property
-    def unrepeatable(self) -> float:
-        """By how much two calls at the same point differ: zero for a deterministic function."""
+    def unrepeatable(self, calls: int) -> float:
+        """By how much calls at the same point differ: zero for a deterministic function."""
+        largest = 0.0
         with np.errstate(all="ignore"):
-            first, second = self.evaluator.base, self.evaluator.again()
-            same = (first == second) | (np.isnan(first) & np.isnan(second))
-            return float(np.max(np.abs(np.where(same, 0.0, first - second)), initial=0.0))
+            for _ in range(calls):
+                first, second = self.evaluator.base, self.evaluator.again()
+                same = (first == second) | (np.isnan(first) & np.isnan(second))
+                apart = np.abs(np.where(same, 0.0, first - second))
+                largest = max(largest, float(np.max(apart, initial=0.0)))
+        return largest
 
     @cached_property
     def coordinates(self) -> Coordinates:

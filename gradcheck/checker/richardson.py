@@ -9,11 +9,12 @@ is kept, element by element.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gradcheck.model import Array
+if TYPE_CHECKING:
+    from gradcheck.model import Array
 
 
 class Extrapolated(NamedTuple):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gradcheck.checker.problem import Problem
-from gradcheck.checker.reference import Reference
-from gradcheck.checker.tensors import differentiable_outputs
+from gradcheck.checker.tensors import call, differentiable_outputs
 from gradcheck.model import CheckKind
+
+if TYPE_CHECKING:
+    from gradcheck.checker.problem import Problem
+    from gradcheck.checker.reference import Reference
 
 
 def gradient_problem(problem: Problem, reference: Reference) -> Problem:
@@ -22,7 +24,7 @@ def gradient_problem(problem: Problem, reference: Reference) -> Problem:
         sources = [tensors[i] for i in positions]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(sources)
-            outputs = differentiable_outputs(problem.function(*tensors))
+            outputs = differentiable_outputs(call(problem.function, tensors))
         cotangents = [
             tf.cast(tf.constant(ct), output.dtype)
             for ct, output in zip(upstream, outputs, strict=True)

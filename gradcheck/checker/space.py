@@ -7,15 +7,24 @@ a random direction that moves them all.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.model import Array
+if TYPE_CHECKING:
+    from gradcheck.model import Array
 
 
-class Space(Protocol):
+def power_of_two(values: Array) -> Array:
+    """The largest power of two that is not above each (positive) value."""
+    _, exponent = np.frexp(values)
+    return np.asarray(np.ldexp(1.0, exponent - 1))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Space(ABC):
     """Coordinates around a point, numbered from zero."""
 
     point: Array
@@ -26,35 +35,35 @@ class Space(Protocol):
     room_down: Array
     room_up: Array
     """By coordinate: how far it may move before it leaves the domain."""
+    precision: np.dtype[Any] | None = None
+    """Points are rounded to this precision when the function is evaluated in it."""
 
+    @abstractmethod
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
         """A row per move: the moved points, and how far the coordinate really moved in each."""
 
+    @abstractmethod
     def project(self, gradient: Array) -> Array:
         """The derivative along each coordinate, from the gradient by element."""
 
+    @abstractmethod
+    def project_size(self, sizes: Array) -> Array:
+        """The same for sizes, which add up whatever the signs are."""
 
-def power_of_two(values: Array) -> Array:
-    """The largest power of two that is not above each (positive) value."""
-    _, exponent = np.frexp(values)
-    return np.ldexp(1.0, exponent - 1)
+    def _rounded(self, points: Array) -> Array:
+        if self.precision is None:
+            return points
+        return points.astype(self.precision).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class Elements:
-    """Coordinates that move one element, or a few that belong together, each by its weight."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Elements(Space):
+    """Coordinates that move one element, or two that belong together, each by its weight."""
 
-    point: Array
     positions: Array
-    """(coordinates, k): which elements each coordinate moves."""
+    """(coordinates, 2): which elements each coordinate moves."""
     weights: Array
-    """(coordinates, k): 0 fills up the rows that have fewer."""
-    unit: Array
-    reach: Array
-    room_down: Array
-    room_up: Array
-    precision: np.dtype[np.generic] | None = None
-    """Points are rounded to this precision when the function is evaluated in it."""
+    """(coordinates, 2): zero for the second of a coordinate that moves only one."""
 
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
         """See Space.points."""
@@ -62,39 +71,34 @@ class Elements:
         moved = np.repeat(self.point[np.newaxis], len(columns), axis=0)
         for position, weight in zip(self.positions.T, self.weights.T, strict=True):
             moved[rows, position[columns]] += weight[columns] * deltas
-        if self.precision is not None:
-            moved = moved.astype(self.precision).astype(np.float64)
+        moved = self._rounded(moved)
         first = self.positions[columns, 0]
-        actual = (moved[rows, first] - self.point[first]) / self.weights[columns, 0]
-        return moved, actual
+        return moved, (moved[rows, first] - self.point[first]) / self.weights[columns, 0]
 
     def project(self, gradient: Array) -> Array:
         """See Space.project."""
-        projected: Array = (gradient[self.positions] * self.weights).sum(axis=1)
-        return projected
+        return np.asarray((gradient[self.positions] * self.weights).sum(axis=1))
+
+    def project_size(self, sizes: Array) -> Array:
+        """See Space.project_size."""
+        return np.asarray((sizes[self.positions] * np.abs(self.weights)).sum(axis=1))
 
 
-@dataclass(frozen=True, eq=False)
-class Directions:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Directions(Space):
     """Coordinates that move every element at once, each along its own vector."""
 
-    point: Array
     vectors: Array
     """(coordinates, elements)."""
-    unit: Array
-    reach: Array
-    room_down: Array
-    room_up: Array
-    precision: np.dtype[np.generic] | None = None
 
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
         """See Space.points."""
-        moved = self.point + deltas[:, np.newaxis] * self.vectors[columns]
-        if self.precision is not None:
-            moved = moved.astype(self.precision).astype(np.float64)
-        return moved, deltas
+        return self._rounded(self.point + deltas[:, np.newaxis] * self.vectors[columns]), deltas
 
     def project(self, gradient: Array) -> Array:
         """See Space.project."""
-        projected: Array = self.vectors @ gradient
-        return projected
+        return np.asarray(self.vectors @ gradient)
+
+    def project_size(self, sizes: Array) -> Array:
+        """See Space.project_size."""
+        return np.asarray(np.abs(self.vectors) @ sizes)

@@ -6,19 +6,22 @@ import functools
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck import ops
-from gradcheck.checker.problem import Formula
 from gradcheck.checker.tensors import explain_exception
 from gradcheck.errors import FunctionError, UsageError
 from gradcheck.model import Array, Case, TargetKind
 from gradcheck.ops.language import CONSTANTS, FUNCTIONS, unbroadcast
 from gradcheck.spec import allowlist
 from gradcheck.spec.expression import TF_CONSTANTS, parse_formula, parse_tf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from gradcheck.checker.problem import Formula
 
 
 def build(case: Case, *, allow: Collection[str], root: str) -> Callable[..., Any]:

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker.problem import Operand
-from gradcheck.model import Array
+if TYPE_CHECKING:
+    from gradcheck.checker.problem import Operand
+    from gradcheck.model import Array
 
 Function = Callable[..., Any]
 """Takes tensors by position, returns any structure of tensors."""
+
+
+class FunctionRaised(Exception):  # noqa: N818  (it becomes a verdict)
+    """The function under test raised; the cause says what."""
+
+
+def call(function: Function, arguments: Sequence[Any]) -> Any:
+    """Call the function under test; whatever it raises comes as FunctionRaised."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        raise FunctionRaised(explain_exception(error)) from error
 
 
 def differentiable_outputs(structure: Any) -> list[Any]:
@@ -78,4 +91,3 @@ def explain_exception(error: BaseException) -> str:
     if lines and lines[0].startswith(("in user code:", "Exception encountered")):
         lines = lines[-1:]
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
+from pathlib import Path
 
 LINES = 8
 """How many lines of output are worth showing."""
+
+WIDTH = 300
+"""How many characters of a line are worth showing."""
 
 FRAMES = 4
 """How many lines of the Python stack are worth showing."""
@@ -23,12 +27,13 @@ _MEANINGS = {
 # Python's own account of a crash begins with this; TensorFlow's comes before it.
 _FATAL = "Fatal Python error:"
 
-# Lines that say nothing to whoever wrote the case.
-_NOISE = re.compile(r"^\s*(@\s+0x|\*\*\* |Extension modules:|Current thread |\[\w+:\d+\] )")
+# Lines that say nothing to whoever wrote the case; cuInit is TensorFlow looking for a GPU.
+_NOISE = re.compile(r"\s*(@\s+0x|\*\*\* |Extension modules:|Current thread )|.*\bcuInit\b")
 
 # Frames of machinery, between the case and the crash.
+_OURS = str(Path(__file__).parents[1])
 _MACHINERY = re.compile(
-    r"[/\\](tensorflow|keras|multiprocessing|gradcheck[/\\](run|check))[/\\]|<(frozen|string)"
+    rf"{re.escape(_OURS)}|[/\\](tensorflow|keras|multiprocessing)[/\\]|<(frozen|string)"
 )
 
 
@@ -49,7 +54,7 @@ def death_message(code: int | None) -> str:
 def last_words(output: str) -> list[str]:
     """The lines worth showing: the last ones printed, then where in Python it happened."""
     printed, fatal, stack = output.partition(_FATAL)
-    lines = [line.rstrip() for line in printed.splitlines()]
+    lines = [line.rstrip()[:WIDTH] for line in printed.splitlines()]
     words = [line for line in lines if line.strip() and not _NOISE.match(line)][-LINES:]
     if fatal:
         frames = [line.strip() for line in stack.splitlines() if line.startswith("  File ")]

@@ -28,7 +28,7 @@ def equivalent(name: str) -> str | None:
 def nearest(name: str) -> str | None:
     """The allowed name that was probably meant, by its last name or by its spelling."""
     same = equivalent(name)
-    if same:
+    if same or len(name) > 100:
         return same
     root, dot, rest = name.partition(".")
     wanted = f"tf.{rest if dot and root in _ROOTS else name}"

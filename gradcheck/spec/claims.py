@@ -82,8 +82,9 @@ def read_upstream(source: Source, node: Node, output: Shape | None) -> Upstream:
             fields.choice(source, node, "`upstream`", (*UPSTREAMS, "the values"))
             return "random"
     if isinstance(node, MapNode):
-        fields.unknown_keys(source, node, "`upstream`", ("outputs",))
         outputs = node.items.get("outputs")
+        if outputs is not None:
+            fields.unknown_keys(source, node, "`upstream`", ("outputs",))
         if not isinstance(outputs, ListNode) or not outputs.items:
             hint = "write the values themselves, or {outputs: [values, values]} for several outputs"
             source.problem(outputs or node, "`upstream` needs a list of `outputs`", hint)

@@ -63,6 +63,9 @@ def _split(argument: str) -> tuple[str, str | None]:
 def _files(path: str, problems: list[SpecProblem]) -> list[str]:
     place = Path(path)
     try:
+        if not path:
+            problems.append(_problem(path, "no such file or folder: the name is empty"))
+            return []
         if place.is_dir():
             found = [shown_path(name) for name in sorted(_walk(path))]
             if not found:
@@ -115,6 +118,8 @@ def _problem(path: str, message: str, hint: str = "") -> SpecProblem:
 
 def shown_path(path: str) -> str:
     """The path as ids show it."""
+    if not path:
+        return ""
     try:
         relative = os.path.relpath(path)
     except ValueError:  # on another drive, or not a path at all

@@ -10,7 +10,7 @@ from gradcheck.model import Case
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gradcheck.spec.reader import Draft
+    from gradcheck.spec.draft import Draft
     from gradcheck.spec.source import Source
 
 

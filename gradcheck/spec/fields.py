@@ -22,6 +22,9 @@ T = TypeVar("T")
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A question with the nearest known name; empty where none is near."""
+    # Nobody misspells a name that long, and comparing takes time by the square.
+    if len(name) > 100:
+        return ""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"did you mean `{near[0]}`?" if near else ""
 
@@ -42,6 +45,9 @@ def text(source: Source, node: Node, what: str, pattern: str = "", allowed: str 
         return None
     if not node.value.strip():
         source.problem(node, f"{what} is empty")
+        return None
+    if not all(c.isprintable() or c in "\n\t" for c in node.value):
+        source.problem(node, f"{what} holds a control character: {found(node)}")
         return None
     if pattern and not re.fullmatch(pattern, node.value):
         source.problem(node, f"{what} cannot be {found(node)}", allowed)

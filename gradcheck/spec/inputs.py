@@ -148,7 +148,7 @@ def _sample(source: Source, options: Mapping[str, Node], shape: Shape | None) ->
     node = options.get("sample")
     if node is None:
         return None
-    text = fields.text(source, node, "`sample`")
+    text = fields.text(source, node, "`sample`", ".{1,200}", "write it as in `uniform(0, 1)`")
     if text is None:
         return None
     if "values" in options:

@@ -11,10 +11,11 @@ from gradcheck.errors import SpecProblem
 from gradcheck.model import Case, Location
 from gradcheck.spec import fields, keys
 from gradcheck.spec.discover import SpecFile, discover
+from gradcheck.spec.draft import Draft, merge
 from gradcheck.spec.expand import expand
 from gradcheck.spec.located import read_yaml
 from gradcheck.spec.nodes import ListNode, MapNode, Node
-from gradcheck.spec.reader import CaseReader, Draft, merge
+from gradcheck.spec.reader import CaseReader
 from gradcheck.spec.source import Source
 
 if TYPE_CHECKING:
@@ -63,13 +64,28 @@ def read_spec(source: Source, allow: Collection[str], seed: int | None) -> tuple
         message = f"a spec is a mapping of keys such as `op` and `inputs`, not {root.kind}"
         source.problem(root, message)
         return ()
-    several = "cases" in root.items
-    known = [key for key in keys.CASE_KEYS if key != "name" or not several]
-    if several and "name" in root.keys:
-        source.problem(root.keys["name"], "`name` belongs to a case, not to the file")
-    fields.unknown_keys(source, root, "a spec", [*known, "name", "cases"])
+    before = source.count
+    fields.unknown_keys(source, root, "a spec", [*keys.CASE_KEYS, "cases"])
+    if "cases" in root.items:
+        _check_shared(source, root)
+    # What is wrong with the keys of the file is wrong with each of its cases.
+    shared_bad = source.count != before or root.fault
+    shared_bad |= any(node.bad for key, node in root.items.items() if key != "cases")
     drafts = [_draft(source, root, case, allow) for case in _case_nodes(source, root)]
-    return expand(source, [draft for draft in drafts if draft is not None], seed)
+    cases = expand(source, [draft for draft in drafts if draft is not None], seed)
+    return () if shared_bad else cases
+
+
+def _check_shared(source: Source, root: MapNode) -> None:
+    """Note what a file with `cases` cannot say for all of them."""
+    if "name" in root.keys:
+        message = "`name` belongs to a case, not to a file with `cases`"
+        source.problem(root.keys["name"], message, "move it into the case")
+    given = [target for target in keys.TARGETS if target in root.items]
+    if len(given) > 1:
+        both = " and ".join(f"`{target}`" for target in given)
+        place = max((root.keys[t] for t in given), key=lambda key: (key.line, key.column))
+        source.problem(place, f"{both} stand side by side", "keep one of them")
 
 
 def _case_nodes(source: Source, root: MapNode) -> list[Node | None]:
@@ -94,21 +110,10 @@ def _draft(
     before = source.count
     if case is not None:
         fields.unknown_keys(source, case, "a case", keys.CASE_KEYS)
-        _one_target(source, root)
     draft = CaseReader(source, case or root, merge(root, case), allow).read()
-    shared_bad = root.fault or any(n.bad for k, n in root.items.items() if k != "cases")
-    if shared_bad or (case is not None and case.bad):
+    if source.count != before or (case is not None and case.bad):
         return None
-    return draft if source.count == before else None
-
-
-def _one_target(source: Source, root: MapNode) -> None:
-    """The file's own keys name one target at most, whatever its cases say."""
-    given = [target for target in keys.TARGETS if target in root.items]
-    if len(given) > 1:
-        both = " and ".join(f"`{target}`" for target in given)
-        place = max((root.keys[t] for t in given), key=lambda key: (key.line, key.column))
-        source.problem(place, f"{both} stand side by side", "keep one of them")
+    return draft
 
 
 def _read(path: str) -> tuple[str, SpecProblem | None]:

@@ -1,8 +1,8 @@
-"""One case's mapping, merged with its file's, into a Draft: everything but the variants."""
+"""The keys of one case, merged with those of its file, into a Draft or into problems."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ExpressionError, ShapeError
@@ -11,7 +11,6 @@ from gradcheck.model import (
     CheckKind,
     Expectation,
     Input,
-    Location,
     Mode,
     Shape,
     TargetKind,
@@ -20,56 +19,17 @@ from gradcheck.model import (
 )
 from gradcheck.spec import claims, fields, keys
 from gradcheck.spec.arrays import size_problem
+from gradcheck.spec.draft import Draft
 from gradcheck.spec.expression import parse_tf
 from gradcheck.spec.inputs import Entry, name_is_good, read_inputs
-from gradcheck.spec.nodes import MapNode, Node
 from gradcheck.spec.source import Source, shown
 from gradcheck.spec.target import Chosen, read_target
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A case as written: right in all its keys, its axes not yet multiplied out."""
-
-    location: Location
-    name: str | None
-    name_node: Node
-    chosen: Chosen
-    inputs: tuple[Input, ...]
-    args: Mapping[str, Any]
-    dtypes: tuple[str, ...]
-    modes: tuple[Mode, ...]
-    seeds: tuple[int, ...] | None
-    checks: tuple[CheckKind, ...]
-    upstream: Upstream
-    gradient: Mapping[str, str | Array]
-    expect: Expectation
-    reason: str
-    tolerance: Tolerance | None
-    timeout: float | None
-    tags: tuple[str, ...]
-
-
-def merge(file: MapNode, case: MapNode | None) -> dict[str, Entry]:
-    """The case's keys over the file's; a case's own target replaces that of the file."""
-    merged = {n: Entry(file.keys[n], v) for n, v in file.items.items() if n != "cases"}
-    if case is None:
-        return merged
-    if any(target in case.items for target in keys.TARGETS):
-        merged = {n: e for n, e in merged.items() if n not in keys.TARGETS}
-    for name, value in case.items.items():
-        below = merged[name].value if name in merged else None
-        if name in keys.MERGED and isinstance(below, MapNode) and isinstance(value, MapNode):
-            both = MapNode(line=value.line, column=value.column)
-            both.items = {**below.items, **value.items}
-            both.keys = {**below.keys, **value.keys}
-            merged[name] = Entry(case.keys[name], both)
-        else:
-            merged[name] = Entry(case.keys[name], value)
-    return merged
+    from gradcheck.ops.declaration import Op
+    from gradcheck.spec.nodes import Node
 
 
 class CaseReader:
@@ -176,6 +136,8 @@ class CaseReader:
         place = self._entries["inputs"]
         before = self._source.count
         entries = self._mapping("inputs")
+        if self._source.count != before:
+            return ()
         reserved = dict.fromkeys(args, "an arg already")
         if chosen is not None and chosen.target.kind is TargetKind.EXPR:
             reserved["tf"] = "TensorFlow in an expression"
@@ -199,17 +161,24 @@ class CaseReader:
         try:
             shape = op.shape(op.call({i.name: i.shape for i in inputs}, args))
         except ShapeError as error:
-            self._source.problem(place, f"the inputs do not fit `{op.name}`: {error}")
+            self._misfit(op, str(error))
             return None
-        except Exception as error:  # the shapes are sound: whatever a rule says, it is of the args
-            where = self._entries["args"].key if "args" in self._entries else place
-            message = f"the args do not fit `{op.name}`: {error or type(error).__name__}"
-            self._source.problem(where, message)
+        except Exception as error:  # an arg of a kind that the rule did not think of
+            self._misfit(op, f"{type(error).__name__}: {error}")
             return None
         problem = size_problem(shape)
         if problem:
             self._source.problem(place, f"the output of `{op.name}`: {problem}")
         return shape
+
+    def _misfit(self, op: Op, why: str) -> None:
+        """Note why a call is not possible, at the arg that is to blame or at the inputs."""
+        for name, entry in self._mapping("args").items():
+            if re.search(rf"\b{name}\b", why):
+                self._source.problem(entry.key, f"the args do not fit `{op.name}`: {why}")
+                return
+        place = self._entries["inputs"].key
+        self._source.problem(place, f"the inputs do not fit `{op.name}`: {why}")
 
     def _check_expression(self, chosen: Chosen | None) -> None:
         if chosen is None or chosen.target.kind is not TargetKind.EXPR:

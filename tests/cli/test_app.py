@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gradcheck.cli.app import CLOSED_PIPE, COMMANDS
-from tests.cli.conftest import Gradcheck
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
+
+    from tests.cli.conftest import Gradcheck
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import pytest
 
@@ -10,6 +9,9 @@ from gradcheck.cli.outputs import Destination
 from gradcheck.errors import UsageError
 from gradcheck.model import Plan, Result, Summary, Verdict
 from tests.run.fakes import make_case
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PLAN = Plan(cases=(make_case("a"),), problems=(), environment={})
 SUMMARY = Summary(total=1, verdicts={Verdict.PASS: 1}, failed=0, known=0, problems=0, seconds=1.0)

@@ -13,19 +13,17 @@ from gradcheck.errors import UsageError
 @pytest.mark.parametrize(
     ("formats", "outputs", "junitxml", "expected"),
     [
-        ([], [], None, [("table", None)]),
-        (["json"], [], None, [("json", None)]),
-        (["json"], ["r"], None, [("table", "r", "json")]),
-        (["plain", "json"], ["r"], None, [("plain", "r", "json")]),
-        ([], [], "x.xml", [("table", "x.xml", "junit")]),
+        ([], [], None, [Destination("table")]),
+        (["json"], [], None, [Destination("json")]),
+        (["json"], ["r"], None, [Destination("table"), Destination("json", Path("r"))]),
+        (["plain", "json"], ["r"], None, [Destination("plain"), Destination("json", Path("r"))]),
+        ([], [], "r.xml", [Destination("table"), Destination("junit", Path("r.xml"))]),
     ],
 )
 def test_files_belong_to_the_last_formats(
-    formats: list[str], outputs: list[str], junitxml: str | None, expected: list[tuple[str, ...]]
+    formats: list[str], outputs: list[str], junitxml: str | None, expected: list[Destination]
 ) -> None:
-    ((screen, file, *kind),) = expected
-    wanted = [Destination(screen)] + [Destination(name, Path(file)) for name in kind]
-    assert pair(formats, outputs, junitxml, "table") == wanted
+    assert pair(formats, outputs, junitxml, "table") == expected
 
 
 def test_files_keep_their_order() -> None:
@@ -46,14 +44,14 @@ def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:
     file.commit()
     file.discard()
     assert path.read_text(encoding="utf-8") == "new ±"
-    assert os.listdir(tmp_path) == ["report"]
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_discarded_file_leaves_no_trace(tmp_path: Path) -> None:
     file = OutputFile(tmp_path / "report")
     file.stream.write("half")
     file.discard()
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_permissions_are_those_of_an_ordinary_file(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The command as a process of its own, with real workers: Ctrl-C, a killed command, a closed pipe."""
+"""The command as a process of its own, with real workers: Ctrl-C, a kill, a closed pipe."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def play(*names: str) -> int:
     cases = tuple(make_case(name) for name in names)
     loaded = SimpleNamespace(cases=cases, problems=())
     gradcheck.spec.load = lambda *_, **__: loaded  # type: ignore[assignment]
-    gradcheck.run.run = partial(gradcheck.run.run, check=perform, preload=light)  # type: ignore[assignment]
-    gradcheck.run.warm_up = partial(gradcheck.run.warm_up, light)  # type: ignore[assignment]
+    gradcheck.run.run = partial(gradcheck.run.run, check=perform, preload=light)
+    gradcheck.run.warm_up = partial(gradcheck.run.warm_up, light)
     return main(["run", ".", "--format", "plain", "-j2"])
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -147,7 +146,7 @@ def test_several_reports_of_one_run(stage: Stage, gradcheck: Gradcheck) -> None:
     assert json.loads(Path("r.json").read_text())["summary"]["failed"] == 1
     assert "::error" in Path("r.txt").read_text()
     assert ElementTree.parse("r.xml").getroot().tag == "testsuites"  # noqa: S314  (our own)
-    assert sorted(os.listdir()) == ["r.json", "r.txt", "r.xml", "specs"]
+    assert sorted(path.name for path in Path().iterdir()) == ["r.json", "r.txt", "r.xml", "specs"]
 
 
 def test_a_format_with_a_file_leaves_the_screen_to_the_usual_one(
@@ -171,7 +170,7 @@ def test_an_internal_error_leaves_the_old_report(
     monkeypatch.setattr("gradcheck.run.run", broken)
     assert gradcheck("run", "--format", "json", "--output", "r.json").code == 3
     assert Path("r.json").read_text() == "old"
-    assert sorted(os.listdir()) == ["r.json", "specs"]
+    assert sorted(path.name for path in Path().iterdir()) == ["r.json", "specs"]
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
 import pytest
 
-from gradcheck.run.lastwords import LINES, death_message, last_words
+import gradcheck
+from gradcheck.run.lastwords import LINES, WIDTH, death_message, last_words
 
-CRASH = """\
+OURS = Path(gradcheck.__file__).parent
+
+CRASH = f"""\
 I0000 something was loaded
+E0000 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error
 F0000 tensor.cc:12] Check failed: dims == 2 (3 vs. 2)
 *** Check failure stack trace: ***
     @     0x7f0000000000  absl::LogMessageFatal
@@ -16,7 +21,7 @@ Fatal Python error: Aborted
 Current thread 0x00007f (most recent call first):
   File "/x/site-packages/tensorflow/python/eager/execute.py", line 53 in quick_execute
   File "/home/me/mypkg/layers.py", line 7 in swish
-  File "/x/gradcheck/check/analytic.py", line 9 in tape
+  File "{OURS}/checker/analytic.py", line 9 in tape
   File "/x/lib/python3.11/multiprocessing/process.py", line 108 in run
   File "<string>", line 1 in <module>
 
@@ -55,6 +60,10 @@ def test_only_what_tells_the_author_something_is_kept() -> None:
 def test_of_much_output_the_end_is_kept() -> None:
     lines = [f"line {number}" for number in range(100)]
     assert last_words("\n".join(lines)) == lines[-LINES:]
+
+
+def test_endless_lines_are_cut() -> None:
+    assert last_words("x" * 10_000) == ["x" * WIDTH]
 
 
 def test_silence_has_no_words() -> None:

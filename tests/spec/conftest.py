@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +12,18 @@ from gradcheck.errors import SpecProblem
 from gradcheck.model import Case
 from gradcheck.spec import Loaded, load
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 Load = Callable[..., Loaded]
 Problem = Callable[..., SpecProblem]
 Good = Callable[..., Case]
+
+
+def ids(loaded: Loaded) -> list[str]:
+    """The ids of the cases of specs that have no problem."""
+    assert not loaded.problems, "\n".join(map(str, loaded.problems))
+    return [case.id for case in loaded.cases]
 
 
 @pytest.fixture

@@ -160,8 +160,7 @@ def test_depth_is_bounded() -> None:
 
 def test_aliases_are_counted_as_what_they_stand_for() -> None:
     lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
-    for i in range(1, 9):
-        lines.append(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]")
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9)]
     _, source = read("\n".join(lines))
     assert "more than 1,000,000 values" in source.problems[0].message
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
@@ -10,8 +11,10 @@ from gradcheck.spec.fields import plain
 from gradcheck.spec.keys import CASE_KEYS, INPUT_KEYS
 from gradcheck.spec.located import read_yaml
 from gradcheck.spec.source import Source
-from tests.spec.conftest import Load
 from tests.spec.examples import GOOD, SEEN_BY_SCHEMA
+
+if TYPE_CHECKING:
+    from tests.spec.conftest import Load
 
 
 def valid(text: str) -> bool:

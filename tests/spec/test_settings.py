@@ -1,11 +1,14 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gradcheck.errors import UsageError
 from gradcheck.spec.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def write(folder: Path, text: str) -> None:

@@ -1,0 +1,208 @@
+"""From numbers along coordinates to a Comparison that names elements of an input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker.compare import Agreement, relative_error
+from gradcheck.model import Array, Comparison, Element, Estimate, Scalar, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.checker.reference import Reference
+
+WORST = 5
+"""How many elements a comparison names."""
+
+SURELY_MOVES = 4.0
+"""How many times its bound a derivative must be to say that an output moves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One input's share of the coordinates."""
+
+    position: int
+    """Of the input among those that are differentiated."""
+    columns: Array
+    """Its coordinates in the space of elements."""
+    directions: Array
+    """Its coordinates in the space of directions."""
+
+    @classmethod
+    def of(cls, reference: Reference, position: int) -> Part:
+        """The share of the input at this position."""
+        coordinates = reference.coordinates
+        return cls(
+            position,
+            np.flatnonzero(coordinates.owner == position),
+            np.flatnonzero(coordinates.direction_owner == position),
+        )
+
+
+def blank(reference: Reference, part: Part) -> Comparison:
+    """A comparison that says what is compared, and nothing about how it went."""
+    operand = reference.moved[part.position]
+    per_element = 2 if reference.evaluator.inputs.complex_[part.position] else 1
+    return Comparison(
+        name=operand.name,
+        verdict=Verdict.PASS,
+        shape=operand.value.shape,
+        dtype=operand.value.dtype.name,
+        judged=len(part.columns) // per_element,
+        directions=len(part.directions),
+    )
+
+
+def disconnected(reference: Reference, part: Part, estimate: Estimate) -> Comparison:
+    """None from the tape: say whether the output moves all the same."""
+    comparison = replace(blank(reference, part), verdict=Verdict.DISCONNECTED)
+    moves = (np.abs(estimate.numeric) > SURELY_MOVES * estimate.bound) | estimate.kink
+    if not moves.any():
+        note = (
+            "the tape and the numeric derivative agree: the output does not depend on this input. "
+            "It is not used, or the result was computed outside the function and captured as a "
+            "constant"
+        )
+        return replace(comparison, note=note, failing=comparison.elements)
+    largest = int(np.argmax(np.where(moves, np.abs(estimate.numeric), 0.0)))
+    flat = int(reference.coordinates.element[part.columns][largest])
+    index = _index(flat, reference, part.position)
+    note = (
+        f"the output does move with this input: its numeric derivative at {place(index)} is "
+        f"{estimate.numeric[largest]:.6g} ± {estimate.bound[largest]:.1g}, so a gradient is missing"
+    )
+    return replace(comparison, note=note, failing=int(moves.sum()))
+
+
+def compared(
+    reference: Reference,
+    part: Part,
+    gradient: Array,
+    estimate: Estimate,
+    agreement: Agreement,
+    directed: Agreement,
+) -> Comparison:
+    """What the agreement of coordinates means for the input.
+
+    Args:
+        reference: the numeric side.
+        part: the coordinates of this input.
+        gradient: the analytic derivative along each of them.
+        estimate: the numeric one.
+        agreement: how they compare.
+        directed: how they compare along random directions.
+    """
+    layout = reference.evaluator.inputs
+    is_complex, shape = layout.complex_[part.position], layout.shapes[part.position]
+    verdict, note = agreement.overall, _note(agreement, reference)
+    if directed.overall is not Verdict.PASS and verdict in (Verdict.PASS, Verdict.KINK):
+        verdict = directed.overall
+        note = (
+            "no single element that was sampled shows it, but the derivative along a random "
+            "direction of all of them does"
+        )
+
+    element = reference.coordinates.element[part.columns]
+
+    def spread_out(values: Array) -> Array:
+        """By coordinate → by element of the input; NaN where no coordinate is."""
+        full = np.full(layout.sizes[part.position], np.nan)
+        full[element] = values
+        return (full.view(np.complex128) if is_complex else full).reshape(shape)
+
+    nothing = np.full(len(element), np.nan)
+    arrays = _Arrays(
+        analytic=spread_out(gradient),
+        numeric=spread_out(estimate.numeric),
+        bound=np.abs(spread_out(estimate.bound)),
+        left=spread_out(np.where(estimate.kink, estimate.left, nothing)),
+        right=spread_out(np.where(estimate.kink, estimate.right, nothing)),
+    )
+    failing = np.isin(agreement.verdicts, [Verdict.PASS, Verdict.KINK], invert=True)
+    indices = [_index(int(flat), reference, part.position) for flat in element[_ranked(agreement)]]
+    judged = (agreement.verdicts != Verdict.INCONCLUSIVE) & np.isfinite(agreement.error)
+    error = np.where(judged, agreement.error, 0.0)
+    bounds = estimate.bound[np.isfinite(estimate.bound)]
+    value = reference.evaluator.inputs.unflatten(reference.evaluator.point)[part.position]
+    return replace(
+        blank(reference, part),
+        verdict=verdict,
+        note=note,
+        max_abs_error=float(error.max(initial=0.0)),
+        max_rel_error=float(relative_error(error, gradient, estimate).max(initial=0.0)),
+        error_bar=float(bounds.max(initial=0.0)),
+        worst=tuple(
+            arrays.element(index, value)
+            for index in list(dict.fromkeys(indices))[: WORST if failing.any() else 1]
+        ),
+        failing=int(failing.sum()),
+        analytic=arrays.analytic,
+        numeric=arrays.numeric,
+        bound=arrays.bound,
+    )
+
+
+def place(index: Sequence[int]) -> str:
+    """An index as people write it; a scalar has none."""
+    return str(list(index)) if index else "the scalar"
+
+
+@dataclass(frozen=True, eq=False)
+class _Arrays:
+    """What the oracles say, in the input's shape."""
+
+    analytic: Array
+    numeric: Array
+    bound: Array
+    left: Array
+    right: Array
+
+    def element(self, index: tuple[int, ...], value: Array) -> Element:
+        return Element(
+            index=index,
+            value=value[index].item(),
+            analytic=self.analytic[index].item(),
+            numeric=self.numeric[index].item(),
+            bound=self.bound[index].item(),
+            left=_or_none(self.left[index].item()),
+            right=_or_none(self.right[index].item()),
+        )
+
+
+def _or_none(value: Scalar) -> Scalar | None:
+    return None if np.isnan(value) else value
+
+
+def _index(flat: int, reference: Reference, position: int) -> tuple[int, ...]:
+    """The index in the input of a real number of its flat form."""
+    layout = reference.evaluator.inputs
+    element = flat // (2 if layout.complex_[position] else 1)
+    return tuple(int(i) for i in np.unravel_index(element, layout.shapes[position]))
+
+
+def _note(agreement: Agreement, reference: Reference) -> str:
+    notes = []
+    if reference.no_double:
+        notes.append(
+            "the function has no double precision, so the numeric derivative was taken in its own "
+            f"({reference.no_double})"
+        )
+    unknown = int((agreement.verdicts == Verdict.INCONCLUSIVE).sum())
+    if unknown and agreement.overall is Verdict.INCONCLUSIVE:
+        notes.append(f"the error bar hides {unknown} of {len(agreement.verdicts)} derivatives")
+        if not np.isfinite(reference.evaluator.base).all():
+            notes.append("the function itself is not finite at this point")
+    return "; ".join(notes)
+
+
+def _ranked(agreement: Agreement) -> Array:
+    """Coordinates from the one that stands out most to the one that stands out least."""
+    order = {Verdict.NONFINITE: 3, Verdict.MISMATCH: 3, Verdict.INCONCLUSIVE: 2, Verdict.KINK: 1}
+    grade = np.array([order.get(verdict, 0) for verdict in agreement.verdicts])
+    error = np.nan_to_num(agreement.error, nan=np.finfo(float).max)
+    return np.lexsort((-error, -grade))

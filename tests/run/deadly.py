@@ -1,0 +1,8 @@
+"""Loading this ends the process, as a TensorFlow built for another processor would."""
+
+import os
+import sys
+
+# Only in the fork server: a tool that merely looks at all files must survive.
+if "multiprocessing.forkserver" in sys.modules and "pytest" not in sys.modules:
+    os._exit(132)
