@@ -71,7 +71,7 @@ def choose(
     first = positions[:, 0]
     low, high = _limits(operands, layout)
     owners = np.array(owner, dtype=np.int64)
-    vectors = np.array(direction_rows).reshape(-1, len(point))
+    vectors = np.array(direction_rows).reshape(len(direction_rows), len(point))
     down, up = _direction_rooms(vectors, point - low, high - point)
     ones = np.ones(len(vectors))
     return Coordinates(
