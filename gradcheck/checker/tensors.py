@@ -83,9 +83,17 @@ def is_differentiable(dtype: np.dtype[Any]) -> bool:
 
 def explain_exception(error: BaseException) -> str:
     """The telling line of an exception, without TensorFlow's decoration."""
+    if isinstance(error, FunctionRaised):
+        return str(error)
     text = str(getattr(error, "message", "") or error)
     # Graph errors name their node in braces, eager ones their op at the end.
     text = re.sub(r"\{\{[^}]*\}\}|\[Op:\w+\]( name: ?)?", "", text)
+    missing = re.search(r"Could not find device for node:.*= (\w+)\[.*?T=DT_(\w+)", text)
+    if missing:
+        dtype = {"HALF": "float16", "FLOAT": "float32", "DOUBLE": "float64"}.get(
+            missing[2], missing[2].lower()
+        )
+        return f"TensorFlow has no {dtype} kernel for {missing[1]} on this device"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     # Errors while tracing carry the user's stack, with the message at its end.
     if lines and lines[0].startswith(("in user code:", "Exception encountered")):
