@@ -64,9 +64,9 @@ def disconnected(reference: Reference, part: Part, estimate: Estimate) -> Compar
     moves = (np.abs(estimate.numeric) > SURELY_MOVES * estimate.bound) | estimate.kink
     if not moves.any():
         note = (
-            "the tape and the numeric derivative agree: the output does not depend on this input. "
-            "It is not used, or the result was computed outside the function and captured as a "
-            "constant"
+            "the tape and the numeric derivative agree: the output does not move with this input. "
+            "It is not used, or the output is constant around this point, or the result was "
+            "computed outside the function and captured as a constant"
         )
         return replace(comparison, note=note, failing=comparison.elements)
     largest = int(np.argmax(np.where(moves, np.abs(estimate.numeric), 0.0)))
@@ -124,7 +124,9 @@ def compared(
         right=spread_out(np.where(estimate.kink, estimate.right, nothing)),
     )
     failing = np.isin(agreement.verdicts, [Verdict.PASS, Verdict.KINK], invert=True)
-    indices = [_index(int(flat), reference, part.position) for flat in element[_ranked(agreement)]]
+    ranked = _ranked(agreement)
+    shown = ranked[: int(failing.sum())] if failing.any() else ranked[:1]
+    indices = [_index(int(flat), reference, part.position) for flat in element[shown[: 2 * WORST]]]
     judged = (agreement.verdicts != Verdict.INCONCLUSIVE) & np.isfinite(agreement.error)
     error = np.where(judged, agreement.error, 0.0)
     bounds = estimate.bound[np.isfinite(estimate.bound)]
@@ -136,10 +138,7 @@ def compared(
         max_abs_error=float(error.max(initial=0.0)),
         max_rel_error=float(relative_error(error, gradient, estimate).max(initial=0.0)),
         error_bar=float(bounds.max(initial=0.0)),
-        worst=tuple(
-            arrays.element(index, value)
-            for index in list(dict.fromkeys(indices))[: WORST if failing.any() else 1]
-        ),
+        worst=tuple(arrays.element(index, value) for index in list(dict.fromkeys(indices))[:WORST]),
         failing=int(failing.sum()),
         analytic=arrays.analytic,
         numeric=arrays.numeric,

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 ULPS = 16.0
 """Units in the last place that a gradient may be off by itself."""
 
+LARGEST_ULPS = 4.0
+"""Units in the last place of the largest element that every element may be off: what its parts
+lost before they cancelled."""
+
 CONDITION = 8.0
 """How many times the change that rounding its inputs makes a gradient may be off."""
 
@@ -89,7 +93,9 @@ def _judge(
     epsilon = _epsilon(own.dtype)
     with np.errstate(all="ignore"):
         error = np.abs(mine - theirs)
+        largest = np.max(np.abs(theirs[np.isfinite(theirs)]), initial=0.0)
         allowed = ULPS * epsilon * np.abs(theirs) + CONDITION * spread
+        allowed = allowed + LARGEST_ULPS * epsilon * largest
         # Below the smallest normal number there are no relative digits to keep.
         allowed = allowed + ULPS * _smallest(own.dtype)
         broken = ~np.isfinite(mine) & np.isfinite(theirs)

@@ -12,13 +12,19 @@ from gradcheck.checker.coordinates import Coordinates, choose
 from gradcheck.checker.evaluate import Evaluator
 from gradcheck.checker.noise import Noise, measure_noise
 from gradcheck.checker.numeric import STEPS, Differentiator
+from gradcheck.checker.space import Space, everywhere
+from gradcheck.checker.sparsity import Colouring, find_colouring
 from gradcheck.checker.tensors import FunctionRaised, in_double
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradcheck.checker.problem import Operand, Problem
-    from gradcheck.model import Array
+    from gradcheck.model import Array, Estimate
+
+
+ROUGH = 2.0**-40
+"""Relative noise of a function that does not compute in double precision throughout."""
 
 
 class Reference:
@@ -96,11 +102,69 @@ class Reference:
     @cached_property
     def elements(self) -> Differentiator:
         """Differentiates along single elements."""
-        space, evaluator = self.coordinates.space, self.evaluator
-        return Differentiator(evaluator, evaluator.base, self.weights, self.noise, space)
+        return self._differentiator(self.coordinates.space, self._colouring)
+
+    def differentiate(self) -> Estimate:
+        """The derivative along every element."""
+        estimate = self.elements.run()
+        if self._colouring is not None and not self._consistent(estimate):
+            # Elements that were moved together reach outputs in common after all.
+            self.elements = self._differentiator(self.coordinates.space)
+            estimate = self.elements.run()
+        return estimate
+
+    def _differentiator(
+        self, space: Space, colouring: Colouring | None = None, weights: Array | None = None
+    ) -> Differentiator:
+        evaluator = self.evaluator
+        chosen = self.weights if weights is None else weights
+        return Differentiator(evaluator, evaluator.base, chosen, self.noise, space, colouring)
+
+    @cached_property
+    def _colouring(self) -> Colouring | None:
+        coordinates, layout = self.coordinates, self.evaluator.inputs
+        inputs = []
+        for i, shape in enumerate(layout.shapes):
+            columns = np.flatnonzero(coordinates.owner == i)
+            if len(columns) != layout.sizes[i]:
+                return None
+            inputs.append((columns, (*shape, 2) if layout.complex_[i] else shape))
+        if self.noise.relative > ROUGH:
+            # Outputs that round hide what they depend on.
+            return None
+        evaluator = self.evaluator
+        with np.errstate(all="ignore"):
+            return find_colouring(
+                evaluator, evaluator.base, coordinates.space, inputs, self.problem.seed
+            )
+
+    def _consistent(self, estimate: Estimate) -> bool:
+        """Whether derivatives along elements add up to those along random directions."""
+        space = self.coordinates.space
+        rng = np.random.default_rng([self.problem.seed, 0x636F6E73])
+        usable = np.isfinite(estimate.bound) & ~estimate.kink
+        usable &= np.isinf(space.room_up) & np.isinf(space.room_down)
+        steps = rng.choice([-1.0, -0.5, 0.5, 1.0], size=(2, len(usable))) * space.unit * usable
+        vectors = np.zeros((2, len(space.point)))
+        vectors[:, space.positions[:, 0]] = steps
+        along = self.along(vectors)
+        with np.errstate(all="ignore"):
+            expected = steps @ np.where(usable, estimate.numeric, 0.0)
+            allowed = np.abs(steps) @ np.where(usable, estimate.bound, 0.0) + along.bound
+            allowed += 2.0**-40 * (np.abs(steps) @ np.where(usable, estimate.scale, 0.0))
+        unclear = along.kink | ~np.isfinite(along.bound)
+        return bool((unclear | (np.abs(along.numeric - expected) <= 4 * allowed)).all())
 
     @cached_property
     def directions(self) -> Differentiator:
         """Differentiates along random directions, for inputs over the budget."""
-        space, evaluator = self.coordinates.directions, self.evaluator
-        return Differentiator(evaluator, evaluator.base, self.weights, self.noise, space)
+        return self._differentiator(self.coordinates.directions)
+
+    def along(self, vectors: Array) -> Estimate:
+        """The derivatives along these vectors, a row each."""
+        return self._differentiator(everywhere(self.coordinates.space, vectors)).run()
+
+    def with_upstream_of_ones(self) -> Estimate:
+        """The derivatives for another upstream."""
+        ones = self._differentiator(self.coordinates.space, weights=np.ones_like(self.weights))
+        return ones.run()

@@ -13,6 +13,7 @@ from gradcheck.checker.compare import compare
 from gradcheck.checker.describe import Part
 from gradcheck.checker.diagnose import diagnose
 from gradcheck.checker.formula import judge_formulas
+from gradcheck.checker.moves import scaled_norm
 from gradcheck.checker.precision import judge_precision
 from gradcheck.checker.rounding import gradient_spread
 from gradcheck.errors import UsageError
@@ -41,7 +42,7 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
     passed = backward(
         problem.function, problem.operands, reference.values, reference.upstream, mode
     )
-    estimate, along = reference.elements.run(), reference.directions.run()
+    estimate, along = reference.differentiate(), reference.directions.run()
     comparisons = [
         _compare_input(reference, passed, Part.of(reference, i), estimate, along)
         for i in range(len(passed.gradients))
@@ -84,7 +85,7 @@ def _compare_elements(
     directed = coordinates.directions.project(full)[part.directions]
     excused = ~reference.point_is_finite[part.columns]
     mine, mine_along = _take(estimate, part.columns), _take(along, part.directions)
-    size = _size_that_matters(reference, mine)
+    size = _size_that_matters(reference, mine, analytic)
     if tolerance is not None and 0 < size < tolerance.atol:
         name = reference.moved[part.position].name
         raise UsageError(
@@ -95,9 +96,11 @@ def _compare_elements(
     agreement_along = compare(directed, mine_along, reference=size, tolerance=tolerance)
     if Verdict.MISMATCH in (agreement.overall, agreement_along.overall):
         suspects = np.flatnonzero(agreement.verdicts == Verdict.MISMATCH)
-        suspects = suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED]
-        again = reference.elements.confirm(part.columns[suspects], agreement.error[suspects])
-        mine = _take(again, part.columns)
+        suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
+        refutable = reference.elements.confirm(part.columns[suspects], analytic[suspects])
+        beyond_reach = np.zeros(len(analytic), dtype=bool)
+        beyond_reach[suspects] = ~refutable
+        mine = _take(reference.elements.estimate(), part.columns)
         rounding = _rounding(reference, passed, part.position)
         agreement = compare(
             analytic,
@@ -105,6 +108,7 @@ def _compare_elements(
             reference=size,
             tolerance=tolerance,
             excused=excused,
+            beyond_reach=beyond_reach,
             slack=coordinates.space.project_size(rounding)[part.columns],
         )
         slack = coordinates.directions.project_size(rounding)[part.directions]
@@ -117,18 +121,25 @@ def _compare_elements(
     return comparison
 
 
-def _size_that_matters(reference: Reference, estimate: Estimate) -> float:
+def _size_that_matters(reference: Reference, estimate: Estimate, analytic: Array) -> float:
     """The size of a derivative that counts for this input: how much the outputs move."""
     scale = estimate.scale[np.isfinite(estimate.scale)].max(initial=0.0)
     if scale > 0:
         return float(scale)
+    # Nothing moves. Either the gradient says so too, and then the size of the outputs is all there
+    # is to measure by; or it claims a derivative, and the bound must be able to tell.
+    claimed = np.abs(analytic[np.isfinite(analytic)]).max(initial=0.0)
+    if claimed > 0:
+        return float(claimed)
     finite = np.where(np.isfinite(reference.evaluator.base), reference.evaluator.base, 0.0)
-    return float(np.linalg.norm(reference.weights * finite))
+    return scaled_norm(reference.weights * finite)
 
 
 def _rounding(reference: Reference, passed: Backward, position: int) -> Array:
     """What the gradient may be off by rounding, by real number of the point."""
-    relative = {operand.name: LAST_DIGITS for operand in reference.moved}
+    # A function that rounds inside would not notice a change that it rounds away.
+    change = max(LAST_DIGITS, reference.noise.rounds_to)
+    relative = {operand.name: change for operand in reference.moved}
     spread = gradient_spread(reference, passed, relative)[position]
     if reference.evaluator.inputs.complex_[position]:
         spread = spread + 1j * spread

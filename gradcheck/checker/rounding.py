@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from gradcheck.checker.reference import Reference
     from gradcheck.model import Array
 
-DRAWS = 3
+DRAWS = 4
+"""Two terms that cancel can do so in one draw, hardly in all of them."""
 
 
 def gradient_spread(
