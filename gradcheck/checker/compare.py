@@ -78,8 +78,6 @@ def compare(
         infinite = np.isinf(numeric)
         matters = VACUOUS * np.maximum(reference, np.abs(numeric))
         unknown = ~infinite & ~(estimate.bound + slack <= matters)
-        if beyond_reach is not None:
-            unknown |= beyond_reach
         broken = ~np.isfinite(analytic) & ~infinite
         wrong = np.where(infinite, np.isfinite(analytic), error > allowed)
     # From the mildest to the gravest: the last that applies stays.
@@ -88,6 +86,8 @@ def compare(
     verdicts[wrong] = Verdict.MISMATCH
     verdicts[unknown] = Verdict.INCONCLUSIVE
     verdicts[broken] = Verdict.NONFINITE
+    if beyond_reach is not None:
+        verdicts[beyond_reach] = Verdict.INCONCLUSIVE
     if excused is not None:
         verdicts[excused & (verdicts != Verdict.NONFINITE)] = Verdict.PASS
         error = np.where(excused, 0.0, error)

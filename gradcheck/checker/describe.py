@@ -62,6 +62,12 @@ def disconnected(reference: Reference, part: Part, estimate: Estimate) -> Compar
     """None from the tape: say whether the output moves all the same."""
     comparison = replace(blank(reference, part), verdict=Verdict.DISCONNECTED)
     moves = (np.abs(estimate.numeric) > SURELY_MOVES * estimate.bound) | estimate.kink
+    if estimate.kink.any() and not (np.abs(estimate.left) + np.abs(estimate.right))[moves].any():
+        note = (
+            "the output jumps at this point, and on both sides its derivative is zero: None is as "
+            "good an answer as there is"
+        )
+        return replace(comparison, note=note, failing=comparison.elements)
     if not moves.any():
         note = (
             "the tape and the numeric derivative agree: the output does not move with this input. "
@@ -85,7 +91,7 @@ def compared(
     gradient: Array,
     estimate: Estimate,
     agreement: Agreement,
-    directed: Agreement,
+    directed: Agreement | None,
 ) -> Comparison:
     """What the agreement of coordinates means for the input.
 
@@ -100,8 +106,9 @@ def compared(
     layout = reference.evaluator.inputs
     is_complex, shape = layout.complex_[part.position], layout.shapes[part.position]
     verdict, note = agreement.overall, _note(agreement, reference)
-    if directed.overall is not Verdict.PASS and verdict in (Verdict.PASS, Verdict.KINK):
-        verdict = directed.overall
+    along = Verdict.PASS if directed is None else directed.overall
+    if along is not Verdict.PASS and verdict in (Verdict.PASS, Verdict.KINK):
+        verdict = along
         note = (
             "no single element that was sampled shows it, but the derivative along a random "
             "direction of all of them does"
@@ -193,7 +200,8 @@ def _note(agreement: Agreement, reference: Reference) -> str:
         )
     unknown = int((agreement.verdicts == Verdict.INCONCLUSIVE).sum())
     if unknown and agreement.overall is Verdict.INCONCLUSIVE:
-        notes.append(f"the error bar hides {unknown} of {len(agreement.verdicts)} derivatives")
+        hidden = f"{unknown} of {len(agreement.verdicts)} derivatives"
+        notes.append(f"rounding in the function or its gradient hides {hidden}")
         if not np.isfinite(reference.evaluator.base).all():
             notes.append("the function itself is not finite at this point")
     return "; ".join(notes)

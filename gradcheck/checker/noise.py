@@ -49,6 +49,9 @@ STEPS_SEEN = 3
 BITS = (8, 11, 24)
 """Precisions that a function may round to inside: bfloat16, float16, float32."""
 
+ASSUMED = 2.0**-52
+"""Relative noise of a function that computes in double precision and loses nothing."""
+
 SCATTERED = 6
 """How many points tell how many bits a function's values have."""
 
@@ -71,6 +74,12 @@ class Noise:
     """The relative spacing of the values that the function rounds to inside, if it does."""
 
 
+def assumed_noise(base: Array) -> Noise:
+    """The noise of a function that does everything right: the last digits of its outputs."""
+    size = np.where(np.isfinite(base), np.abs(base), 0.0)
+    return Noise(ASSUMED * size, ASSUMED)
+
+
 def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, seed: int) -> Noise:
     """Measure the noise of each output.
 
@@ -86,12 +95,21 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
     rng = np.random.default_rng([seed, 0x6E6F697365])
     # Signed powers of two: the points of a line are then nearly exact, and no noise themselves.
     direction = rng.choice([-1.0, -0.5, 0.5, 1.0], size=point.shape) * scale
+    away = rng.uniform(2.0**-6, 2.0**-3, size=(SCATTERED, len(point)))
+    away *= rng.choice([-1.0, 1.0], size=away.shape)
     with np.errstate(all="ignore"):
-        level, seen = _over_lines(evaluate, point, base, direction, SPACINGS)
+        points = [_line_points(point, direction, SPACINGS), point + away * scale]
+        outputs = evaluate(np.concatenate(points))
+        lines, scattered = outputs[: len(points[0])], outputs[len(points[0]) :]
+        level, seen = _over_lines(base, lines, len(SPACINGS))
         if not seen.all():
-            coarse, _ = _over_lines(evaluate, point, base, direction, COARSE_SPACINGS)
+            coarse_points = _line_points(point, direction, COARSE_SPACINGS)
+            coarse, _ = _over_lines(base, evaluate(coarse_points), len(COARSE_SPACINGS))
             level = np.where(seen, level, np.where(level > 0, np.fmin(level, coarse), coarse))
-        unit = _few_bits(evaluate, point, base, scale, seed)
+        if (scattered == base).all():
+            # Nothing moves over the size of the inputs: look over the size of one.
+            scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
+        unit = _few_bits(base, scattered)
         level = np.fmax(level, ROUNDING_SHARE * unit)
         size = np.where(np.isfinite(base), np.abs(base), 0.0)
         relative, absolute = _shared(level, size)
@@ -101,16 +119,18 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
     return Noise(level, relative, min(rounds_to, 2.0**-7))
 
 
-def _over_lines(
-    evaluate: Evaluate, point: Array, base: Array, direction: Array, spacings: tuple[float, ...]
-) -> tuple[Array, Array]:
-    """The noise of each output, and whether the lines could tell."""
+def _line_points(point: Array, direction: Array, spacings: tuple[float, ...]) -> Array:
+    """The points of lines with these spacings, without the one that they have in common."""
     # To alternating sides: a singularity that one line runs into, its neighbours run away from.
     sides = np.array(spacings) * (-1.0) ** np.arange(len(spacings))
     steps = (sides[:, np.newaxis] * np.arange(1, POINTS)).ravel()
-    outputs = evaluate(point + steps[:, np.newaxis] * direction)
-    lines = np.empty((len(spacings), POINTS, len(base)))
-    lines[:, 0], lines[:, 1:] = base, outputs.reshape(len(spacings), POINTS - 1, len(base))
+    return np.asarray(point + steps[:, np.newaxis] * direction)
+
+
+def _over_lines(base: Array, outputs: Array, count: int) -> tuple[Array, Array]:
+    """The noise of each output, and whether the lines could tell."""
+    lines = np.empty((count, POINTS, len(base)))
+    lines[:, 0], lines[:, 1:] = base, outputs.reshape(count, POINTS - 1, len(base))
     # By powers of two to the size of one: squares of very large or small numbers are no numbers.
     _, exponent = np.frexp(np.where(np.isfinite(base), base, 1.0))
     noise, seen = _noise_of(np.ldexp(lines, -exponent))
@@ -157,19 +177,12 @@ def _step_height(lines: Array, increments: Array) -> Array:
     return height
 
 
-def _few_bits(evaluate: Evaluate, point: Array, base: Array, scale: Array, seed: int) -> Array:
+def _few_bits(base: Array, values: Array) -> Array:
     """The unit in the last place of outputs whose values have few bits; NaN for the others.
 
     At points with all their bits a function that computes in double precision gives values with
     all their bits. One whose values all fit into 24, 11 or 8 bits rounds to them.
     """
-    rng = np.random.default_rng([seed, 0x62697473])
-    away = rng.uniform(2.0**-6, 2.0**-3, size=(SCATTERED, len(point)))
-    away *= rng.choice([-1.0, 1.0], size=away.shape)
-    values = evaluate(point + away * scale)
-    if (values == base).all():
-        # Nothing moves over the size of the inputs: look over the size of one.
-        values = evaluate(point + 4 * away * np.maximum(scale, 1.0))
     unit = np.full(base.shape, np.nan)
     mantissa, exponent = np.frexp(np.concatenate([base[np.newaxis], values]))
     scaled = np.ldexp(mantissa, max(BITS))

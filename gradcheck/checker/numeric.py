@@ -81,11 +81,25 @@ class Differentiator:
         self._coarsest = np.zeros(size)
         self._largest_change = np.zeros(size)
 
-    def run(self) -> Estimate:
-        """Differentiate along every coordinate, as well as the function allows."""
+    def first_look(self) -> Estimate:
+        """Differentiate along every coordinate with the first steps only."""
+        with np.errstate(all="ignore"):
+            self._stage(np.arange(len(self._finest)), self._first_step(), may_stop_early=True)
+        return self.estimate()
+
+    def run(self, known: Estimate | None = None, doubtful: Array | None = None) -> Estimate:
+        """Differentiate along every coordinate, as well as the function allows.
+
+        Args:
+            known: an estimate that is good for all but some coordinates.
+            doubtful: which those are.
+        """
         with np.errstate(all="ignore"):
             columns = np.arange(len(self._finest))
-            self._stage(columns, self._first_step(), may_stop_early=True)
+            if known is not None and doubtful is not None:
+                self._take_over(known, np.flatnonzero(~doubtful))
+                columns = np.flatnonzero(doubtful)
+            self._stage(columns, self._first_step()[columns], may_stop_early=True)
             if not self._best.scale.any() and np.isinf(self._space.room_down).all():
                 # Nothing moves over the size of the inputs: look over the size of one.
                 self._stage(columns, np.full(len(columns), UNIT_STEP))
@@ -136,6 +150,16 @@ class Differentiator:
             kink=best.kink,
             evaluations=self._mover.evaluations,
         )
+
+    def _take_over(self, known: Estimate, columns: Array) -> None:
+        """Believe another estimate of these coordinates."""
+        first = self._first_step()[columns]
+        self._finest[columns], self._coarsest[columns] = first, first
+        best = self._best
+        best.value[columns], best.bound[columns] = known.numeric[columns], known.bound[columns]
+        best.left[columns], best.right[columns] = known.left[columns], known.right[columns]
+        best.step[columns], best.scale[columns] = known.step[columns], known.scale[columns]
+        best.roundoff[columns] = known.bound[columns]
 
     def _first_step(self) -> Array:
         """A power of two inside the domain; a coordinate at an edge moves to one side only."""

@@ -9,11 +9,12 @@ import numpy as np
 
 from gradcheck.checker import describe
 from gradcheck.checker.analytic import Backward, backward
-from gradcheck.checker.compare import compare
+from gradcheck.checker.compare import BOUND_SAFETY, compare
 from gradcheck.checker.describe import Part
 from gradcheck.checker.diagnose import diagnose
 from gradcheck.checker.formula import judge_formulas
 from gradcheck.checker.moves import scaled_norm
+from gradcheck.checker.numeric import CANCELLATION, GOAL
 from gradcheck.checker.precision import judge_precision
 from gradcheck.checker.rounding import gradient_spread
 from gradcheck.errors import UsageError
@@ -42,17 +43,72 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
     passed = backward(
         problem.function, problem.operands, reference.values, reference.upstream, mode
     )
-    estimate, along = reference.differentiate(), reference.directions.run()
+    estimate, along = _estimate(reference, passed)
     comparisons = [
         _compare_input(reference, passed, Part.of(reference, i), estimate, along)
         for i in range(len(passed.gradients))
     ]
+    if not all(comparison.verdict.acceptable for comparison in comparisons):
+        _must_be_deterministic(reference, passed, mode)
     comparisons = judge_formulas(comparisons, reference, passed)
     return judge_precision(comparisons, reference, passed) if two_questions else comparisons
 
 
+def _estimate(reference: Reference, passed: Backward) -> tuple[Estimate, Estimate | None]:
+    """The derivatives along elements, and along directions where there are any.
+
+    At first sight every derivative should lie within a bound that supposes an ideal function, and
+    that bound should be good. A correct gradient of an ordinary function does; measuring the noise
+    and looking for better steps would only widen what is allowed. What does not gets a closer look.
+    """
+    layout = reference.evaluator.inputs
+    gradients = [g for g in passed.gradients if g is not None]
+    ordinary = [g.shape for g in gradients] == list(layout.shapes)
+    if not ordinary or reference.problem.tolerance is not None or not reference.evaluator.base.size:
+        return reference.differentiate(), reference.directions.run()
+    estimate = reference.first_look()
+    if estimate is None:
+        return reference.differentiate(), reference.directions.run()
+    analytic = reference.coordinates.space.project(layout.flatten(gradients))
+    good = GOAL * np.maximum(np.abs(estimate.numeric), CANCELLATION * estimate.scale)
+    fine = np.abs(analytic - estimate.numeric) <= BOUND_SAFETY * estimate.bound
+    fine &= (estimate.bound <= good) & ~estimate.kink
+    still = (estimate.scale == 0) & (analytic == 0)
+    doubtful = ~(fine | still)
+    if still.all():
+        return reference.differentiate(), None
+    if doubtful.any():
+        return reference.differentiate(estimate, doubtful), None
+    return estimate, None
+
+
+class NotDeterministic(Exception):  # noqa: N818  (it becomes a verdict)
+    """The gradient is another one each time."""
+
+
+def _must_be_deterministic(reference: Reference, passed: Backward, mode: Mode) -> None:
+    """Before blame: is it the same gradient again?"""
+    problem = reference.problem
+    for _ in range(2):
+        again = backward(
+            problem.function, problem.operands, reference.values, reference.upstream, mode
+        )
+        for operand, one, other in zip(
+            reference.moved, passed.gradients, again.gradients, strict=True
+        ):
+            if (
+                one is not None
+                and other is not None
+                and not np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+            ):
+                raise NotDeterministic(
+                    f"the gradient of {operand.name} is not deterministic: it differs from one "
+                    "call to the next. Fix its seed (tf.random.stateless_…)"
+                )
+
+
 def _compare_input(
-    reference: Reference, passed: Backward, part: Part, estimate: Estimate, along: Estimate
+    reference: Reference, passed: Backward, part: Part, estimate: Estimate, along: Estimate | None
 ) -> Comparison:
     comparison = describe.blank(reference, part)
     gradient = passed.gradients[part.position]
@@ -75,31 +131,42 @@ def _compare_input(
 
 
 def _compare_elements(
-    reference: Reference, passed: Backward, part: Part, estimate: Estimate, along: Estimate
+    reference: Reference, passed: Backward, part: Part, estimate: Estimate, along: Estimate | None
 ) -> Comparison:
     """Judge one input, and look twice before calling it wrong."""
     coordinates, tolerance = reference.coordinates, reference.problem.tolerance
     gradient = passed.gradients[part.position]
     full = _in_place(reference, part.position, np.asarray(gradient))
     analytic = coordinates.space.project(full)[part.columns]
-    directed = coordinates.directions.project(full)[part.directions]
     excused = ~reference.point_is_finite[part.columns]
-    mine, mine_along = _take(estimate, part.columns), _take(along, part.directions)
+    mine = _take(estimate, part.columns)
     size = _size_that_matters(reference, mine, analytic)
+    # What only reaches outputs that are not finite cannot be seen to move.
+    unseen = (mine.scale == 0) & (analytic != 0) & ~np.isfinite(reference.evaluator.base).all()
     if tolerance is not None and 0 < size < tolerance.atol:
         name = reference.moved[part.position].name
         raise UsageError(
             f"the tolerance cannot fail: atol {tolerance.atol:g} is above the largest derivative "
             f"of {name}, {size:.3g}"
         )
-    agreement = compare(analytic, mine, reference=size, tolerance=tolerance, excused=excused)
-    agreement_along = compare(directed, mine_along, reference=size, tolerance=tolerance)
-    if Verdict.MISMATCH in (agreement.overall, agreement_along.overall):
+    agreement = compare(
+        analytic,
+        mine,
+        reference=size,
+        tolerance=tolerance,
+        excused=excused,
+        beyond_reach=unseen,
+    )
+    agreement_along = None
+    if along is not None and len(part.directions):
+        directed = coordinates.directions.project(full)[part.directions]
+        mine_along = _take(along, part.directions)
+        agreement_along = compare(directed, mine_along, reference=size, tolerance=tolerance)
+    if Verdict.MISMATCH in (agreement.overall, agreement_along and agreement_along.overall):
         suspects = np.flatnonzero(agreement.verdicts == Verdict.MISMATCH)
         suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
         refutable = reference.elements.confirm(part.columns[suspects], analytic[suspects])
-        beyond_reach = np.zeros(len(analytic), dtype=bool)
-        beyond_reach[suspects] = ~refutable
+        unseen[suspects] |= ~refutable
         mine = _take(reference.elements.estimate(), part.columns)
         rounding = _rounding(reference, passed, part.position)
         agreement = compare(
@@ -108,13 +175,14 @@ def _compare_elements(
             reference=size,
             tolerance=tolerance,
             excused=excused,
-            beyond_reach=beyond_reach,
+            beyond_reach=unseen,
             slack=coordinates.space.project_size(rounding)[part.columns],
         )
-        slack = coordinates.directions.project_size(rounding)[part.directions]
-        agreement_along = compare(
-            directed, mine_along, reference=size, tolerance=tolerance, slack=slack
-        )
+        if agreement_along is not None:
+            slack = coordinates.directions.project_size(rounding)[part.directions]
+            agreement_along = compare(
+                directed, mine_along, reference=size, tolerance=tolerance, slack=slack
+            )
     comparison = describe.compared(reference, part, analytic, mine, agreement, agreement_along)
     if comparison.verdict is Verdict.MISMATCH:
         return replace(comparison, diagnosis=diagnose(comparison, reference))

@@ -16,6 +16,9 @@ JUMPS = 0.6
 """Over three halvings a smooth function's change shrinks to 1/8, a jump's stays: from this share on
 it may be a jump, and smaller steps will tell."""
 
+HALVES = 0.75
+"""The difference between the two sides of a smooth function shrinks at least by this factor."""
+
 DIVERGES = 1.3
 """One-sided quotients that grow by this factor with every halving have no limit."""
 
@@ -88,44 +91,67 @@ def judge(moves: Moves) -> Stage:
     """Extrapolate the quotients of one sequence and see what kind of point this is."""
     right, left = moves.right / moves.up, moves.left / moves.down
     central = (moves.right - moves.left) / (moves.up - moves.down)
-    only_right, only_left = np.isnan(left[:, -1]), np.isnan(right[:, -1])
-    both = ~(only_right | only_left)
     ladder = np.fmax(moves.up, -moves.down)
-    count, steps = ladder.shape
     noise = moves.noise / ladder
-    middle = extrapolate(central, noise, ratio=4)
-    from_right, from_left = _both_sides(right, left, 2 * noise)
-    value, bound, level = middle
-    if not both.all():
-        value, bound, level = (
-            np.where(both, m, np.where(only_right, r, s))
-            for m, r, s in zip(middle, from_right, from_left, strict=True)
-        )
-    rows = np.arange(count)
-    scale = moves.size[:, -1] / ladder[:, -1]
-    gap = np.abs(from_right.value - from_left.value)
-    gap_bound = from_right.bound + from_left.bound
-    outward = np.where(only_left[:, np.newaxis], left, right)
-    growing = np.abs(outward[:, -1]) > DIVERGES ** (steps - 1) * np.abs(outward[:, 0])
+    value, bound, level = extrapolate(central, noise, ratio=4)
+    rows = np.arange(len(value))
+    # The two sides of a smooth function differ by an amount that halves with the step.
+    apart = np.abs(right - left)
+    halves = (apart[:, 1:] <= HALVES * apart[:, :-1] + 2 * noise[:, 1:]).all(axis=1)
+    # And so does the change itself, even where the two sides of a jump are alike.
+    change = np.abs(moves.right - moves.left)
+    halves &= ~(change[:, -1] > JUMPS * change[:, 0])
     # Steps that all give the same are those of a function that is linear here, or quadratic.
-    spread = np.ptp(central, axis=1) + np.ptp(right, axis=1) + np.ptp(left, axis=1)
+    same = np.abs(central[:, :1] - central[:, 1:]).max(axis=1) <= noise.sum(axis=1)
+    no_kink = np.zeros(len(value), dtype=bool)
     stage = Stage(
         value=value,
         bound=bound,
         roundoff=noise[rows, level],
         step=ladder[rows, level],
-        scale=scale,
-        left=from_left.value,
-        right=from_right.value,
-        kink=both & (gap > 3 * gap_bound + 4 * noise[:, -1]) & (gap > 1e-6 * scale),
-        contrast=gap,
-        diverges=~both & growing,
-        linear=both & (spread <= noise.sum(axis=1)) & (gap <= 2 * noise[:, -1]),
+        scale=moves.size[:, -1] / ladder[:, -1],
+        left=value.copy(),
+        right=value.copy(),
+        kink=no_kink,
+        contrast=np.zeros(len(value)),
+        diverges=no_kink.copy(),
+        linear=same & (apart <= 3 * noise).all(axis=1),
     )
-    if stage.kink.any():
-        # At a kink the central quotient means nothing: what counts are the two sides.
-        stage.bound = np.where(stage.kink, np.fmax(from_right.bound, from_left.bound), stage.bound)
-        stage.value = np.where(stage.kink, (stage.left + stage.right) / 2, stage.value)
+    special = np.flatnonzero(~halves)
+    if len(special):
+        stage.put(special, _look_closer(stage.take(special), moves.take(special)))
+    return stage
+
+
+def _look_closer(stage: Stage, moves: Moves) -> Stage:
+    """Tell the kinks, the jumps and the edges of a domain from what is smooth after all."""
+    right, left = moves.right / moves.up, moves.left / moves.down
+    only_right, only_left = np.isnan(left[:, -1]), np.isnan(right[:, -1])
+    both = ~(only_right | only_left)
+    ladder = np.fmax(moves.up, -moves.down)
+    noise = moves.noise / ladder
+    steps = ladder.shape[1]
+    from_right, from_left = _both_sides(right, left, 2 * noise)
+    if not both.all():
+        rows = np.arange(len(both))
+        value, bound, level = (
+            np.where(only_right, r, s) for r, s in zip(from_right, from_left, strict=True)
+        )
+        stage.value = np.where(both, stage.value, value)
+        stage.bound = np.where(both, stage.bound, bound)
+        stage.step = np.where(both, stage.step, ladder[rows, level])
+        stage.roundoff = np.where(both, stage.roundoff, noise[rows, level])
+        outward = np.where(only_left[:, np.newaxis], left, right)
+        growing = np.abs(outward[:, -1]) > DIVERGES ** (steps - 1) * np.abs(outward[:, 0])
+        stage.diverges = ~both & growing
+    gap = np.abs(from_right.value - from_left.value)
+    gap_bound = from_right.bound + from_left.bound
+    stage.kink = both & (gap > 3 * gap_bound + 4 * noise[:, -1]) & (gap > 1e-6 * stage.scale)
+    stage.contrast = gap
+    # At a kink the central quotient means nothing: what counts are the two sides.
+    stage.left, stage.right = from_left.value, from_right.value
+    stage.bound = np.where(stage.kink, np.fmax(from_right.bound, from_left.bound), stage.bound)
+    stage.value = np.where(stage.kink, (stage.left + stage.right) / 2, stage.value)
     if steps > 2:
         change = np.abs(moves.right - moves.left)
         jump = both & (change[:, -1] > JUMPS * change[:, 0])

@@ -32,8 +32,12 @@ def differentiable_outputs(structure: Any) -> list[Any]:
     """The floating-point and complex tensors of whatever a function returned, in order."""
     import tensorflow as tf
 
+    if isinstance(structure, tf.Tensor):
+        # The usual case, without the cost of walking through a structure.
+        dtype = structure.dtype
+        return [structure] if dtype.is_floating or dtype.is_complex else []
     outputs = []
-    for leaf in tf.nest.flatten(structure, expand_composites=False):
+    for leaf in tf.nest.flatten(structure, expand_composites=True):
         if leaf is None or isinstance(leaf, str | bytes):
             continue
         tensor = tf.convert_to_tensor(leaf)

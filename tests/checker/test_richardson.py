@@ -74,11 +74,6 @@ def test_quotients_that_are_not_there() -> None:
     assert np.isinf(result.bound[1:]).all()
 
 
-def test_one_quotient_tells_nothing() -> None:
-    result = extrapolate(np.array([[2.0]]), np.array([[1e-15]]), ratio=4)
-    assert np.isinf(result.bound[0])
-
-
 def test_the_level_names_the_smallest_step_used() -> None:
     clean = extrapolate(series(1.0, [1.0, 1.0, 1.0], 4), np.full((1, 4), 1e-15), ratio=4)
     assert clean.level[0] == 3
