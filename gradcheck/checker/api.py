@@ -207,13 +207,13 @@ def _value(given: Any, name: str) -> tuple[Array, bool]:
         return np.asarray(given.numpy()), True
     if isinstance(given, tf.Tensor):
         return np.asarray(given.numpy()), False
-    value = np.asarray(given)
-    if value.dtype.kind not in "fciubV":
-        raise UsageError(f"input {name!r} is a {type(given).__name__}: it cannot become a tensor")
     try:
+        value = np.asarray(given)
+        if value.dtype.kind not in "fciubV":
+            raise TypeError(f"it is a {type(given).__name__}")
         tf.as_dtype(value.dtype)
-    except TypeError as error:
-        raise UsageError(f"input {name!r} is {value.dtype.name}: no dtype of TensorFlow") from error
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"input {name!r} is no tensor: {error}") from error
     return value, False
 
 

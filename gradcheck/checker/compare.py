@@ -87,7 +87,7 @@ def compare(
     verdicts[unknown] = Verdict.INCONCLUSIVE
     verdicts[broken] = Verdict.NONFINITE
     if beyond_reach is not None:
-        verdicts[beyond_reach] = Verdict.INCONCLUSIVE
+        verdicts[beyond_reach & (broken | wrong)] = Verdict.INCONCLUSIVE
     if excused is not None:
         verdicts[excused & (verdicts != Verdict.NONFINITE)] = Verdict.PASS
         error = np.where(excused, 0.0, error)

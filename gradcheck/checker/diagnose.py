@@ -73,6 +73,10 @@ def _factor_text(comparison: Comparison, reference: Reference, factor: float) ->
     """Name a constant factor, and where it may come from."""
     too = 1 / factor
     size = abs(too) if abs(too) >= 1 else abs(factor)
+    if size < 1.001:
+        share = abs(abs(too) - 1)
+        more = "large" if abs(too) >= 1 else "small"
+        return f"the gradient of {comparison.name} is too {more} by {share:.2g} of itself"
     relation = "large" if abs(too) >= 1 else "small"
     text = f"the gradient of {comparison.name} is {size:.6g} times too {relation}"
     if too < 0:

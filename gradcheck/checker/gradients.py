@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.problem import Problem
 
-CALLS, BATCHED_CALLS, SUSPICIOUS_CALLS = 2, 16, 32
-"""How often a function is called again to see whether it repeats itself: at first, at first if many
-points share a call, and before its gradient is blamed."""
+CALLS, MORE_CALLS, SUSPICIOUS_CALLS = 3, 16, 32
+"""How often a function is called again to see whether it repeats itself: at first, at first if that
+costs little or chance can do much, and before its gradient is blamed."""
+
+FEW_OUTPUTS = 4
+"""So few outputs can agree by chance."""
 
 
 def check_problem(problem: Problem, name: str) -> Result:
@@ -86,7 +89,8 @@ def _reference(problem: Problem) -> Reference:
     if not reference.evaluator.outputs.shapes:
         raise _Ended(Verdict.ERROR, "the function returns no floating-point or complex tensor")
     reference.evaluator.probe()
-    _must_repeat(reference, calls=BATCHED_CALLS if reference.evaluator.is_batched else CALLS)
+    few = reference.evaluator.is_batched or reference.evaluator.base.size <= FEW_OUTPUTS
+    _must_repeat(reference, calls=MORE_CALLS if few else CALLS)
     if reference.evaluator.base.size and np.isnan(reference.evaluator.base).all():
         raise _Ended(
             Verdict.INCONCLUSIVE,

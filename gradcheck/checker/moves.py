@@ -31,6 +31,20 @@ SINGLE_NOISE = (2.0**-40, 2.0**-16)
 computed in float32 and then rounded once.)"""
 
 
+ILL_CONDITIONED = 2.0**-20
+"""Relative noise from which on a function that does not round inside must be ill-conditioned."""
+
+ILL_CONDITIONED_SAFETY = 100.0
+"""Its noise is not the same in all directions, and was measured along one."""
+
+HOPELESS = 2.0**-16
+"""A function that keeps fewer digits varies over less than any step that could show it."""
+
+FAR = (1.0, -1.0, 4.0, -4.0)
+"""Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
+largest element of the point."""
+
+
 class Mover:
     """Moves the coordinates of a space."""
 
@@ -51,10 +65,17 @@ class Mover:
         self._evaluate = evaluate
         self._weights = weights
         self._noise = noise
-        is_single = SINGLE_NOISE[0] < noise.relative < SINGLE_NOISE[1]
-        self._safety = SINGLE_SAFETY if is_single else ROUNDOFF_SAFETY
-        self.size = scaled_norm(weights * np.where(np.isfinite(base), base, 0.0))
+        self._safety = ROUNDOFF_SAFETY
+        if SINGLE_NOISE[0] < noise.relative < SINGLE_NOISE[1]:
+            self._safety = SINGLE_SAFETY
+        if noise.lost > ILL_CONDITIONED and not noise.rounds_to:
+            self._safety = ILL_CONDITIONED_SAFETY
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.size = largest(weights * base)
         """The size of the scalar's terms."""
+        self.trustworthy = noise.lost < HOPELESS or noise.rounds_to > 0
+        """Whether the function keeps enough digits to refute anything."""
+        self._dependents: dict[int, Array] = {}
 
     def moves(self, columns: Array, ladder: Array, *, alone: bool = False) -> Moves:
         """Move each of the columns up and down by the steps of its row of the ladder.
@@ -81,6 +102,22 @@ class Mover:
             noise=self._safety * noise.max(axis=1),
         )
 
+    def look_for_dependents(self, columns: Array) -> None:
+        """See which outputs far moves of these coordinates reach.
+
+        An output may depend on a coordinate and yet stand still over small steps, where its last
+        digit is larger than its change. Its noise is part of the bound all the same.
+        """
+        allowed = np.stack([self.space.room_down[columns], self.space.room_up[columns]], axis=1)
+        moves = np.outer(self.space.unit[columns], FAR)
+        beyond = 2 * largest(self.space.point) * np.array([[1.0, -1.0]])
+        moves = np.concatenate([moves, np.repeat(beyond, len(columns), axis=0)], axis=1)
+        moves = np.clip(moves, -0.5 * allowed[:, :1], 0.5 * allowed[:, 1:])
+        points, _ = self.space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
+        _, moved, _ = self._outputs(points)
+        reached = np.asarray(moved.reshape(*moves.shape, len(self.base)).any(axis=1))
+        self._dependents.update(zip(columns.tolist(), reached, strict=True))
+
     def _apart(self, columns: Array, deltas: Array) -> tuple[Array, Array, Array, Array]:
         """A call per move."""
         shape = deltas.shape
@@ -92,12 +129,15 @@ class Mover:
         moved = moved.reshape(shape[0], shape[1] * shape[2], outputs)
         depends = np.asarray(moved.any(axis=1))
         depends = depends | ~depends.any(axis=1, keepdims=True)
+        if self._dependents:
+            nobody = np.zeros(outputs, dtype=bool)
+            depends |= np.stack([self._dependents.get(c, nobody) for c in columns.tolist()])
         noisy = noise.reshape(*shape, outputs) * depends[:, np.newaxis, np.newaxis]
         return (
             actual.reshape(shape),
             changes.sum(axis=1).reshape(shape),
             np.abs(changes).sum(axis=1).reshape(shape),
-            scaled_norm_rows(noisy),
+            _norms(noisy),
         )
 
     def _together(
@@ -131,18 +171,18 @@ class Mover:
 
         moved = moved.reshape(len(colours), per_colour, outputs)
         depends = np.asarray(moved.any(axis=1))
-        largest = float(noise.max(initial=0.0)) or 1.0
-        noisy = (noise / largest).reshape(len(colours), per_colour, outputs)
+        top = float(noise.max(initial=0.0)) or 1.0
+        noisy = (noise / top).reshape(len(colours), per_colour, outputs)
         noisy = (noisy * depends[:, np.newaxis]) ** 2
         still = ~np.isin(np.arange(count), owner[depends])
         variance = split(noisy)
         # As above: where nothing moves, anything may have hidden a change.
-        variance[still] = float(((noise[0] / largest) ** 2).sum())
+        variance[still] = float(((noise[0] / top) ** 2).sum())
         return (
             actual.reshape(deltas.shape),
             split(changes),
             split(np.abs(changes)),
-            largest * np.sqrt(variance),
+            top * np.sqrt(variance),
         )
 
     def _outputs(self, points: Array) -> tuple[Array, Array, Array]:
@@ -163,14 +203,13 @@ class Mover:
         return changes * self._weights, moved, noise
 
 
-def scaled_norm(values: Array) -> float:
-    """The Euclidean norm, also where squares would overflow or vanish."""
-    return float(scaled_norm_rows(values[np.newaxis])[0])
+def largest(values: Array) -> float:
+    """The largest finite size; zero if there is none."""
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
-def scaled_norm_rows(values: Array) -> Array:
-    """The same along the last axis."""
-    largest = values.max(axis=-1, initial=0.0, keepdims=True)
-    largest = np.maximum(largest, -values.min(axis=-1, initial=0.0, keepdims=True))
-    safe = np.where(largest > 0, largest, 1.0)
+def _norms(values: Array) -> Array:
+    """Norms of sizes along the last axis, also where squares would overflow or vanish."""
+    top = values.max(axis=-1, initial=0.0, keepdims=True)
+    safe = np.where(top > 0, top, 1.0)
     return np.asarray(safe[..., 0] * np.sqrt(((values / safe) ** 2).sum(axis=-1)))

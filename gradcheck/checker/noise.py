@@ -49,6 +49,9 @@ STEPS_SEEN = 3
 BITS = (8, 11, 24)
 """Precisions that a function may round to inside: bfloat16, float16, float32."""
 
+WILD = 0.1
+"""Share of wild outputs from which on a function is hopeless."""
+
 ASSUMED = 2.0**-52
 """Relative noise of a function that computes in double precision and loses nothing."""
 
@@ -70,6 +73,8 @@ class Noise:
     """Standard deviation, by output."""
     relative: float
     """The share of an output's size that is noise, typical of this function."""
+    lost: float = 0.0
+    """The same of the outputs as they are, which may cancel: how ill-conditioned all this is."""
     rounds_to: float = 0.0
     """The relative spacing of the values that the function rounds to inside, if it does."""
 
@@ -101,10 +106,10 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
         points = [_line_points(point, direction, SPACINGS), point + away * scale]
         outputs = evaluate(np.concatenate(points))
         lines, scattered = outputs[: len(points[0])], outputs[len(points[0]) :]
-        level, seen = _over_lines(base, lines, len(SPACINGS))
+        level, seen, wild = _over_lines(base, lines, len(SPACINGS))
         if not seen.all():
             coarse_points = _line_points(point, direction, COARSE_SPACINGS)
-            coarse, _ = _over_lines(base, evaluate(coarse_points), len(COARSE_SPACINGS))
+            coarse, _, _ = _over_lines(base, evaluate(coarse_points), len(COARSE_SPACINGS))
             level = np.where(seen, level, np.where(level > 0, np.fmin(level, coarse), coarse))
         if (scattered == base).all():
             # Nothing moves over the size of the inputs: look over the size of one.
@@ -116,7 +121,10 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
         rounded = np.isfinite(unit) & (size > 0)
         rounds_to = float(np.max(unit[rounded] / size[rounded], initial=0.0))
     level = np.maximum(level, np.maximum(absolute, relative * size))
-    return Noise(level, relative, min(rounds_to, 2.0**-7))
+    lost = float(np.median(level[size > 0] / size[size > 0])) if size.any() else 0.0
+    if wild.mean() > WILD:
+        lost = 1.0
+    return Noise(level, relative, lost, min(rounds_to, 2.0**-7))
 
 
 def _line_points(point: Array, direction: Array, spacings: tuple[float, ...]) -> Array:
@@ -127,17 +135,20 @@ def _line_points(point: Array, direction: Array, spacings: tuple[float, ...]) ->
     return np.asarray(point + steps[:, np.newaxis] * direction)
 
 
-def _over_lines(base: Array, outputs: Array, count: int) -> tuple[Array, Array]:
-    """The noise of each output, and whether the lines could tell."""
+def _over_lines(base: Array, outputs: Array, count: int) -> tuple[Array, Array, Array]:
+    """The noise of each output, whether the lines could tell, and whether the output is wild.
+
+    Wild is one that varies over less than the spacing of the shortest line.
+    """
     lines = np.empty((count, POINTS, len(base)))
     lines[:, 0], lines[:, 1:] = base, outputs.reshape(count, POINTS - 1, len(base))
     # By powers of two to the size of one: squares of very large or small numbers are no numbers.
     _, exponent = np.frexp(np.where(np.isfinite(base), base, 1.0))
-    noise, seen = _noise_of(np.ldexp(lines, -exponent))
-    return np.ldexp(noise, exponent), seen | ~np.isfinite(base)
+    noise, seen, wild = _noise_of(np.ldexp(lines, -exponent))
+    return np.ldexp(noise, exponent), seen | ~np.isfinite(base), wild
 
 
-def _noise_of(lines: Array) -> tuple[Array, Array]:
+def _noise_of(lines: Array) -> tuple[Array, Array, Array]:
     """The same from the values: (lines, points, outputs)."""
     level, smooth, increments = _difference_table(lines)
     moving = increments != 0
@@ -156,10 +167,13 @@ def _noise_of(lines: Array) -> tuple[Array, Array]:
 
     noise = np.fmax(noise, ROUNDING_SHARE * _step_height(lines, increments))
 
-    # Whatever it is that a line shows, the noise is not more.
-    limit = np.where(moves & (level > 0), level, np.inf).min(axis=0)
+    # Whatever it is that a line shows, the noise is not more; nor what it shows without the point
+    # itself, where the function may jump.
+    beside, _, _ = _difference_table(lines[:, 1:])
+    limit = np.where(moves & (level > 0), np.fmin(level, beside), np.inf).min(axis=0)
     limit = np.where(np.isfinite(limit), limit, 0.0)
-    return np.where(np.isnan(noise), limit, noise), ~np.isnan(noise)
+    wild = moves[0] & ~smooth[0] & (level[0] > NOISE_SHARE * np.ptp(lines[0], axis=0))
+    return np.where(np.isnan(noise), limit, noise), ~np.isnan(noise), wild
 
 
 def _step_height(lines: Array, increments: Array) -> Array:

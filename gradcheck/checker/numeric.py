@@ -117,24 +117,30 @@ class Differentiator:
         claimed and what was found.
 
         Returns:
-            Whether each claim can be refuted: one that would need the function to vary over less
-            than the smallest steps cannot.
+            Whether each claim is refuted. A claim that needs the function to vary over less than
+            the steps is not, whatever they say.
         """
+        refuted = np.zeros(len(columns), dtype=bool)
         with np.errstate(all="ignore"):
-            found = columns
-            self._stage(found, self._finest[found], alone=True)
+            self._mover.look_for_dependents(columns)
+            rows = np.arange(len(columns))
+            stage = self._stage(columns, self._first_step()[columns], alone=True, afresh=True)
             for _ in range(MAX_STAGES):
-                differences = np.abs(claimed[np.isin(columns, found)] - self._best.value[found])
-                steps = self._finest[found] * SMALLER
-                useful = steps > SMALLEST_STEP * self._space.unit[found]
-                useful &= self._roundoff_at(found, steps) < 0.3 * differences
-                found, steps = found[useful], steps[useful]
-                if not len(found):
+                size = np.maximum(self._mover.size, self._largest_change[columns[rows]])
+                within_reach = np.abs(claimed[rows]) * stage.step <= size
+                low, high = np.fmin(stage.left, stage.right), np.fmax(stage.left, stage.right)
+                nearest = np.where(stage.kink, np.clip(claimed[rows], low, high), stage.value)
+                apart = ~(np.abs(claimed[rows] - nearest) <= stage.bound)
+                refuted[rows] |= within_reach & apart & np.isfinite(stage.bound)
+                steps = self._finest[columns[rows]] * SMALLER
+                useful = steps > SMALLEST_STEP * self._space.unit[columns[rows]]
+                difference = np.abs(claimed[rows] - self._best.value[columns[rows]])
+                useful &= self._roundoff_at(columns[rows], steps) < 0.3 * difference
+                rows, steps = rows[useful], steps[useful]
+                if not len(rows):
                     break
-                self._stage(found, steps, alone=True)
-            size = np.maximum(self._mover.size, self._largest_change[columns])
-            smallest = self._finest[columns] * 0.5 ** (STEPS - 1)
-            return np.asarray(~(np.abs(claimed) * smallest > size))
+                stage = self._stage(columns[rows], steps, alone=True)
+        return refuted & self._mover.trustworthy
 
     def estimate(self) -> Estimate:
         """What is known so far."""
@@ -200,18 +206,30 @@ class Differentiator:
         return columns, np.where(go_down, down, up)[columns]
 
     def _stage(
-        self, columns: Array, first: Array, *, may_stop_early: bool = False, alone: bool = False
-    ) -> None:
+        self,
+        columns: Array,
+        first: Array,
+        *,
+        may_stop_early: bool = False,
+        alone: bool = False,
+        afresh: bool = False,
+    ) -> Stage:
         """Run one sequence of steps and keep what it tells, a chunk of coordinates at a time."""
+        told = Stage.unknown(len(columns))
+        if afresh:
+            # What was known of these coordinates counts no more.
+            self._best.put(columns, told)
+            self._finest[columns], self._coarsest[columns] = np.inf, 0.0
         per_column = 2 * STEPS * (len(self._space.point) + 4 * len(self._mover.base))
         size = max(1, CHUNK // max(1, per_column))
         if self._mover.colouring is not None and not alone:
             size = max(size, len(columns))
         for start in range(0, len(columns), size):
             chunk = slice(start, start + size)
-            self._chunk(columns[chunk], first[chunk], may_stop_early, alone)
+            told.put(chunk, self._chunk(columns[chunk], first[chunk], may_stop_early, alone))
+        return told
 
-    def _chunk(self, columns: Array, first: Array, may_stop_early: bool, alone: bool) -> None:
+    def _chunk(self, columns: Array, first: Array, may_stop_early: bool, alone: bool) -> Stage:
         finer = first <= self._finest[columns]
         self._finest[columns] = np.minimum(self._finest[columns], first)
         self._coarsest[columns] = np.maximum(self._coarsest[columns], first)
@@ -221,22 +239,19 @@ class Differentiator:
             moves = self._mover.moves(columns, ladder[:, :2])
             stage = judge(moves)
             rest = np.flatnonzero(~stage.linear)
-            if len(rest) < len(columns):
-                done = np.flatnonzero(stage.linear)
-                self._merge(columns[done], stage.take(done), finer[done])
-                moves, columns, ladder = moves.take(rest), columns[rest], ladder[rest]
-                finer = finer[rest]
-            if not len(rest):
-                return
-            moves = moves.join(self._mover.moves(columns, ladder[:, 2:]))
+            if len(rest):
+                more = self._mover.moves(columns[rest], ladder[rest, 2:])
+                stage.put(rest, judge(moves.take(rest).join(more)))
         else:
             moves = self._mover.moves(columns, ladder, alone=alone)
+            stage = judge(moves)
         self._largest_change[columns] = np.fmax(
             self._largest_change[columns], moves.size.max(axis=1)
         )
-        self._merge(columns, judge(moves), finer, afresh=alone)
+        self._merge(columns, stage, finer)
+        return stage
 
-    def _merge(self, columns: Array, stage: Stage, finer: Array, *, afresh: bool = False) -> None:
+    def _merge(self, columns: Array, stage: Stage, finer: Array) -> None:
         """Take over what the stage knows better than the stages before it."""
         best = self._best.take(columns)
         known = np.isfinite(best.bound)
@@ -245,8 +260,5 @@ class Differentiator:
         # A kink that smaller steps no longer show was only near, not here.
         better |= finer & best.kink & ~stage.kink
         take = ~known | (better & np.isfinite(stage.bound))
-        if afresh:
-            # Coordinates that were moved together before: what they say alone counts.
-            take |= contradicts & np.isfinite(stage.bound)
         chosen = np.flatnonzero(take)
         self._best.put(columns[chosen], stage.take(chosen))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import describe
-from gradcheck.checker.analytic import Backward, backward
+from gradcheck.checker.analytic import Backward, Tape
 from gradcheck.checker.compare import BOUND_SAFETY, compare
 from gradcheck.checker.describe import Part
 from gradcheck.checker.diagnose import diagnose
 from gradcheck.checker.formula import judge_formulas
-from gradcheck.checker.moves import scaled_norm
+from gradcheck.checker.moves import largest
 from gradcheck.checker.numeric import CANCELLATION, GOAL
 from gradcheck.checker.precision import judge_precision
 from gradcheck.checker.rounding import gradient_spread
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 CONFIRMED = 64
 """How many of the coordinates that look wrong are looked at again with other steps."""
+
+CANCELLED = 2.0**-12
+"""What a derivative that cancels counts for, relative to the outputs' moves."""
 
 LAST_DIGITS = 2.0**-50
 """Relative change of the inputs that shows how much of a gradient in float64 is rounding."""
@@ -40,16 +43,15 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
     # `judge_precision` judges the arithmetic.
     two_questions = reference.is_low and not reference.no_double
     mode = Mode.EAGER if two_questions else problem.mode
-    passed = backward(
-        problem.function, problem.operands, reference.values, reference.upstream, mode
-    )
+    tape = Tape(problem.function, problem.operands, mode)
+    passed = tape(reference.values, reference.upstream)
     estimate, along = _estimate(reference, passed)
     comparisons = [
         _compare_input(reference, passed, Part.of(reference, i), estimate, along)
         for i in range(len(passed.gradients))
     ]
     if not all(comparison.verdict.acceptable for comparison in comparisons):
-        _must_be_deterministic(reference, passed, mode)
+        _must_be_deterministic(reference, tape, passed)
     comparisons = judge_formulas(comparisons, reference, passed)
     return judge_precision(comparisons, reference, passed) if two_questions else comparisons
 
@@ -86,13 +88,10 @@ class NotDeterministic(Exception):  # noqa: N818  (it becomes a verdict)
     """The gradient is another one each time."""
 
 
-def _must_be_deterministic(reference: Reference, passed: Backward, mode: Mode) -> None:
+def _must_be_deterministic(reference: Reference, tape: Tape, passed: Backward) -> None:
     """Before blame: is it the same gradient again?"""
-    problem = reference.problem
     for _ in range(2):
-        again = backward(
-            problem.function, problem.operands, reference.values, reference.upstream, mode
-        )
+        again = tape(reference.values, reference.upstream)
         for operand, one, other in zip(
             reference.moved, passed.gradients, again.gradients, strict=True
         ):
@@ -122,7 +121,7 @@ def _compare_input(
         return replace(comparison, verdict=Verdict.MISMATCH, note=note)
     wanted = reference.evaluator.dtype(part.position)
     if gradient.dtype != wanted:
-        note = f"the gradient is {gradient.dtype.name}, but its input is {wanted.name}"
+        note = f"the gradient is {gradient.dtype.name}, its input {wanted.name}"
         return replace(comparison, verdict=Verdict.MISMATCH, note=note)
     if not gradient.size:
         note = "the input is empty: only the shape and dtype of its gradient were checked"
@@ -165,8 +164,8 @@ def _compare_elements(
     if Verdict.MISMATCH in (agreement.overall, agreement_along and agreement_along.overall):
         suspects = np.flatnonzero(agreement.verdicts == Verdict.MISMATCH)
         suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
-        refutable = reference.elements.confirm(part.columns[suspects], analytic[suspects])
-        unseen[suspects] |= ~refutable
+        refuted = reference.elements.confirm(part.columns[suspects], analytic[suspects])
+        unseen[suspects] |= ~refuted
         mine = _take(reference.elements.estimate(), part.columns)
         rounding = _rounding(reference, passed, part.position)
         agreement = compare(
@@ -190,17 +189,15 @@ def _compare_elements(
 
 
 def _size_that_matters(reference: Reference, estimate: Estimate, analytic: Array) -> float:
-    """The size of a derivative that counts for this input: how much the outputs move."""
-    scale = estimate.scale[np.isfinite(estimate.scale)].max(initial=0.0)
-    if scale > 0:
-        return float(scale)
-    # Nothing moves. Either the gradient says so too, and then the size of the outputs is all there
-    # is to measure by; or it claims a derivative, and the bound must be able to tell.
-    claimed = np.abs(analytic[np.isfinite(analytic)]).max(initial=0.0)
-    if claimed > 0:
-        return float(claimed)
-    finite = np.where(np.isfinite(reference.evaluator.base), reference.evaluator.base, 0.0)
-    return scaled_norm(reference.weights * finite)
+    """The size of a derivative that counts for this input; a bound must be well below it."""
+    size = max(largest(estimate.numeric), largest(analytic))
+    # Derivatives that cancel to nothing are still known well if the bound is tiny against what
+    # the outputs move.
+    size = max(size, CANCELLED * largest(estimate.scale))
+    if size > 0:
+        return size
+    # Nothing moves, and the gradient says so too: there is only the size of the outputs.
+    return largest(reference.weights * reference.evaluator.base)
 
 
 def _rounding(reference: Reference, passed: Backward, position: int) -> Array:

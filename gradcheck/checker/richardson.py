@@ -31,13 +31,16 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
     """Extrapolate each row to step zero.
 
     Args:
-        quotients: shape (rows, steps), at least two of them, each step half the one before; NaN
-            where there is none.
+        quotients: shape (rows, steps), each step half the one before; NaN where there is none.
         roundoff: same shape, a bound on the error of each quotient that is not truncation.
         ratio: by what the leading error term shrinks when the step is halved: 4 for central
             quotients (a series in h²), 2 for one-sided ones (a series in h).
     """
     rows, steps = quotients.shape
+    if steps < 2:
+        return Extrapolated(
+            np.full(rows, np.nan), np.full(rows, np.inf), np.zeros(rows, dtype=np.int64)
+        )
     # The quotients themselves: the next smaller step tells how far off each of them is.
     finer, coarser = quotients[:, 1:], quotients[:, :-1]
     gap = np.maximum(np.abs(coarser - finer), _contradicted(quotients, roundoff)[:, :-1])
@@ -59,6 +62,9 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
         power *= ratio
 
     every_value, every_bound = np.concatenate(values, axis=1), np.concatenate(bounds, axis=1)
+    # Neighbours may agree by chance at low order; the highest order then tells another story.
+    apart = np.abs(every_value - column) - noise
+    every_bound = np.fmax(every_bound, apart)
     if not np.isfinite(every_bound).all():
         every_bound = np.where(np.isfinite(every_bound), every_bound, np.inf)
     best, row = np.argmin(every_bound, axis=1), np.arange(rows)
@@ -68,9 +74,13 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
 
 
 def _contradicted(column: Array, noise: Array) -> Array:
-    """How far each entry is from that of the smallest steps, beyond what the noise explains.
+    """How far each entry is from those of smaller steps, beyond what the noise explains.
 
     Two neighbours can agree by chance, where two terms of the series cancel between their steps.
     """
-    excess = np.abs(column - column[:, -1:]) - noise - noise[:, -1:]
-    return np.asarray(np.fmax(excess, 0.0))
+    far = np.zeros(column.shape)
+    for ahead in range(1, column.shape[1]):
+        here, finer = (slice(None), slice(None, -ahead)), (slice(None), slice(ahead, None))
+        excess = np.abs(column[here] - column[finer]) - noise[here] - noise[finer]
+        far[here] = np.fmax(far[here], excess)
+    return far

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.analytic import Backward, backward
+from gradcheck.checker.analytic import Backward, Tape
 from gradcheck.checker.layout import to_double
 
 if TYPE_CHECKING:
@@ -38,13 +38,14 @@ def gradient_spread(
     rng = np.random.default_rng([problem.seed, 0x726E64])
     spreads = [np.zeros(operand.value.shape) for operand in reference.moved]
     largest = max(relative.values(), default=0.0)
+    tape = Tape(problem.function, problem.operands)
     for _ in range(DRAWS):
         values = [
             _changed(value, relative[operand.name], rng) if operand.differentiate else value
             for value, operand in zip(reference.values, problem.operands, strict=True)
         ]
         upstream = [_changed(to_double(ct), largest, rng) for ct in reference.upstream]
-        moved = backward(problem.function, problem.operands, values, upstream)
+        moved = tape(values, upstream)
         for spread, before, after in zip(spreads, base.gradients, moved.gradients, strict=True):
             if before is not None and after is not None and before.shape == spread.shape:
                 with np.errstate(all="ignore"):

@@ -81,7 +81,7 @@ class Stage:
         """Some of the coordinates."""
         return Stage(*(getattr(self, f.name)[rows] for f in fields(self)))
 
-    def put(self, rows: Array, other: Stage) -> None:
+    def put(self, rows: Array | slice, other: Stage) -> None:
         """Replace what is known of some coordinates."""
         for f in fields(self):
             getattr(self, f.name)[rows] = getattr(other, f.name)

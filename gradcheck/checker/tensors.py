@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from gradcheck.checker.problem import Operand
     from gradcheck.model import Array
 
 Function = Callable[..., Any]
@@ -51,16 +50,6 @@ def to_numpy(tensor: Any) -> Array:
     import tensorflow as tf
 
     return np.asarray(tf.convert_to_tensor(tensor).numpy())
-
-
-def to_tensors(operands: Sequence[Operand], values: Sequence[Array]) -> list[Any]:
-    """One tensor per operand, or a variable where the case asks for it."""
-    import tensorflow as tf
-
-    return [
-        tf.Variable(value) if operand.variable else tf.constant(value)
-        for operand, value in zip(operands, values, strict=True)
-    ]
 
 
 def in_double(values: Sequence[Array]) -> list[Array]:

@@ -23,6 +23,8 @@ SUBJECTS = [
 COMPLEX = [
     "tanh", "multiply", "broadcast add", "matmul", "reduce_mean", "gather", "einsum", "solve",
 ]  # fmt: skip
+HEAVY = ["conv2d", "einsum", "layer norm"]
+"""Functions of many elements: their diagnosis takes longest, and one precision shows it."""
 DTYPES = ["float64", "float32", "complex128"]
 EVERY = [
     (name, dtype)
@@ -30,6 +32,8 @@ EVERY = [
     for dtype in DTYPES
     if "complex" not in dtype or name in COMPLEX
 ]
+
+LIGHT = [(name, dtype) for name, dtype in EVERY if dtype == "float64" or name not in HEAVY]
 
 
 def cause(result: Result) -> str | None:
@@ -85,15 +89,14 @@ class TestOnEveryFunction:
         result = run(which, first(lambda g: at(g, place, 1 + 1e-8)), dtype)
         assert result.verdict == "mismatch"
         assert result.comparisons[0].worst_index == place
-        assert result.comparisons[0].failing == (
-            result.comparisons[0].failing if "complex" in dtype else 1
-        )
+        if "complex" not in dtype:
+            assert result.comparisons[0].failing == 1
 
-    @pytest.mark.parametrize(("name", "dtype"), EVERY)
+    @pytest.mark.parametrize(("name", "dtype"), LIGHT)
     def test_wrong_sign(self, name: str, dtype: str) -> None:
         assert cause(run(subject(name), first(lambda g: -g), dtype)) == "sign"
 
-    @pytest.mark.parametrize(("name", "dtype"), EVERY)
+    @pytest.mark.parametrize(("name", "dtype"), LIGHT)
     def test_zero(self, name: str, dtype: str) -> None:
         assert cause(run(subject(name), first(lambda g: 0 * g), dtype)) == "zero"
 
@@ -262,7 +265,7 @@ class TestDiagnosis:
         x = np.random.default_rng(1).standard_normal(5)
         assert cause(gradcheck.check(planted(tf.sin, first(lambda g: g[::-1])), x)) == "reversed"
 
-    @pytest.mark.parametrize("name", ["tanh", "matmul", "conv2d", "einsum", "reduce_mean"])
+    @pytest.mark.parametrize("name", ["tanh", "matmul", "multiply", "reduce_mean"])
     def test_upstream_ignored(self, name: str) -> None:
         import tensorflow as tf
 
