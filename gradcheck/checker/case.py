@@ -30,17 +30,7 @@ def check_case(case: Case, *, allow: Collection[str] = (), root: str = ".") -> R
     """Run one case; never raises for what the case does."""
     started = time.perf_counter()
     try:
-        problem = Problem(
-            function=build(case, allow=allow, root=root),
-            operands=tuple(_operand(case, i) for i in range(len(case.inputs))),
-            upstream=case.upstream,
-            formulas=formulas(case),
-            claims=claims(case),
-            mode=case.mode,
-            checks=case.checks,
-            seed=case.seed,
-            tolerance=case.tolerance,
-        )
+        problem = problem_of(case, allow=allow, root=root)
     except MissingFunction as error:
         return _ended(case, Verdict.SKIPPED, str(error), started)
     except GradcheckError as error:
@@ -53,6 +43,21 @@ def check_case(case: Case, *, allow: Collection[str] = (), root: str = ".") -> R
         case=case,
         comparisons=tuple(_light(comparison) for comparison in result.comparisons),
         seconds=time.perf_counter() - started,
+    )
+
+
+def problem_of(case: Case, *, allow: Collection[str], root: str) -> Problem:
+    """What the case asks; raises GradcheckError or ValueError where that cannot be built."""
+    return Problem(
+        function=build(case, allow=allow, root=root),
+        operands=tuple(_operand(case, i) for i in range(len(case.inputs))),
+        upstream=case.upstream,
+        formulas=formulas(case),
+        claims=claims(case),
+        mode=case.mode,
+        checks=case.checks,
+        seed=case.seed,
+        tolerance=case.tolerance,
     )
 
 

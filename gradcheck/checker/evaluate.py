@@ -30,6 +30,9 @@ another order is all that may differ."""
 CHUNK = 2**22
 """How many numbers go through one call, inputs and outputs together."""
 
+EQUAL_ROWS = 17
+"""Rows of the probe, all but one of them the same."""
+
 WORTH_PROBING = 4
 """Points from which on a call looks for a batched form."""
 
@@ -189,7 +192,8 @@ class Evaluator:
     def _first_that_works(self, candidates: Sequence[Batched]) -> Batched | None:
         """The first candidate that equals single calls, at the point and at an unrelated one."""
         taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
-        count = next(size for size in range(3, 64) if size not in taken)
+        # So many equal rows also show a function that gives something else each time.
+        count = next(size for size in range(EQUAL_ROWS, 64) if size not in taken)
         rng = np.random.default_rng(len(self.point))
         other = self.point * rng.uniform(0.75, 1.0, size=len(self.point))
         points = np.stack([self.point] * (count - 1) + [other])

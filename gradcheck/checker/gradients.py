@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from gradcheck.checker.problem import Problem
 
 CALLS, MORE_CALLS, SUSPICIOUS_CALLS = 3, 16, 32
-"""How often a function is called again to see whether it repeats itself: at first, at first if that
-costs little or chance can do much, and before its gradient is blamed."""
+"""How often a function is called again to see whether it repeats itself: at first, at first if
+chance can do much, and before its gradient is blamed."""
 
 FEW_OUTPUTS = 4
 """So few outputs can agree by chance."""
@@ -89,8 +89,10 @@ def _reference(problem: Problem) -> Reference:
     if not reference.evaluator.outputs.shapes:
         raise _Ended(Verdict.ERROR, "the function returns no floating-point or complex tensor")
     reference.evaluator.probe()
-    few = reference.evaluator.is_batched or reference.evaluator.base.size <= FEW_OUTPUTS
-    _must_repeat(reference, calls=MORE_CALLS if few else CALLS)
+    if not reference.evaluator.is_batched:
+        # (The probe of a batched call has seen it repeat itself.)
+        few = reference.evaluator.base.size <= FEW_OUTPUTS
+        _must_repeat(reference, calls=MORE_CALLS if few else CALLS)
     if reference.evaluator.base.size and np.isnan(reference.evaluator.base).all():
         raise _Ended(
             Verdict.INCONCLUSIVE,

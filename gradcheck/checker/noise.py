@@ -55,8 +55,8 @@ NEGLIGIBLE = 2.0**-40
 WILD = 0.1
 """Share of wild outputs from which on a function is hopeless."""
 
-ASSUMED = 2.0**-52
-"""Relative noise of a function that computes in double precision and loses nothing."""
+ASSUMED = 2.0**-50
+"""Relative noise of a function that computes in double precision and loses two bits at most."""
 
 SCATTERED = 6
 """How many points tell how many bits a function's values have."""
@@ -83,7 +83,7 @@ class Noise:
 
 
 def assumed_noise(base: Array) -> Noise:
-    """The noise of a function that does everything right: the last digits of its outputs."""
+    """The noise of an ordinary function: the last digits of its outputs."""
     size = np.where(np.isfinite(base), np.abs(base), 0.0)
     return Noise(ASSUMED * size, ASSUMED)
 

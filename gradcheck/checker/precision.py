@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker.analytic import Tape
 from gradcheck.checker.layout import to_double
 from gradcheck.checker.tensors import explain_exception, widen
-from gradcheck.model import Comparison, Element, Verdict
+from gradcheck.model import Comparison, Element, Mode, Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.analytic import Backward
@@ -56,8 +55,8 @@ def judge_precision(
     """Compare the gradient in its own precision with the one in double precision."""
     problem = reference.problem
     values = [operand.value for operand in problem.operands]
-    own_tape = Tape(problem.function, problem.operands, problem.mode)
-    double_tape = Tape(problem.function, problem.operands)
+    own_tape = problem.tape(problem.function, problem.operands, problem.mode)
+    double_tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
     try:
         own = own_tape(values, reference.upstream)
     except Exception as error:

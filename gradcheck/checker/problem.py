@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradcheck.checker.analytic import Backward, Tape
 from gradcheck.model import Array, CheckKind, Mode, Tolerance, Upstream
+
+Differentiate = Callable[[Sequence[Array], Sequence[Array]], Backward]
+"""Values and upstream in, outputs and gradients out."""
 
 Formula = Callable[[list[Array], list[Array], list[Array]], Array]
 """The closed formula of one gradient: inputs, upstream and outputs, all by position."""
@@ -44,3 +48,5 @@ class Problem:
     checks: tuple[CheckKind, ...] = (CheckKind.REVERSE,)
     seed: int = 0
     tolerance: Tolerance | None = None
+    tape: Callable[[Callable[..., Any], Sequence[Operand], Mode], Differentiate] = Tape
+    """How gradients are taken; whoever measures what a check would catch plants faults here."""

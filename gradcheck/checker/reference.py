@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,18 @@ class Reference:
                 for ct, is_complex in zip(self.upstream, outputs.complex_, strict=True)
             ]
         )
+
+    def afresh(self, problem: Problem) -> Reference:
+        """The numeric side of a problem that differs from this one in its gradients only.
+
+        The function at its point and its noise stay known; the search for steps, which follows the
+        gradients, starts again.
+        """
+        other = copy(self)
+        other.problem = problem
+        for searched in ("elements", "directions"):
+            other.__dict__.pop(searched, None)
+        return other
 
     @property
     def moved(self) -> Sequence[Operand]:

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import describe
-from gradcheck.checker.analytic import Backward, Tape
 from gradcheck.checker.compare import BOUND_SAFETY, Agreement, compare
 from gradcheck.checker.describe import Part
 from gradcheck.checker.diagnose import diagnose
 from gradcheck.checker.formula import judge_formulas
 from gradcheck.checker.moves import largest
-from gradcheck.checker.numeric import CANCELLATION, GOAL
 from gradcheck.checker.precision import judge_precision
 from gradcheck.checker.rounding import gradient_spread
 from gradcheck.checker.search import find_wrong_element
@@ -22,11 +20,16 @@ from gradcheck.errors import UsageError
 from gradcheck.model import Array, Comparison, Estimate, Mode, Verdict
 
 if TYPE_CHECKING:
-    from gradcheck.checker.problem import Problem
+    from gradcheck.checker.analytic import Backward
+    from gradcheck.checker.problem import Differentiate, Problem
     from gradcheck.checker.reference import Reference
 
 CONFIRMED = 64
 """How many of the coordinates that look wrong are looked at again with other steps."""
+
+GOOD, PARTS = 2.0**-29, 2.0**-7
+"""A bound is good at first sight below this share of the derivative, or of this share of its parts
+before they cancelled: then an error of 1e-8 shows."""
 
 CANCELLED = 2.0**-12
 """What a derivative that cancels counts for, relative to the outputs' moves."""
@@ -44,7 +47,7 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
     # `judge_precision` judges the arithmetic.
     two_questions = reference.is_low and not reference.no_double
     mode = Mode.EAGER if two_questions else problem.mode
-    tape = Tape(problem.function, problem.operands, mode)
+    tape = problem.tape(problem.function, problem.operands, mode)
     passed = tape(reference.values, reference.upstream)
     estimate, along = _estimate(reference, passed)
     comparisons = [
@@ -73,7 +76,7 @@ def _estimate(reference: Reference, passed: Backward) -> tuple[Estimate, Estimat
     if estimate is None:
         return reference.differentiate(), reference.directions.run()
     analytic = reference.coordinates.space.project(layout.flatten(gradients))
-    good = GOAL * np.maximum(np.abs(estimate.numeric), CANCELLATION * estimate.scale)
+    good = GOOD * np.maximum(np.abs(estimate.numeric), PARTS * estimate.scale)
     fine = np.abs(analytic - estimate.numeric) <= BOUND_SAFETY * estimate.bound
     fine &= (estimate.bound <= good) & ~estimate.kink
     still = (estimate.scale == 0) & (analytic == 0)
@@ -89,7 +92,7 @@ class NotDeterministic(Exception):  # noqa: N818  (it becomes a verdict)
     """The gradient is another one each time."""
 
 
-def _must_be_deterministic(reference: Reference, tape: Tape, passed: Backward) -> None:
+def _must_be_deterministic(reference: Reference, tape: Differentiate, passed: Backward) -> None:
     """Before blame: is it the same gradient again?"""
     for _ in range(2):
         again = tape(reference.values, reference.upstream)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.analytic import Backward, Tape
 from gradcheck.checker.layout import to_double
+from gradcheck.model import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gradcheck.checker.analytic import Backward
     from gradcheck.checker.reference import Reference
     from gradcheck.model import Array
 
@@ -38,7 +39,7 @@ def gradient_spread(
     rng = np.random.default_rng([problem.seed, 0x726E64])
     spreads = [np.zeros(operand.value.shape) for operand in reference.moved]
     largest = max(relative.values(), default=0.0)
-    tape = Tape(problem.function, problem.operands)
+    tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
     for _ in range(DRAWS):
         values = [
             _changed(value, relative[operand.name], rng) if operand.differentiate else value

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "run": "Check the gradients of the specs.",
     "validate": "Find what is wrong in specs, without running them.",
+    "power": "Plant wrong gradients in the specs' cases, and see which are caught.",
     "ops": "List the declared ops, or show one of them.",
     "schema": "Print the JSON Schema of the spec format.",
 }

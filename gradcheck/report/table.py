@@ -37,7 +37,7 @@ class TableReporter(Gatherer):
 
     def __init__(self, stream: TextIO, options: Options, *, width: int | None = None) -> None:
         super().__init__(stream, options)
-        self._console = _console(stream, options.color, width)
+        self._console = open_console(stream, options.color, width)
         self._bar: LiveBar | None = None
 
     def start(self, plan: Plan) -> None:
@@ -90,7 +90,8 @@ class TableReporter(Gatherer):
         console.print(text(totals(outcome), style), soft_wrap=True)
 
 
-def _console(stream: TextIO, color: bool | None, width: int | None) -> Console:
+def open_console(stream: TextIO, color: bool | None = None, width: int | None = None) -> Console:
+    """A console that prints text as it is; colour and width None are left to the terminal."""
     if color is None and os.environ.get("NO_COLOR"):
         color = False
     # Rich takes NO_COLOR as no colour but bold and dim all the same; a user means: no codes.

@@ -1,0 +1,183 @@
+"""`gradcheck power`: which wrong gradients the specs would catch."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gradcheck.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from gradcheck.model import Case, Result
+    from gradcheck.report.power import PowerOutcome
+
+TIMEOUT = 900.0
+"""Seconds for one case: it is checked a hundred times over, so its own limit does not apply."""
+
+
+def _percentage(
+    context: click.Context, parameter: click.Parameter, value: float | None
+) -> float | None:
+    if value is not None and not 0 <= value <= 100:  # so written that NaN is refused too
+        raise click.BadParameter(f"{value:g} is not a percentage", context, parameter)
+    return value
+
+
+@click.command(name="power")
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.option(
+    "-k",
+    "expression",
+    metavar="EXPR",
+    default="",
+    help="Take the cases whose id or tags match: parts of names with and, or, not and parentheses.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "plain", "json"]),
+    help="How to report. Default: table on a terminal, else plain.",
+)
+@click.option(
+    "--allow",
+    metavar="PACKAGE",
+    multiple=True,
+    help="Let specs call functions of this Python package; may be repeated.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="How many worker processes. Default: one per processor.",
+)
+@click.option(
+    "--min-score",
+    metavar="PERCENT",
+    type=float,
+    callback=_percentage,
+    help="Fail when a smaller share of the planted faults is caught.",
+)
+def command(
+    *,
+    paths: tuple[str, ...],
+    expression: str,
+    format_: str | None,
+    allow: tuple[str, ...],
+    jobs: int | None,
+    min_score: float | None,
+) -> int:
+    """Plant wrong gradients in the specs' cases, and see which are caught.
+
+    Each gradient that is right is made wrong in some thirty ways, one at a time: sign, transposed,
+    shifted, a factor, one element, the upstream ignored, … The score is the share that the check
+    catches; the survivors are listed with the reason. The floor is the smallest relative error that
+    is caught, of the whole gradient and of the element that is hardest to judge; errors below 1e-8
+    are tried for the floor only. Faults that change nothing at the point of a case do not count.
+
+    A PATH is a spec file, a folder of them, or a case: file.yaml::name. Without one it is specs/.
+
+    \b
+    Examples:
+      gradcheck power specs/
+      gradcheck power specs/linalg.yaml -k 'matmul and not xla'
+      gradcheck power specs/ --min-score 95
+      gradcheck power specs/ --format json > power.json
+
+    The exit code is 0 when all was measured, 1 below --min-score, 2 for a bad spec (its other cases
+    are still measured) or wrong usage, 5 when nothing was selected, 130 after Ctrl-C.
+    """  # noqa: D301  (click reads the \b)
+    from gradcheck.cli.run import default_paths
+    from gradcheck.run import warm_up
+
+    paths = paths or default_paths()
+    # TensorFlow loads in another process while this one imports the rest and reads the specs.
+    warm_up()
+
+    from gradcheck.run import compile_selector, describe
+    from gradcheck.spec import load
+    from gradcheck.spec.settings import read_settings
+
+    selected = compile_selector(expression)
+    settings = read_settings(Path.cwd())
+    allowed = (*settings.allow, *allow)
+    loaded = load(paths, allow=allowed)
+    cases = [replace(case, timeout=None) for case in loaded.cases if selected(case)]
+    if not cases and not loaded.problems:
+        reason = f"-k {expression!r} matches none of the {len(loaded.cases)} cases"
+        text = f"nothing selected: {reason}" if loaded.cases else "there are no cases"
+        click.echo(text, err=True)
+        return ExitCode.NOTHING_SELECTED
+
+    from gradcheck.report import power
+
+    started = time.perf_counter()
+    console = None
+    if format_ == "table" or (format_ is None and sys.stdout.isatty()):
+        from gradcheck.report.table import open_console
+
+        console = open_console(sys.stdout)
+    results, interrupted = _measure(
+        cases, console, allow=allowed, root=str(settings.root), jobs=jobs
+    )
+    seconds = time.perf_counter() - started
+    outcome = power.PowerOutcome(tuple(results), loaded.problems, seconds, interrupted)
+    if console is not None:
+        power.print_table(console, outcome)
+    else:
+        text = power.document(outcome, describe()) if format_ == "json" else power.plain(outcome)
+        click.echo(text)
+    return _exit_code(outcome, min_score)
+
+
+def _measure(
+    cases: Sequence[Case], console: Console | None, **options: Any
+) -> tuple[list[Result], bool]:
+    """The results in the order of the cases, and whether Ctrl-C came before the last."""
+    from gradcheck.checker.power import measure_power
+    from gradcheck.run import run
+
+    results: dict[str, Result] = {}
+    interrupted = False
+    with contextlib.ExitStack() as stack:
+        live = None
+        if console is not None:
+            from gradcheck.report.progress import LiveBar
+
+            live = LiveBar(console, len(cases))
+            live.start()
+            stack.callback(live.stop)
+        try:
+            stream = run(cases, timeout=TIMEOUT, check=measure_power, **options)
+            with contextlib.closing(stream):
+                for result in stream:
+                    results[result.id] = result
+                    if live is not None:
+                        live.advance(failed=False)
+        except KeyboardInterrupt:
+            interrupted = True
+    return [results[case.id] for case in cases if case.id in results], interrupted
+
+
+def _exit_code(outcome: PowerOutcome, min_score: float | None) -> int:
+    from gradcheck.report.power import Tally, percent
+
+    if outcome.interrupted:
+        return ExitCode.INTERRUPTED
+    if outcome.problems:
+        return ExitCode.USAGE
+    score = Tally.of(outcome.measured).score
+    if min_score is not None and (score is None or score < min_score):
+        click.echo(f"the score is {percent(score)}, below {min_score:g} %", err=True)
+        return ExitCode.FAILED
+    return ExitCode.OK
