@@ -13,14 +13,18 @@ from gradcheck.errors import GradcheckError
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.run import server
 from gradcheck.run.lastwords import death_message, last_words
-from gradcheck.run.worker import Job, work
+from gradcheck.run.memory import TICK, held, shown
+from gradcheck.run.worker import Answer, Job, work
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from multiprocessing.connection import Connection
 
 TAIL = 16_384
 """How many bytes of a worker's output are kept."""
+
+GROWTH = 256 * 2**20
+"""Bytes by which a worker may grow before it is replaced: TensorFlow keeps what XLA compiles."""
 
 GRACE = 1.0
 """Seconds that a worker which closed its connection has to be gone."""
@@ -37,7 +41,7 @@ class WorkersUnavailableError(GradcheckError):
 class Worker:
     """One worker process, and the case that it has."""
 
-    def __init__(self, job: Job, preload: Sequence[str]) -> None:
+    def __init__(self, job: Job, preload: Sequence[str], memory_limit: int | None = None) -> None:
         context = server.context(preload)
         self._connection, theirs = context.Pipe()
         self._output, output = context.Pipe(duplex=False)
@@ -59,14 +63,20 @@ class Worker:
         self._tail = bytearray()
         self._begun = 0.0
         self._limit = 0.0
+        self._memory_limit = memory_limit
+        self._next_look = 0.0
+        self._held_first: int | None = None
         self.case: Case | None = None
-        self.served = 0
         self.alive = True
+        self.worn = False
+        """Whether the next case had better have a new worker."""
+        self.facts: Mapping[str, str] = {}
 
     @property
     def deadline(self) -> float:
-        """When the case is over its limit, on the monotonic clock."""
-        return self._begun + self._limit
+        """When to look at the case again if nothing comes of it, on the monotonic clock."""
+        over = self._begun + self._limit
+        return over if self._memory_limit is None else min(over, self._next_look)
 
     @property
     def handles(self) -> list[Connection | int]:
@@ -90,12 +100,12 @@ class Worker:
         except OSError:
             return False
         self.case, self._limit, self._begun = case, limit, time.monotonic()
+        self._next_look = self._begun + TICK
         return True
 
     def release(self) -> Case | None:
         """Take the case back when it is done."""
         case, self.case = self.case, None
-        self.served += 1
         return case
 
     def poll(self) -> Result | None:
@@ -110,11 +120,15 @@ class Worker:
             ended = True
         if ended:
             return self._death()
-        if time.monotonic() >= self.deadline:
+        now = time.monotonic()
+        if now >= self._begun + self._limit:
             self.kill()
             return self._result(
                 Verdict.TIMEOUT, f"stopped after {self._limit:g} s, the time limit of the case"
             )
+        if self._memory_limit is not None and now >= self._next_look:
+            self._next_look = now + TICK
+            return self._look(self._memory_limit)
         return None
 
     def kill(self) -> None:
@@ -149,24 +163,37 @@ class Worker:
             self._tail += chunk
             del self._tail[:-TAIL]
 
+    def _look(self, limit: int) -> Result | None:
+        """Whether the worker is still within its memory."""
+        size = held(self._process.pid or 0)
+        if size <= limit:
+            return None
+        self.kill()
+        text = f"stopped with {shown(size)} in memory, over the limit of {shown(limit)}"
+        return self._result(Verdict.CRASHED, f"{text}; --memory-limit raises it{self._words()}")
+
+    def _words(self) -> str:
+        words = last_words(self._tail.decode(errors="replace"))
+        return "".join(["\nits last output:", *(f"\n  {line}" for line in words)]) if words else ""
+
     def _death(self) -> Result:
         self._process.join(GRACE)
         code = self._process.exitcode
         self.kill()
         self._drain()
-        message = death_message(code)
-        words = last_words(self._tail.decode(errors="replace"))
-        if words:
-            message += "\nits last output:\n" + "\n".join(f"  {line}" for line in words)
-        return self._result(Verdict.CRASHED, message)
+        return self._result(Verdict.CRASHED, death_message(code) + self._words())
 
     def _decode(self, message: bytes) -> Result:
         try:
-            result: Result = pickle.loads(message)  # noqa: S301  (from our own worker)
+            answer: Answer = pickle.loads(message)  # noqa: S301  (from our own worker)
         except Exception as error:
             text = f"the result cannot be read: {type(error).__name__}: {error}"
             return self._result(Verdict.ERROR, text)
-        return result
+        if self._held_first is None:
+            self._held_first = answer.held
+            self.facts = answer.facts
+        self.worn = answer.unclean or answer.held > self._held_first + GROWTH
+        return answer.result
 
     def _result(self, verdict: Verdict, message: str) -> Result:
         assert self.case is not None  # noqa: S101  (only a worker with a case is polled)

@@ -11,18 +11,15 @@ import os
 import time
 from collections import deque
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.run import server
-from gradcheck.run.handle import UnsendableError, Worker
+from gradcheck.run.handle import UnsendableError, Worker, WorkersUnavailableError
 from gradcheck.run.worker import Check, Job, check_with_tensorflow
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator, Sequence
-
-RECYCLE_AFTER = 500
-"""Cases per worker: TensorFlow keeps what it traces and compiles, so memory grows with each."""
+    from collections.abc import Collection, Generator, Iterator, MutableMapping, Sequence
 
 
 def cores() -> int:
@@ -39,9 +36,11 @@ def run(
     root: str,
     jobs: int | None = None,
     timeout: float = 60.0,
+    memory_limit: int | None = None,
     maxfail: int | None = None,
     check: Check = check_with_tensorflow,
     preload: Sequence[str] = server.PRELOAD,
+    facts: MutableMapping[str, str] | None = None,
 ) -> Generator[Result, None, None]:
     """Check the cases in worker processes and yield each result as it comes.
 
@@ -53,46 +52,96 @@ def run(
         root: The folder from which those packages are imported.
         jobs: How many workers at most; by default one per processor.
         timeout: The limit in seconds for a case that gives none itself.
+        memory_limit: How many bytes a worker may hold; None for no limit.
         maxfail: After how many unexpected results to stop.
         check: What a worker does with a case; importable by its name.
         preload: Modules that are loaded once for all workers.
+        facts: Filled with what TensorFlow says in a worker: the device, and flags.
     """
-    jobs = min(jobs or cores(), len(cases))
-    job = Job(check=check, allow=tuple(allow), root=root, single_threaded=jobs > 1)
-    pool = _Pool(job, jobs, timeout, preload)
-    failures = 0
-    try:
-        for result in pool.results(cases):
-            yield result
-            failures += not result.expected
-            if maxfail is not None and failures >= maxfail:
-                break
-    finally:
-        pool.stop()
-    for case in pool.unfinished:
-        text = f"not run: stopped after {failures} failure{'s' if failures > 1 else ''}"
-        yield Result(case.id, Verdict.SKIPPED, message=text, case=case)
+    job = Job(check=check, allow=tuple(allow), root=root)
+    with Pool(
+        job,
+        jobs or cores(),
+        timeout=timeout,
+        memory_limit=memory_limit,
+        preload=preload,
+        facts=facts,
+    ) as pool:
+        yield from pool.run(cases, maxfail=maxfail)
 
 
-class _Pool:
-    """The workers and what they are at."""
+class Pool:
+    """The workers and what they are at; they stay between runs, until the pool is left."""
 
-    def __init__(self, job: Job, size: int, timeout: float, preload: Sequence[str]) -> None:
+    def __init__(
+        self,
+        job: Job,
+        size: int,
+        *,
+        timeout: float = 60.0,
+        memory_limit: int | None = None,
+        preload: Sequence[str] = server.PRELOAD,
+        facts: MutableMapping[str, str] | None = None,
+    ) -> None:
         self._job = job
         self._size = size
         self._timeout = timeout
+        self._memory_limit = memory_limit
         self._preload = preload
         self._waiting: deque[Case] = deque()
         self._idle: list[Worker] = []
         self._busy: list[Worker] = []
-        self._dropped: list[Case] = []
+        self._facts = {} if facts is None else facts
 
-    @property
-    def unfinished(self) -> list[Case]:
-        """The cases without a result, once the pool has stopped."""
-        return [*self._dropped, *self._waiting]
+    def __enter__(self) -> Self:
+        return self
 
-    def results(self, cases: Sequence[Case]) -> Iterator[Result]:
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def run(
+        self, cases: Sequence[Case], *, maxfail: int | None = None
+    ) -> Generator[Result, None, None]:
+        """One result for every case; what runs when this is closed early is ended."""
+        failures = 0
+        try:
+            for result in self._results(cases):
+                yield result
+                failures += not result.expected
+                if maxfail is not None and failures >= maxfail:
+                    break
+        finally:
+            dropped = self._drop()
+        for case in dropped:
+            text = f"not run: stopped after {failures} failure{'s' if failures > 1 else ''}"
+            yield Result(case.id, Verdict.SKIPPED, message=text, case=case)
+
+    def refresh(self) -> None:
+        """Let the next cases have new workers, which have imported nothing of the user's yet."""
+        self._end(self._idle)
+
+    def stop(self) -> None:
+        """End every worker at once, whatever it does."""
+        self._end([*self._idle, *self._busy])
+
+    def _drop(self) -> list[Case]:
+        """Give up what is not done yet, and say what that is."""
+        dropped = [worker.case for worker in self._busy if worker.case is not None]
+        dropped += self._waiting
+        self._waiting.clear()
+        self._end(self._busy)
+        return dropped
+
+    def _end(self, workers: Sequence[Worker]) -> None:
+        ending = tuple(workers)
+        for worker in ending:
+            worker.kill()
+        for worker in ending:
+            worker.close()
+        self._idle = [worker for worker in self._idle if worker not in ending]
+        self._busy = [worker for worker in self._busy if worker not in ending]
+
+    def _results(self, cases: Sequence[Case]) -> Iterator[Result]:
         """Run all cases; results in the order of their completion."""
         self._waiting.extend(cases)
         while self._waiting or self._busy:
@@ -105,21 +154,11 @@ class _Pool:
             else:
                 yield from self._collect(self._patience())
 
-    def stop(self) -> None:
-        """End every worker at once, whatever it does."""
-        self._dropped += [worker.case for worker in self._busy if worker.case is not None]
-        for worker in [*self._idle, *self._busy]:
-            worker.kill()
-        for worker in [*self._idle, *self._busy]:
-            worker.close()
-        self._idle.clear()
-        self._busy.clear()
-
     def _begin(self, case: Case) -> Result | None:
         """Give the case to a worker; a result only if that is impossible."""
         limit = self._timeout if case.timeout is None else case.timeout
         while True:
-            worker = self._idle.pop() if self._idle else Worker(self._job, self._preload)
+            worker = self._idle.pop() if self._idle else self._start()
             self._busy.append(worker)
             try:
                 if worker.give(case, limit):
@@ -133,8 +172,15 @@ class _Pool:
             worker.kill()
             worker.close()
 
+    def _start(self) -> Worker:
+        try:
+            return Worker(self._job, self._preload, self._memory_limit)
+        except WorkersUnavailableError:
+            # The fork server may have been killed just now; a second time is no accident.
+            return Worker(self._job, self._preload, self._memory_limit)
+
     def _patience(self) -> float:
-        """Seconds until the first of the running cases is over its limit."""
+        """Seconds until the first of the running cases is to be looked at again."""
         return max(0.0, min(worker.deadline for worker in self._busy) - time.monotonic())
 
     def _collect(self, patience: float) -> Iterator[Result]:
@@ -145,7 +191,8 @@ class _Pool:
                 continue
             case = worker.release()
             self._busy.remove(worker)
-            if worker.alive and worker.served < RECYCLE_AFTER:
+            self._facts.update(worker.facts)
+            if worker.alive and not worker.worn:
                 self._idle.append(worker)
             else:
                 worker.kill()

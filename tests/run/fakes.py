@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,52 @@ def _mute(detail: str) -> None:
     time.sleep(3600)
 
 
+def _eat(detail: str) -> str:
+    print("about to eat", file=sys.stderr)
+    meals = []
+    for _ in range(400):
+        meals.append(bytearray(b"x") * 10_000_000)
+        time.sleep(0.005)
+    return "never full"
+
+
+def _feed(detail: str) -> str:
+    code = "import time; x = bytearray(b'x') * 800_000_000; time.sleep(3600)"
+    return str(subprocess.run([sys.executable, "-c", code], check=False).returncode)
+
+
+_fat: list[bytearray] = []
+
+
+def _fatten(detail: str) -> str:
+    _fat.append(bytearray(b"x") * (int(detail) * 2**20))
+    return ""
+
+
+def _thread(detail: str) -> str:
+    threading.Thread(target=time.sleep, args=(3600,)).start()
+    return ""
+
+
+def _orphan(detail: str) -> str:
+    return str(subprocess.Popen(["sleep", "3600"]).pid)
+
+
+def _spin(detail: str) -> None:
+    while True:
+        pass
+
+
+def _endless(detail: str) -> None:
+    while True:
+        os.write(2, b"x" * 65_536)
+
+
+def _nap(detail: str) -> str:
+    time.sleep(0.02)
+    return ""
+
+
 def _raise(detail: str) -> None:
     raise ValueError("planted")
 
@@ -99,17 +146,25 @@ def _threads(detail: str) -> str:
 _ACTIONS: dict[str, Callable[[str], Any]] = {
     "abort": _abort,
     "chatter": _chatter,
+    "eat": _eat,
+    "endless": _endless,
     "exit": lambda detail: sys.exit(int(detail)),
+    "fatten": _fatten,
+    "feed": _feed,
     "flood": _flood,
     "hang": lambda _: time.sleep(3600),
     "input": lambda _: repr(os.read(0, 10)),
     "kill": lambda _: os.kill(os.getpid(), signal.SIGKILL),
     "mute": _mute,
+    "nap": _nap,
     "nullpointer": lambda _: ctypes.string_at(0),
+    "orphan": _orphan,
     "pass": lambda _: "",
     "pid": lambda _: str(os.getpid()),
     "raise": _raise,
     "segfault": lambda _: os.kill(os.getpid(), signal.SIGSEGV),
+    "spin": _spin,
+    "thread": _thread,
     "threads": _threads,
     "unpicklable": lambda _: lambda: None,
     "vanish": lambda detail: os._exit(int(detail)),

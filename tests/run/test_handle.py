@@ -15,7 +15,7 @@ from tests.run.fakes import make_case, perform
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-JOB = Job(check=perform, allow=(), root=".", single_threaded=False)
+JOB = Job(check=perform, allow=(), root=".")
 
 
 @pytest.fixture(scope="module", autouse=True)
