@@ -6,9 +6,11 @@ has lost nothing but what was under way. The last line may be torn; it then coun
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
+import stat
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.cache.history import Past, past_of
@@ -38,6 +40,8 @@ class Journal:
         self._path = path
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
+            if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+                raise OSError(errno.EINVAL, "journal.jsonl is not a file", str(path))
             try:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:

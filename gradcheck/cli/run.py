@@ -179,6 +179,7 @@ def command(
     keeper = Keeper(settings.root, allow=allowed, warn=note)
     cases, which = narrow(matching, keeper, last_failed=last_failed, shard=part)
     if collect_only:
+        keeper.close()
         return list_cases(cases, loaded.problems)
     environment, facts = describe(), dict[str, str]()
     if seed is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST = 10_000
 """Shards at most: nobody has more machines."""
 
-_SHARD = re.compile(r"(\d{1,9})/(\d{1,9})")
+_SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
 def parse_shard(text: str) -> tuple[int, int]:

@@ -197,6 +197,9 @@ def test_an_internal_error_leaves_the_old_report(
         ("--timeout", "0"),
         ("--seed", "-1"),
         ("--jobs", "none"),
+        ("--shard", "3/2"),
+        ("--shard", "half"),
+        ("--memory-limit", "much"),
     ],
     ids=" ".join,
 )

@@ -59,6 +59,30 @@ def differentiate(case: Case, *, allow: Collection[str], root: str) -> Result:
     return Result(case.id, Verdict.PASS, message=message)
 
 
+def break_tensorflow(case: Case, *, allow: Collection[str], root: str) -> Result:
+    """What the case's name says, done to TensorFlow itself."""
+    import tensorflow as tf
+
+    if case.name == "failed-check":
+        # Sizes whose product overflows: this kernel tests them with a CHECK, which aborts.
+        tf.raw_ops.Conv2DBackpropInput(
+            input_sizes=[1, 2**31 - 1, 2**31 - 1, 3],
+            filter=tf.zeros([1, 1, 3, 3]),
+            out_backprop=tf.zeros([1, 1, 1, 3]),
+            strides=[1, 1, 1, 1],
+            padding="SAME",
+        )
+    if case.name == "eat":
+        kept = [tf.ones([10_000_000])]
+        while True:
+            kept.append(kept[-1] + 1.0)
+    if case.name == "loop":
+        # Inside TensorFlow's own threads, where no signal handler of Python's gets a turn.
+        endless = tf.function(lambda x: tf.while_loop(lambda i: i > 0.0, lambda i: [i * 1.0], [x]))
+        endless(tf.constant(1.0))
+    return Result(case.id, Verdict.PASS, message=str(float(tf.reduce_sum(tf.ones([3])))))
+
+
 def _brood(root: str) -> None:
     child = subprocess.Popen(["sleep", "3600"])
     Path(root, "brood").write_text(str(child.pid))
