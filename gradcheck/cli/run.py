@@ -6,6 +6,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -111,6 +112,9 @@ def _time_limit(context: click.Context, parameter: click.Parameter, value: float
     metavar="I/N",
     help="Run the I-th of N parts of about the same length; `gradcheck merge` joins the reports.",
 )
+@click.option(
+    "--watch", "watching", is_flag=True, help="Stay, and run again what changes when it is saved."
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show every case, however many there are.")
 def command(
     *,
@@ -132,6 +136,7 @@ def command(
     failed_first: bool,
     resume: bool,
     shard: str | None,
+    watching: bool,
     verbose: bool,
 ) -> int:
     """Check the gradients of the specs.
@@ -147,6 +152,7 @@ def command(
       gradcheck run specs/ --format github --junitxml results.xml
       gradcheck run specs/ --allow mypackage
       gradcheck run specs/ --resume
+      gradcheck run specs/ --watch
       gradcheck run specs/ --shard 2/5 --format json --output shard2.json
 
     The exit code is 0 when all is as expected, 1 when a case failed, 2 for a bad spec (its other
@@ -160,6 +166,17 @@ def command(
     paths = paths or default_paths()
     part = None if shard is None else parse_shard(shard)
     limit = None if memory_limit is None else parse_size(memory_limit)
+    if watching:
+        given = {
+            "--output": outputs,
+            "--junitxml": junitxml,
+            "--shard": shard,
+            "--resume": resume,
+            "--lf": last_failed,
+            "--collect-only": collect_only,
+        }
+        for option in (option for option, value in given.items() if value):
+            raise UsageError(f"--watch and {option} do not go together")
     if not collect_only:
         # TensorFlow loads in another process while this one imports the rest and reads the specs.
         warm_up()
@@ -174,6 +191,31 @@ def command(
     selected = compile_selector(expression)
     settings = read_settings(Path.cwd())
     allowed = (*settings.allow, *allow)
+    environment, facts = describe(), dict[str, str]()
+    if seed is not None:
+        environment["seed"] = str(seed)
+    jobs = jobs or cores()
+    limits: dict[str, Any] = {
+        "jobs": jobs,
+        "timeout": timeout,
+        "memory_limit": limit if memory_limit else default_limit(jobs),
+    }
+    maxfail = 1 if exitfirst else maxfail
+    report = {"verbose": verbose, "durations": durations}
+    if watching:
+        from gradcheck.cli.watch import Specs, watch
+
+        return watch(
+            Specs(paths, allow=allowed, root=settings.root, seed=seed),
+            destinations,
+            selected=selected,
+            allow=allowed,
+            root=settings.root,
+            environment=environment,
+            maxfail=maxfail,
+            report=report,
+            **limits,
+        )
     loaded = load(paths, allow=allowed, seed=seed)
     matching = [case for case in loaded.cases if selected(case)]
     keeper = Keeper(settings.root, allow=allowed, warn=note)
@@ -181,27 +223,16 @@ def command(
     if collect_only:
         keeper.close()
         return list_cases(cases, loaded.problems)
-    environment, facts = describe(), dict[str, str]()
-    if seed is not None:
-        environment["seed"] = str(seed)
     plan = Plan(cases=cases, problems=loaded.problems, environment=environment, shard=which)
-    jobs = jobs or cores()
     runner = partial(
-        run,
-        allow=allowed,
-        root=str(settings.root),
-        jobs=jobs,
-        timeout=timeout,
-        memory_limit=limit if memory_limit else default_limit(jobs),
-        maxfail=1 if exitfirst else maxfail,
-        facts=facts,
+        run, allow=allowed, root=str(settings.root), maxfail=maxfail, facts=facts, **limits
     )
     summary = execute(
         plan,
         destinations,
         keeper,
         runner,
-        report={"verbose": verbose, "durations": durations},
+        report=report,
         environment=environment,
         facts=facts,
         resume=resume,

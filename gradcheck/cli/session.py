@@ -58,6 +58,7 @@ def execute(
     environment: dict[str, str],
     facts: dict[str, str],
     resume: bool = False,
+    append: bool = False,
     failed_first: bool = False,
 ) -> Summary:
     """Run what is missing and tell the reporters; Ctrl-C ends it with the results so far.
@@ -71,6 +72,7 @@ def execute(
         environment: That of the plan; at the end it also has the facts.
         facts: What the workers say about the machine.
         resume: Whether results of the run before are taken over.
+        append: Whether the journal goes on where it is, and everything runs all the same.
         failed_first: Whether to begin with what failed last time.
     """
     from gradcheck.cli.audience import Audience
@@ -85,8 +87,8 @@ def execute(
         try:
             old: list[Result] = []
             timed = plan.shard is None
-            if resume:
-                old = keeper.resume(plan.cases, versions, timed=timed)
+            if resume or append:
+                old = keeper.resume(plan.cases if resume else (), versions, timed=timed)
             else:
                 keeper.begin(versions, timed=timed)
             if old:

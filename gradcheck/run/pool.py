@@ -19,7 +19,11 @@ from gradcheck.run.handle import UnsendableError, Worker, WorkersUnavailableErro
 from gradcheck.run.worker import Check, Job, check_with_tensorflow
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator, MutableMapping, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterator, MutableMapping, Sequence
+
+
+ASK = 0.1
+"""Seconds between two questions whether to go on."""
 
 
 def cores() -> int:
@@ -58,12 +62,13 @@ def run(
         preload: Modules that are loaded once for all workers.
         facts: Filled with what TensorFlow says in a worker: the device, and flags.
     """
-    job = Job(check=check, allow=tuple(allow), root=root)
     with Pool(
-        job,
-        jobs or cores(),
+        allow=allow,
+        root=root,
+        jobs=jobs,
         timeout=timeout,
         memory_limit=memory_limit,
+        check=check,
         preload=preload,
         facts=facts,
     ) as pool:
@@ -71,20 +76,25 @@ def run(
 
 
 class Pool:
-    """The workers and what they are at; they stay between runs, until the pool is left."""
+    """The workers and what they are at; they stay between runs, until the pool is left.
+
+    The arguments are those of `run`.
+    """
 
     def __init__(
         self,
-        job: Job,
-        size: int,
         *,
+        allow: Collection[str],
+        root: str,
+        jobs: int | None = None,
         timeout: float = 60.0,
         memory_limit: int | None = None,
+        check: Check = check_with_tensorflow,
         preload: Sequence[str] = server.PRELOAD,
         facts: MutableMapping[str, str] | None = None,
     ) -> None:
-        self._job = job
-        self._size = size
+        self._job = Job(check=check, allow=tuple(allow), root=root)
+        self._size = jobs or cores()
         self._timeout = timeout
         self._memory_limit = memory_limit
         self._preload = preload
@@ -100,18 +110,27 @@ class Pool:
         self.stop()
 
     def run(
-        self, cases: Sequence[Case], *, maxfail: int | None = None
+        self,
+        cases: Sequence[Case],
+        *,
+        maxfail: int | None = None,
+        stop: Callable[[], bool] | None = None,
     ) -> Generator[Result, None, None]:
-        """One result for every case; what runs when this is closed early is ended."""
+        """One result for every case; what runs when this is closed early is ended.
+
+        `stop` is asked now and then whether to give up; the cases that are left then have none.
+        """
         failures = 0
         try:
-            for result in self._results(cases):
+            for result in self._results(cases, stop):
                 yield result
                 failures += not result.expected
                 if maxfail is not None and failures >= maxfail:
                     break
         finally:
             dropped = self._drop()
+        if maxfail is None or failures < maxfail:
+            return
         for case in dropped:
             text = f"not run: stopped after {failures} failure{'s' if failures > 1 else ''}"
             yield Result(case.id, Verdict.SKIPPED, message=text, case=case)
@@ -141,10 +160,14 @@ class Pool:
         self._idle = [worker for worker in self._idle if worker not in ending]
         self._busy = [worker for worker in self._busy if worker not in ending]
 
-    def _results(self, cases: Sequence[Case]) -> Iterator[Result]:
+    def _results(
+        self, cases: Sequence[Case], stop: Callable[[], bool] | None = None
+    ) -> Iterator[Result]:
         """Run all cases; results in the order of their completion."""
         self._waiting.extend(cases)
         while self._waiting or self._busy:
+            if stop is not None and stop():
+                return
             if self._waiting and len(self._busy) < self._size:
                 failed = self._begin(self._waiting.popleft())
                 if failed is not None:
@@ -152,7 +175,8 @@ class Pool:
                 # Look for results in between: the first start waits for TensorFlow to load.
                 yield from self._collect(0.0)
             else:
-                yield from self._collect(self._patience())
+                patience = self._patience()
+                yield from self._collect(patience if stop is None else min(patience, ASK))
 
     def _begin(self, case: Case) -> Result | None:
         """Give the case to a worker; a result only if that is impossible."""

@@ -96,6 +96,8 @@ def _settle(output: Connection) -> None:
     sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115  (open for life)
     sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115  (open for life)
     faulthandler.enable(file=2, all_threads=False)
+    # Compiled files know their source by second and size: of two saves in a second, the first.
+    sys.dont_write_bytecode = True
     # Where the machine runs out of memory, this process is to be ended and not the command.
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")

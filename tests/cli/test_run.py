@@ -200,6 +200,7 @@ def test_an_internal_error_leaves_the_old_report(
         ("--shard", "3/2"),
         ("--shard", "half"),
         ("--memory-limit", "much"),
+        ("--watch", "--resume"),
     ],
     ids=" ".join,
 )

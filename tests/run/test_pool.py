@@ -12,7 +12,6 @@ import pytest
 
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.run import Pool, run, shut_down
-from gradcheck.run.worker import Job
 from tests.run.fakes import make_case, perform
 from tests.run.processes import descendants, gone, reaped
 
@@ -244,8 +243,7 @@ def test_an_endless_flood_is_a_time_out_and_does_not_hold_up_the_others() -> Non
 
 
 def test_workers_stay_from_one_run_to_the_next_until_they_are_refreshed() -> None:
-    job = Job(check=perform, allow=(), root=".")
-    with Pool(job, 1, preload=LIGHT) as pool:
+    with Pool(allow=(), root=".", jobs=1, check=perform, preload=LIGHT) as pool:
         first, second = (r.message for _ in range(2) for r in pool.run([make_case("pid")]))
         pool.refresh()
         (third,) = pool.run([make_case("pid")])
@@ -254,13 +252,26 @@ def test_workers_stay_from_one_run_to_the_next_until_they_are_refreshed() -> Non
 
 
 def test_a_run_that_is_given_up_ends_only_what_was_under_way() -> None:
-    job = Job(check=perform, allow=(), root=".")
-    with Pool(job, 2, preload=LIGHT, timeout=3600.0) as pool:
+    with Pool(allow=(), root=".", jobs=2, check=perform, preload=LIGHT, timeout=3600.0) as pool:
         stream = pool.run([make_case("hang"), make_case("pid"), make_case("hang-2")])
         assert next(stream).verdict == Verdict.PASS
         stream.close()
         (result,) = pool.run([make_case("pid")])
         assert result.verdict == Verdict.PASS
+
+
+def test_a_run_can_be_told_to_stop_while_a_case_hangs() -> None:
+    asked: list[int] = []
+
+    def enough() -> bool:
+        asked.append(1)
+        return len(asked) > 5
+
+    with Pool(allow=(), root=".", jobs=1, check=perform, preload=LIGHT, timeout=3600.0) as pool:
+        cases = [make_case("pass"), make_case("hang"), make_case("pass-2")]
+        results = list(pool.run(cases, stop=enough))
+        assert [r.id for r in results] == [cases[0].id]
+        assert [r.verdict for r in pool.run([make_case("pass")])] == [Verdict.PASS]
 
 
 def test_the_fork_server_may_be_killed_and_every_case_still_has_a_result() -> None:
