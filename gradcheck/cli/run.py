@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from functools import partial
@@ -113,6 +114,12 @@ def _time_limit(context: click.Context, parameter: click.Parameter, value: float
     help="Run the I-th of N parts of about the same length; `gradcheck merge` joins the reports.",
 )
 @click.option(
+    "--dask",
+    "scheduler",
+    metavar="ADDRESS",
+    help="Run on the Dask cluster whose scheduler is there, as in tcp://10.0.0.1:8786.",
+)
+@click.option(
     "--watch", "watching", is_flag=True, help="Stay, and run again what changes when it is saved."
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show every case, however many there are.")
@@ -136,6 +143,7 @@ def command(
     failed_first: bool,
     resume: bool,
     shard: str | None,
+    scheduler: str | None,
     watching: bool,
     verbose: bool,
 ) -> int:
@@ -171,13 +179,14 @@ def command(
             "--output": outputs,
             "--junitxml": junitxml,
             "--shard": shard,
+            "--dask": scheduler,
             "--resume": resume,
             "--lf": last_failed,
             "--collect-only": collect_only,
         }
         for option in (option for option, value in given.items() if value):
             raise UsageError(f"--watch and {option} do not go together")
-    if not collect_only:
+    if not collect_only and scheduler is None:
         # TensorFlow loads in another process while this one imports the rest and reads the specs.
         warm_up()
 
@@ -224,20 +233,27 @@ def command(
         keeper.close()
         return list_cases(cases, loaded.problems)
     plan = Plan(cases=cases, problems=loaded.problems, environment=environment, shard=which)
-    runner = partial(
-        run, allow=allowed, root=str(settings.root), maxfail=maxfail, facts=facts, **limits
-    )
-    summary = execute(
-        plan,
-        destinations,
-        keeper,
-        runner,
-        report=report,
-        environment=environment,
-        facts=facts,
-        resume=resume,
-        failed_first=failed_first,
-    )
+    with contextlib.ExitStack() as stack:
+        limits |= {"allow": allowed, "root": str(settings.root), "maxfail": maxfail, "facts": facts}
+        runner = partial(run, **limits)
+        if scheduler is not None:
+            from gradcheck.run import Cluster
+
+            cluster = stack.enter_context(Cluster(scheduler))
+            environment.update(cluster.describe())
+            del limits["jobs"]
+            runner = partial(cluster.run, **limits, fair_share=memory_limit is None)
+        summary = execute(
+            plan,
+            destinations,
+            keeper,
+            runner,
+            report=report,
+            environment=environment,
+            facts=facts,
+            resume=resume,
+            failed_first=failed_first,
+        )
     if not cases and not loaded.problems:
         click.echo(_nothing(expression, len(loaded.cases), shard), err=True)
     return exit_code(summary)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradcheck.errors import ExitCode
+from gradcheck.errors import ExitCode, GradcheckError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -82,6 +82,7 @@ def execute(
     versions.pop("seed", None)  # every case has its own
     results: list[Result] = []
     interrupted = False
+    lost: GradcheckError | None = None
     begun = time.perf_counter()
     with Audience(destinations, **report) as audience, contextlib.closing(keeper):
         try:
@@ -110,6 +111,9 @@ def execute(
                     audience.result(result)
         except KeyboardInterrupt:
             interrupted = True
+        except GradcheckError as error:
+            # The workers or the cluster are gone: what there is is told first.
+            interrupted, lost = True, error
         environment.update(facts)
         summary = summarise(
             results,
@@ -118,6 +122,8 @@ def execute(
             interrupted=interrupted,
         )
         audience.finish(summary)
+    if lost is not None:
+        raise lost
     return summary
 
 

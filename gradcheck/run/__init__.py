@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gradcheck.run.cluster import Cluster
     from gradcheck.run.environment import describe
     from gradcheck.run.memory import default_limit, parse_size
     from gradcheck.run.pool import Pool, cores, run
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from gradcheck.run.summary import summarise
 
 __all__ = [
+    "Cluster",
     "Pool",
     "compile_selector",
     "cores",
@@ -28,6 +30,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Cluster": "cluster",
     "Pool": "pool",
     "compile_selector": "select",
     "cores": "pool",

@@ -48,7 +48,7 @@ class Worker:
         os.set_blocking(self._output.fileno(), False)
         self._process = context.Process(target=work, args=(job, theirs, output))
         try:
-            with server.hidden_main():
+            with server.starting():
                 self._process.start()
         except (OSError, EOFError) as error:
             self._connection.close()
