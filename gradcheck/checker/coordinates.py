@@ -22,6 +22,9 @@ BUDGET = 4096
 SAMPLED = 256
 """How many of a larger input's elements are moved by themselves, drawn at random."""
 
+SMALLEST = 2.0**-1000
+"""Below this an element is taken for zero when steps are chosen."""
+
 DIRECTIONS = 8
 """How many random directions are added for a larger input."""
 
@@ -80,7 +83,7 @@ def choose(
             positions=positions,
             weights=weights,
             unit=scale[first],
-            reach=np.maximum(scale, typical)[first] / 4,
+            reach=np.maximum(scale, typical)[first] / 2,
             room_down=(point - low)[first],
             room_up=(high - point)[first],
             precision=precision,
@@ -91,7 +94,7 @@ def choose(
             point=point,
             vectors=vectors,
             unit=ones,
-            reach=ones / 4,
+            reach=ones / 2,
             room_down=down,
             room_up=up,
             precision=precision,
@@ -108,7 +111,8 @@ def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
         size = np.abs(array).ravel()
         if layout.complex_[i]:
             size = np.repeat(size, 2)
-        usable = (size > 0) & np.isfinite(size)
+        # Subnormal numbers are zero to much of the arithmetic.
+        usable = (size > SMALLEST) & np.isfinite(size)
         middle = float(np.median(size[usable])) if usable.any() else 1.0
         part = slice(layout.offsets[i], layout.offsets[i + 1])
         scale[part] = power_of_two(np.where(usable, size, middle))

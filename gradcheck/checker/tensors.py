@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from gradcheck.checker.problem import Operand
     from gradcheck.model import Array
 
 Function = Callable[..., Any]
@@ -32,8 +31,12 @@ def differentiable_outputs(structure: Any) -> list[Any]:
     """The floating-point and complex tensors of whatever a function returned, in order."""
     import tensorflow as tf
 
+    if isinstance(structure, tf.Tensor):
+        # The usual case, without the cost of walking through a structure.
+        dtype = structure.dtype
+        return [structure] if dtype.is_floating or dtype.is_complex else []
     outputs = []
-    for leaf in tf.nest.flatten(structure, expand_composites=False):
+    for leaf in tf.nest.flatten(structure, expand_composites=True):
         if leaf is None or isinstance(leaf, str | bytes):
             continue
         tensor = tf.convert_to_tensor(leaf)
@@ -47,16 +50,6 @@ def to_numpy(tensor: Any) -> Array:
     import tensorflow as tf
 
     return np.asarray(tf.convert_to_tensor(tensor).numpy())
-
-
-def to_tensors(operands: Sequence[Operand], values: Sequence[Array]) -> list[Any]:
-    """One tensor per operand, or a variable where the case asks for it."""
-    import tensorflow as tf
-
-    return [
-        tf.Variable(value) if operand.variable else tf.constant(value)
-        for operand, value in zip(operands, values, strict=True)
-    ]
 
 
 def in_double(values: Sequence[Array]) -> list[Array]:
