@@ -1,4 +1,8 @@
-"""A worker as its parent sees it: give it a case, ask whether there is a result, end it."""
+"""A worker as its parent sees it: give it cases, ask whether there is a result, end it.
+
+A worker may be given the next case while it is at the first, so that it need not wait while the
+result is looked at. Only the first can be to blame for what happens; the other is then still to do.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import os
 import pickle
 import signal
 import time
+from collections import deque
 from typing import TYPE_CHECKING
 
 from gradcheck.errors import GradcheckError
@@ -14,7 +19,7 @@ from gradcheck.model import Case, Result, Verdict
 from gradcheck.run import server
 from gradcheck.run.lastwords import death_message, last_words
 from gradcheck.run.memory import TICK, held, shown
-from gradcheck.run.worker import Answer, Job, work
+from gradcheck.run.worker import MARK, Answer, Job, work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +30,9 @@ TAIL = 16_384
 
 GROWTH = 256 * 2**20
 """Bytes by which a worker may grow before it is replaced: TensorFlow keeps what XLA compiles."""
+
+QUICK = 0.1
+"""Seconds: after a case that took less, a worker gets the next one before it asks."""
 
 GRACE = 1.0
 """Seconds that a worker which closed its connection has to be gone."""
@@ -62,12 +70,13 @@ class Worker:
             output.close()
         self._tail = bytearray()
         self._begun = 0.0
-        self._limit = 0.0
+        self._cases: deque[tuple[Case, float]] = deque()
         self._memory_limit = memory_limit
         self._next_look = 0.0
         self._held_first: int | None = None
-        self.case: Case | None = None
         self.alive = True
+        self.quick = False
+        """Whether the last case took so little that the way to the worker and back counts."""
         self.worn = False
         """Whether the next case had better have a new worker."""
         self.facts: Mapping[str, str] = {}
@@ -75,13 +84,21 @@ class Worker:
     @property
     def deadline(self) -> float:
         """When to look at the case again if nothing comes of it, on the monotonic clock."""
-        over = self._begun + self._limit
-        return over if self._memory_limit is None else min(over, self._next_look)
+        return min(self._begun + self._limit, self._next_look)
+
+    @property
+    def cases(self) -> list[Case]:
+        """What it has to do, the case that it is at first."""
+        return [case for case, _ in self._cases]
+
+    @property
+    def _limit(self) -> float:
+        return self._cases[0][1]
 
     @property
     def handles(self) -> list[Connection | int]:
-        """What to wait for: a result, output, or the worker's end."""
-        return [self._connection, self._output, self._process.sentinel]
+        """What to wait for: a result, or the worker's end."""
+        return [self._connection, self._process.sentinel]
 
     def give(self, case: Case, limit: float) -> bool:
         """Hand over a case; False if the worker is no longer there to take it."""
@@ -93,20 +110,24 @@ class Worker:
             ) from error
         if not self._process.is_alive():
             return False
-        self._drain()
-        self._tail.clear()
         try:
             self._connection.send_bytes(message)
         except OSError:
             return False
-        self.case, self._limit, self._begun = case, limit, time.monotonic()
-        self._next_look = self._begun + TICK
+        self._cases.append((case, limit))
+        if len(self._cases) == 1:
+            self._begin()
         return True
 
-    def release(self) -> Case | None:
-        """Take the case back when it is done."""
-        case, self.case = self.case, None
+    def release(self) -> Case:
+        """Take back the case that is done; the next one, if there is one, has begun."""
+        case, _ = self._cases.popleft()
+        self._begin()
         return case
+
+    def _begin(self) -> None:
+        self._begun = time.monotonic()
+        self._next_look = self._begun + TICK
 
     def poll(self) -> Result | None:
         """The result of the case, if it has come to one: its own, a death or a time-out."""
@@ -126,9 +147,10 @@ class Worker:
             return self._result(
                 Verdict.TIMEOUT, f"stopped after {self._limit:g} s, the time limit of the case"
             )
-        if self._memory_limit is not None and now >= self._next_look:
+        if now >= self._next_look:
             self._next_look = now + TICK
-            return self._look(self._memory_limit)
+            if self._memory_limit is not None:
+                return self._look(self._memory_limit)
         return None
 
     def kill(self) -> None:
@@ -173,7 +195,8 @@ class Worker:
         return self._result(Verdict.CRASHED, f"{text}; --memory-limit raises it{self._words()}")
 
     def _words(self) -> str:
-        words = last_words(self._tail.decode(errors="replace"))
+        output = self._tail.rpartition(MARK)[2]
+        words = last_words(output.decode(errors="replace"))
         return "".join(["\nits last output:", *(f"\n  {line}" for line in words)]) if words else ""
 
     def _death(self) -> Result:
@@ -192,11 +215,10 @@ class Worker:
         if self._held_first is None:
             self._held_first = answer.held
             self.facts = answer.facts
+        self.quick = answer.result.seconds < QUICK
         self.worn = answer.unclean or answer.held > self._held_first + GROWTH
         return answer.result
 
     def _result(self, verdict: Verdict, message: str) -> Result:
-        assert self.case is not None  # noqa: S101  (only a worker with a case is polled)
-        return Result(
-            self.case.id, verdict, message=message, seconds=time.monotonic() - self._begun
-        )
+        case, _ = self._cases[0]
+        return Result(case.id, verdict, message=message, seconds=time.monotonic() - self._begun)

@@ -29,13 +29,20 @@ _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 def held(pid: int) -> int:
     """The bytes that a process and its children hold; 0 where that cannot be known."""
-    total = 0
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        total = int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * _PAGE
+    total = held_alone(pid)
+    with contextlib.suppress(OSError, ValueError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError):
                 total += sum(held(int(child)) for child in (task / "children").read_bytes().split())
     return total
+
+
+def held_alone(pid: int) -> int:
+    """The bytes that a process holds, without its children."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * _PAGE
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def can_be_limited() -> bool:

@@ -145,7 +145,7 @@ class Pool:
 
     def _drop(self) -> list[Case]:
         """Give up what is not done yet, and say what that is."""
-        dropped = [worker.case for worker in self._busy if worker.case is not None]
+        dropped = [case for worker in self._busy for case in worker.cases]
         dropped += self._waiting
         self._waiting.clear()
         self._end(self._busy)
@@ -175,32 +175,45 @@ class Pool:
                 # Look for results in between: the first start waits for TensorFlow to load.
                 yield from self._collect(0.0)
             else:
+                yield from self._hand_ahead()
                 patience = self._patience()
                 yield from self._collect(patience if stop is None else min(patience, ASK))
 
+    def _hand_ahead(self) -> Iterator[Result]:
+        """Give workers at quick cases their next one, as long as there is enough for all."""
+        for worker in self._busy:
+            if worker.quick and len(worker.cases) == 1 and len(self._waiting) > self._size:
+                case = self._waiting.popleft()
+                try:
+                    if not worker.give(case, self._limit(case)):
+                        self._waiting.appendleft(case)
+                except UnsendableError as error:
+                    yield Result(case.id, Verdict.ERROR, message=str(error), case=case)
+
     def _begin(self, case: Case) -> Result | None:
         """Give the case to a worker; a result only if that is impossible."""
-        limit = self._timeout if case.timeout is None else case.timeout
         while True:
             worker = self._idle.pop() if self._idle else self._start()
-            self._busy.append(worker)
             try:
-                if worker.give(case, limit):
+                if worker.give(case, self._limit(case)):
+                    self._busy.append(worker)
                     return None
             except UnsendableError as error:
-                self._busy.remove(worker)
                 self._idle.append(worker)
                 return Result(case.id, Verdict.ERROR, message=str(error), case=case)
             # It died while it had nothing to do: no case is to blame.
-            self._busy.remove(worker)
             worker.kill()
             worker.close()
+
+    def _limit(self, case: Case) -> float:
+        return self._timeout if case.timeout is None else case.timeout
 
     def _start(self) -> Worker:
         try:
             return Worker(self._job, self._preload, self._memory_limit)
         except WorkersUnavailableError:
             # The fork server may have been killed just now; a second time is no accident.
+            server.shut_down()
             return Worker(self._job, self._preload, self._memory_limit)
 
     def _patience(self) -> float:
@@ -209,16 +222,20 @@ class Pool:
 
     def _collect(self, patience: float) -> Iterator[Result]:
         wait([handle for worker in self._busy for handle in worker.handles], patience)
+        done: list[Result] = []
         for worker in tuple(self._busy):
             result = worker.poll()
             if result is None:
                 continue
-            case = worker.release()
-            self._busy.remove(worker)
+            done.append(dataclasses.replace(result, case=worker.release()))
             self._facts.update(worker.facts)
             if worker.alive and not worker.worn:
-                self._idle.append(worker)
-            else:
-                worker.kill()
-                worker.close()
-            yield dataclasses.replace(result, case=case)
+                if not worker.cases:
+                    self._busy.remove(worker)
+                    self._idle.append(worker)
+                continue
+            self._busy.remove(worker)
+            self._waiting.extendleft(reversed(worker.cases))
+            worker.kill()
+            worker.close()
+        yield from done

@@ -18,10 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.run.environment import tensorflow_facts
-from gradcheck.run.memory import held
+from gradcheck.run.memory import held_alone
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+
+MARK = b"\0\x1egradcheck\x1e\0"
+"""Written to the output before each case, so that it is known whose words follow."""
 
 Check = Callable[..., Result]
 """`check(case, allow=…, root=…)`: what is done with a case."""
@@ -70,10 +73,12 @@ def work(job: Job, cases: Connection, output: Connection) -> None:
         except EOFError:
             return
         threads = set(threading.enumerate())
+        with contextlib.suppress(OSError):
+            os.write(1, MARK)
         result = _check(job, case)
         answer = Answer(
             result=dataclasses.replace(result, case=None),  # the parent has it already
-            held=held(os.getpid()),
+            held=held_alone(os.getpid()),
             unclean=bool(set(threading.enumerate()) - threads) or _has_children(),
             facts={} if answered else tensorflow_facts(),
         )

@@ -30,7 +30,7 @@ def test_of_endless_output_only_the_end_is_held() -> None:
     held = 0
     while (result := worker.poll()) is None:
         held = max(held, len(worker._tail))
-        wait(worker.handles, 1.0)
+        wait(worker.handles, 0.01)
     worker.kill()
     worker.close()
     assert result.verdict == Verdict.CRASHED
