@@ -22,7 +22,7 @@ from gradcheck.run.memory import TICK, held, shown
 from gradcheck.run.worker import MARK, Answer, Job, work
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
     from multiprocessing.connection import Connection
 
 TAIL = 16_384
@@ -129,13 +129,15 @@ class Worker:
         self._begun = time.monotonic()
         self._next_look = self._begun + TICK
 
-    def poll(self) -> Result | None:
-        """The result of the case, if it has come to one: its own, a death or a time-out."""
-        # The end is looked at first: a result sent before it is then sure to be in the pipe.
-        ended = not self._process.is_alive()
-        self._drain()
+    def poll(self, ready: Container[object]) -> Result | None:
+        """The result of the case, if it has come to one: its own, a death or a time-out.
+
+        `ready` are those of all handles that have something to tell.
+        """
+        ended = self._process.sentinel in ready
         try:
-            if self._connection.poll():
+            # What was sent before the end came may have arrived since.
+            if self._connection in ready or (ended and self._connection.poll()):
                 return self._decode(self._connection.recv_bytes())
         except (EOFError, OSError):
             ended = True
@@ -149,6 +151,7 @@ class Worker:
             )
         if now >= self._next_look:
             self._next_look = now + TICK
+            self._drain()
             if self._memory_limit is not None:
                 return self._look(self._memory_limit)
         return None
@@ -191,6 +194,7 @@ class Worker:
         if size <= limit:
             return None
         self.kill()
+        self._drain()
         text = f"stopped with {shown(size)} in memory, over the limit of {shown(limit)}"
         return self._result(Verdict.CRASHED, f"{text}; --memory-limit raises it{self._words()}")
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, MutableMapping, Sequence
 
 
+AHEAD = 4
+"""How many quick cases a worker has at hand: enough for a parent that does not get its turn."""
+
 ASK = 0.1
 """Seconds between two questions whether to go on."""
 
@@ -182,11 +185,16 @@ class Pool:
     def _hand_ahead(self) -> Iterator[Result]:
         """Give workers at quick cases their next one, as long as there is enough for all."""
         for worker in self._busy:
-            if worker.quick and len(worker.cases) == 1 and len(self._waiting) > self._size:
+            while (
+                worker.quick
+                and len(worker.cases) < AHEAD
+                and len(self._waiting) > AHEAD * self._size
+            ):
                 case = self._waiting.popleft()
                 try:
                     if not worker.give(case, self._limit(case)):
                         self._waiting.appendleft(case)
+                        break
                 except UnsendableError as error:
                     yield Result(case.id, Verdict.ERROR, message=str(error), case=case)
 
@@ -221,10 +229,10 @@ class Pool:
         return max(0.0, min(worker.deadline for worker in self._busy) - time.monotonic())
 
     def _collect(self, patience: float) -> Iterator[Result]:
-        wait([handle for worker in self._busy for handle in worker.handles], patience)
+        ready = wait([handle for worker in self._busy for handle in worker.handles], patience)
         done: list[Result] = []
         for worker in tuple(self._busy):
-            result = worker.poll()
+            result = worker.poll(ready)
             if result is None:
                 continue
             done.append(dataclasses.replace(result, case=worker.release()))
