@@ -12,6 +12,9 @@ import numpy as np
 from gradcheck.model import Case, Location, TargetKind
 
 
+_PLAIN = (str, bytes, bool, int, float, complex, type(None))
+
+
 def fingerprint(case: Case, sources: str) -> str:
     """The case's own; `sources` stands for the code of the user's that a function may call.
 
@@ -27,9 +30,11 @@ def fingerprint(case: Case, sources: str) -> str:
 
 def _parts(value: Any) -> Iterator[bytes]:
     """The value as bytes, each part closed by a zero byte so that no two values run together."""
-    if isinstance(value, Location):
+    if isinstance(value, _PLAIN):
+        yield f"{type(value).__name__} {value!r}\0".encode()
+    elif isinstance(value, Location):
         return
-    if dataclasses.is_dataclass(value):
+    elif dataclasses.is_dataclass(value):
         yield type(value).__name__.encode() + b"\0"
         for field in dataclasses.fields(value):
             yield from _parts(getattr(value, field.name))
@@ -41,7 +46,7 @@ def _parts(value: Any) -> Iterator[bytes]:
         for key in sorted(value, key=repr):
             yield from _parts(key)
             yield from _parts(value[key])
-    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+    elif isinstance(value, Sequence):
         yield f"[{len(value)}\0".encode()
         for item in value:
             yield from _parts(item)
