@@ -11,7 +11,6 @@ import numpy as np
 
 from gradcheck.model import Case, Location, TargetKind
 
-
 _PLAIN = (str, bytes, bool, int, float, complex, type(None))
 
 

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 BUDGET = 4096
 """Real numbers of one input up to which each is moved by itself."""
 
-SAMPLED = 256
-"""How many of a larger input's elements are moved by themselves, drawn at random."""
+SAMPLED, FEWEST = 256, 16
+"""How many of a larger input's elements are moved by themselves, drawn at random: so many, and
+fewer down to this the larger it is."""
+
+SAMPLED_NUMBERS = 2**23
+"""How many numbers the points that move a sample hold at most, all together."""
 
 SMALLEST = 2.0**-1000
 """Below this an element is taken for zero when steps are chosen."""
@@ -59,7 +63,8 @@ def choose(
     for i, operand in enumerate(operands):
         positions, weights = _structured(operand, layout.complex_[i])
         if len(positions) > BUDGET:
-            chosen = np.sort(rng.choice(len(positions), SAMPLED, replace=False))
+            count = int(np.clip(SAMPLED_NUMBERS // len(positions), FEWEST, SAMPLED))
+            chosen = np.sort(rng.choice(len(positions), count, replace=False))
             for _ in range(DIRECTIONS):
                 signs = rng.choice([-1.0, 1.0], size=len(positions))
                 vector = np.zeros(len(point))

@@ -77,7 +77,7 @@ def disconnected(reference: Reference, part: Part, estimate: Estimate) -> Compar
         return replace(comparison, note=note, failing=comparison.elements)
     largest = int(np.argmax(np.where(moves, np.abs(estimate.numeric), 0.0)))
     flat = int(reference.coordinates.element[part.columns][largest])
-    index = _index(flat, reference, part.position)
+    index = index_of(flat, reference, part.position)
     note = (
         f"the output does move with this input: its numeric derivative at {place(index)} is "
         f"{estimate.numeric[largest]:.6g} ± {estimate.bound[largest]:.1g}, so a gradient is missing"
@@ -133,7 +133,9 @@ def compared(
     failing = np.isin(agreement.verdicts, [Verdict.PASS, Verdict.KINK], invert=True)
     ranked = _ranked(agreement)
     shown = ranked[: int(failing.sum())] if failing.any() else ranked[:1]
-    indices = [_index(int(flat), reference, part.position) for flat in element[shown[: 2 * WORST]]]
+    indices = [
+        index_of(int(flat), reference, part.position) for flat in element[shown[: 2 * WORST]]
+    ]
     judged = (agreement.verdicts != Verdict.INCONCLUSIVE) & np.isfinite(agreement.error)
     error = np.where(judged, agreement.error, 0.0)
     bounds = estimate.bound[np.isfinite(estimate.bound)]
@@ -184,7 +186,7 @@ def _or_none(value: Scalar) -> Scalar | None:
     return None if np.isnan(value) else value
 
 
-def _index(flat: int, reference: Reference, position: int) -> tuple[int, ...]:
+def index_of(flat: int, reference: Reference, position: int) -> tuple[int, ...]:
     """The index in the input of a real number of its flat form."""
     layout = reference.evaluator.inputs
     element = flat // (2 if layout.complex_[position] else 1)

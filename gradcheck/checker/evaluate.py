@@ -26,6 +26,9 @@ PROBE_TOLERANCE = 1e-12
 """How far a batched call may be from single ones, relative to the largest output: summation in
 another order is all that may differ."""
 
+CHUNK = 2**22
+"""How many numbers go through one call, inputs and outputs together."""
+
 WORTH_PROBING = 4
 """Points from which on a call looks for a batched form."""
 
@@ -85,12 +88,19 @@ class Evaluator:
 
     def __call__(self, points: Array) -> Array:
         """Rows of outputs for rows of points."""
+        if len(points) >= WORTH_PROBING:
+            self.probe()
+        size = max(1, CHUNK // max(1, len(self.point) + len(self.base)))
+        if len(points) <= size:
+            return self._chunk(points)
+        chunks = [self._chunk(points[i : i + size]) for i in range(0, len(points), size)]
+        return np.concatenate(chunks)
+
+    def _chunk(self, points: Array) -> Array:
         stacked = [
             array.astype(dtype, copy=False)
             for array, dtype in zip(self.inputs.unflatten_rows(points), self._dtypes, strict=True)
         ]
-        if len(points) >= WORTH_PROBING:
-            self.probe()
         if self._batched is not None:
             try:
                 return self._rows(self._batched(stacked), len(points))

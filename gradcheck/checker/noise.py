@@ -49,6 +49,9 @@ STEPS_SEEN = 3
 BITS = (8, 11, 24)
 """Precisions that a function may round to inside: bfloat16, float16, float32."""
 
+NEGLIGIBLE = 2.0**-40
+"""Outputs below this share of the largest one say nothing about the noise of the others."""
+
 WILD = 0.1
 """Share of wild outputs from which on a function is hopeless."""
 
@@ -107,6 +110,9 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
         outputs = evaluate(np.concatenate(points))
         lines, scattered = outputs[: len(points[0])], outputs[len(points[0]) :]
         level, seen, wild = _over_lines(base, lines, len(SPACINGS))
+        size = np.where(np.isfinite(base), np.abs(base), 0.0)
+        counts = size > NEGLIGIBLE * size.max(initial=0.0)
+        seen |= ~counts
         if not seen.all():
             coarse_points = _line_points(point, direction, COARSE_SPACINGS)
             coarse, _, _ = _over_lines(base, evaluate(coarse_points), len(COARSE_SPACINGS))
@@ -116,12 +122,11 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
             scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
         unit = _few_bits(base, scattered)
         level = np.fmax(level, ROUNDING_SHARE * unit)
-        size = np.where(np.isfinite(base), np.abs(base), 0.0)
         relative, absolute = _shared(level, size)
-        rounded = np.isfinite(unit) & (size > 0)
+        rounded = np.isfinite(unit) & counts
         rounds_to = float(np.max(unit[rounded] / size[rounded], initial=0.0))
     level = np.maximum(level, np.maximum(absolute, relative * size))
-    lost = float(np.median(level[size > 0] / size[size > 0])) if size.any() else 0.0
+    lost = float(np.median(level[counts] / size[counts])) if counts.any() else 0.0
     if wild.mean() > WILD:
         lost = 1.0
     return Noise(level, relative, lost, min(rounds_to, 2.0**-7))
@@ -199,6 +204,7 @@ def _few_bits(base: Array, values: Array) -> Array:
     """
     unit = np.full(base.shape, np.nan)
     mantissa, exponent = np.frexp(np.concatenate([base[np.newaxis], values]))
+    exponent = np.where(mantissa == 0, -1000, exponent)
     scaled = np.ldexp(mantissa, max(BITS))
     open_ = (scaled == np.rint(scaled)).all(axis=0) & (values != base).any(axis=0)
     # Whole numbers are no rounding but the function's own steps, as of floor or sign.
@@ -220,7 +226,8 @@ def _shared(level: Array, size: Array) -> tuple[float, float]:
     noise of the outputs is alike, or the absolute one (where large terms cancel): whichever
     spreads less.
     """
-    seen = (level > 0) & (size > 0)
+    # Outputs that are zero but for rounding are all noise, and no measure for the others.
+    seen = (level > 0) & (size > NEGLIGIBLE * size.max(initial=0.0))
     if not seen.any():
         return _UNIT_ROUNDOFF, 0.0
     ratios, levels = level[seen] / size[seen], level[seen]

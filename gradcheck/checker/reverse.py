@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcheck.checker import describe
 from gradcheck.checker.analytic import Backward, Tape
-from gradcheck.checker.compare import BOUND_SAFETY, compare
+from gradcheck.checker.compare import BOUND_SAFETY, Agreement, compare
 from gradcheck.checker.describe import Part
 from gradcheck.checker.diagnose import diagnose
 from gradcheck.checker.formula import judge_formulas
@@ -17,6 +17,7 @@ from gradcheck.checker.moves import largest
 from gradcheck.checker.numeric import CANCELLATION, GOAL
 from gradcheck.checker.precision import judge_precision
 from gradcheck.checker.rounding import gradient_spread
+from gradcheck.checker.search import find_wrong_element
 from gradcheck.errors import UsageError
 from gradcheck.model import Array, Comparison, Estimate, Mode, Verdict
 
@@ -133,59 +134,87 @@ def _compare_elements(
     reference: Reference, passed: Backward, part: Part, estimate: Estimate, along: Estimate | None
 ) -> Comparison:
     """Judge one input, and look twice before calling it wrong."""
-    coordinates, tolerance = reference.coordinates, reference.problem.tolerance
-    gradient = passed.gradients[part.position]
-    full = _in_place(reference, part.position, np.asarray(gradient))
-    analytic = coordinates.space.project(full)[part.columns]
-    excused = ~reference.point_is_finite[part.columns]
+    full = _in_place(reference, part.position, np.asarray(passed.gradients[part.position]))
+    analytic = reference.coordinates.space.project(full)[part.columns]
     mine = _take(estimate, part.columns)
     size = _size_that_matters(reference, mine, analytic)
-    # What only reaches outputs that are not finite cannot be seen to move.
-    unseen = (mine.scale == 0) & (analytic != 0) & ~np.isfinite(reference.evaluator.base).all()
+    tolerance = reference.problem.tolerance
     if tolerance is not None and 0 < size < tolerance.atol:
         name = reference.moved[part.position].name
         raise UsageError(
             f"the tolerance cannot fail: atol {tolerance.atol:g} is above the largest derivative "
             f"of {name}, {size:.3g}"
         )
-    agreement = compare(
-        analytic,
-        mine,
-        reference=size,
-        tolerance=tolerance,
-        excused=excused,
-        beyond_reach=unseen,
-    )
-    agreement_along = None
+    mine, agreement = _judge(reference, passed, part, analytic, mine, size)
+    directed = None
     if along is not None and len(part.directions):
-        directed = coordinates.directions.project(full)[part.directions]
-        mine_along = _take(along, part.directions)
-        agreement_along = compare(directed, mine_along, reference=size, tolerance=tolerance)
-    if Verdict.MISMATCH in (agreement.overall, agreement_along and agreement_along.overall):
-        suspects = np.flatnonzero(agreement.verdicts == Verdict.MISMATCH)
-        suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
-        refuted = reference.elements.confirm(part.columns[suspects], analytic[suspects])
-        unseen[suspects] |= ~refuted
-        mine = _take(reference.elements.estimate(), part.columns)
-        rounding = _rounding(reference, passed, part.position)
+        directed = _judge_directions(reference, passed, part, full, along, size)
+    comparison = describe.compared(reference, part, analytic, mine, agreement, directed)
+    if comparison.verdict is not Verdict.MISMATCH:
+        return comparison
+    if directed is not None and agreement.overall is not Verdict.MISMATCH:
+        worst = int(part.directions[np.argmax(directed.error / directed.tolerance)])
+        vector = reference.coordinates.directions.vectors[worst]
+        found = find_wrong_element(reference, part.position, full, vector)
+        return replace(comparison, worst=() if found is None else (found,))
+    return replace(comparison, diagnosis=diagnose(comparison, reference))
+
+
+def _judge(
+    reference: Reference,
+    passed: Backward,
+    part: Part,
+    analytic: Array,
+    estimate: Estimate,
+    size: float,
+) -> tuple[Estimate, Agreement]:
+    """Compare element by element; what looks wrong is looked at again, alone and closer."""
+    tolerance = reference.problem.tolerance
+    excused = ~reference.point_is_finite[part.columns]
+    # What only reaches outputs that are not finite cannot be seen to move.
+    unseen = (estimate.scale == 0) & (analytic != 0) & ~np.isfinite(reference.evaluator.base).all()
+    slack: Array | float = 0.0
+    confirmed = np.zeros(len(analytic), dtype=bool)
+    while True:
         agreement = compare(
             analytic,
-            mine,
+            estimate,
             reference=size,
+            slack=slack,
             tolerance=tolerance,
             excused=excused,
             beyond_reach=unseen,
-            slack=coordinates.space.project_size(rounding)[part.columns],
         )
-        if agreement_along is not None:
-            slack = coordinates.directions.project_size(rounding)[part.directions]
-            agreement_along = compare(
-                directed, mine_along, reference=size, tolerance=tolerance, slack=slack
-            )
-    comparison = describe.compared(reference, part, analytic, mine, agreement, agreement_along)
-    if comparison.verdict is Verdict.MISMATCH:
-        return replace(comparison, diagnosis=diagnose(comparison, reference))
-    return comparison
+        wrong = agreement.verdicts == Verdict.MISMATCH
+        if not wrong.any() or (wrong & confirmed).any():
+            return estimate, agreement
+        suspects = np.flatnonzero(wrong)
+        suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
+        refuted = reference.elements.confirm(part.columns[suspects], analytic[suspects])
+        unseen[suspects] |= ~refuted
+        confirmed[suspects] = True
+        estimate = _take(reference.elements.estimate(), part.columns)
+        rounding = _rounding(reference, passed, part.position)
+        slack = reference.coordinates.space.project_size(rounding)[part.columns]
+
+
+def _judge_directions(
+    reference: Reference,
+    passed: Backward,
+    part: Part,
+    full: Array,
+    along: Estimate,
+    size: float,
+) -> Agreement:
+    """Compare along the random directions that stand for the elements of a large input."""
+    space, tolerance = reference.coordinates.directions, reference.problem.tolerance
+    analytic, estimate = space.project(full)[part.directions], _take(along, part.directions)
+    agreement = compare(analytic, estimate, reference=size, tolerance=tolerance)
+    if agreement.overall is not Verdict.MISMATCH:
+        return agreement
+    rounding = _rounding(reference, passed, part.position)
+    slack = space.project_size(rounding)[part.directions]
+    return compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
 
 
 def _size_that_matters(reference: Reference, estimate: Estimate, analytic: Array) -> float:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck import ops
+from gradcheck.checker.gauge import with_fixed_phase
 from gradcheck.checker.tensors import explain_exception
 from gradcheck.errors import FunctionError, UsageError
 from gradcheck.model import Array, Case, TargetKind
@@ -112,8 +113,12 @@ def _op(case: Case) -> Callable[..., Any]:
         make = op.build
         complete = op.call({i.name: i.shape for i in case.inputs}, args).args
         return lambda *tensors: make(tf, list(tensors), complete)
-    function = resolve(op.tf if op is not None else case.target.text)
-    return _caller(function, names, args)
+    name = op.tf if op is not None else case.target.text
+    function = resolve(name)
+    if name.startswith("tf.raw_ops."):
+        # These take nothing but keywords.
+        return lambda *tensors: function(**dict(zip(names, tensors, strict=True)), **args)
+    return with_fixed_phase(name, _caller(function, names, args))
 
 
 def _caller(

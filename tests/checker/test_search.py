@@ -1,0 +1,33 @@
+"""One wrong element among thousands is found and named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from tests.checker.planted import planted
+
+SIZE = 6000
+
+
+@pytest.mark.parametrize("where", [0, 77, SIZE - 1])
+def test_the_wrong_element_is_named(tf: Any, where: int) -> None:
+    factor = np.ones(SIZE)
+    factor[where] = 1.01
+    wrong = planted(tf.tanh, lambda gs: [gs[0] * factor])
+    result = gradcheck.check(wrong, np.random.default_rng(0).uniform(0.1, 1.0, SIZE))
+    assert result.verdict == "mismatch"
+    (comparison,) = result.comparisons
+    assert comparison.worst_index == (where,)
+    assert comparison.judged + comparison.directions < SIZE / 10
+    worst = comparison.worst[0]
+    assert worst.analytic == pytest.approx(1.01 * worst.numeric, rel=1e-9)
+
+
+def test_a_right_one_passes(tf: Any) -> None:
+    result = gradcheck.check(tf.tanh, np.random.default_rng(0).uniform(0.1, 1.0, SIZE))
+    assert result.verdict == "pass"
+    assert result.comparisons[0].directions > 0
