@@ -10,16 +10,19 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import gradcheck
 from benchmarks.frameworks import load
 from benchmarks.markdown import table
-from gradcheck.model import Array, Comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradcheck.model import Array, Comparison
 
 SIZES = (10**3, 10**4, 10**5, 10**6)
 
@@ -30,7 +33,7 @@ MIB = 2**20
 
 TEXT = """\
 One check of a function of so many elements in a process of its own: the best time of up to three,
-and the peak of memory beyond that of a process that has imported TensorFlow and checked eight
+and the peak of memory beyond that of a process that has imported TensorFlow and checked a hundred
 elements. Inputs beyond a budget are judged along random directions, with some of their elements
 besides; how many of either is in the table. matmul is x·w with x of the given size and 100 columns,
 and w of 100×10, which is not differentiated."""
@@ -60,7 +63,7 @@ def run(*, quick: bool = False) -> str:
 def measure(name: str, size: int) -> dict[str, Any]:
     """Time and peak memory in this process, as far as they come from the check."""
     load("tensorflow")
-    small, inputs = FUNCTIONS[name](800)
+    small, inputs = FUNCTIONS[name](100)
     gradcheck.check(small, inputs)
     before = _peak()
     function, x = FUNCTIONS[name](size)

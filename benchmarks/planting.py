@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.frameworks import load
-from benchmarks.subjects import Function
-from gradcheck.model import Array
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.subjects import Function
+    from gradcheck.model import Array
 
 
 def plant(framework: str, function: Function, factors: Sequence[Array]) -> Function:

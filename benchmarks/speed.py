@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,9 @@ import gradcheck
 from benchmarks.frameworks import installed, load, note_of_missing
 from benchmarks.markdown import table
 from benchmarks.subjects import SPEED, Subject
-from gradcheck.model import Array
+
+if TYPE_CHECKING:
+    from gradcheck.model import Array
 
 OURS = "gradcheck"
 
@@ -105,8 +107,10 @@ def _row(name: str, measured: list[Measured], others: list[str]) -> list[str]:
     for other in others:
         cells.append(_milliseconds(m.seconds[other] for m in measured))
         cells.append(f"{geometric_mean(m.ratio(other) for m in measured):.1f}")
-    for checker in (OURS, *others):
-        cells.append(f"{geometric_mean(max(m.errors[checker], EXACT) for m in measured):.0e}")
+    cells += [
+        f"{geometric_mean(max(m.errors[checker], EXACT) for m in measured):.0e}"
+        for checker in (OURS, *others)
+    ]
     return cells
 
 

@@ -35,19 +35,23 @@ class Subject:
         return chosen(load(framework))
 
     def inputs(self, framework: str, seed: int = 0) -> list[Any]:
-        """Its inputs as this framework's checkers take them, the same numbers for all."""
+        """Its inputs as this framework's checkers take them: the same numbers, all float64."""
         arrays = list(self.draw(np.random.default_rng(seed)))
-        if framework == "torch":
-            if self.torch_axes is not None:
-                arrays = [
-                    np.ascontiguousarray(a.transpose(axes))
-                    for a, axes in zip(arrays, self.torch_axes, strict=True)
-                ]
-            tensor = load("torch").tensor
-            return [tensor(array, requires_grad=True) for array in arrays]
-        if framework == "jax":
-            return [load("jax").numpy.asarray(array) for array in arrays]
-        return arrays
+        if framework == "torch" and self.torch_axes is not None:
+            pairs = zip(arrays, self.torch_axes, strict=True)
+            arrays = [np.ascontiguousarray(array.transpose(axes)) for array, axes in pairs]
+        inputs = [_tensor(framework, array) for array in arrays]
+        for x in inputs:
+            # A framework that quietly rounds to float32 would look worse than it is.
+            if not str(x.dtype).endswith("float64"):
+                raise TypeError(f"{framework} made {x.dtype} of an input in float64")
+        return inputs
+
+
+def _tensor(framework: str, array: Array) -> Any:
+    if framework == "torch":
+        return load("torch").tensor(array, requires_grad=True)
+    return load("jax").numpy.asarray(array) if framework == "jax" else array
 
 
 def normal(*shapes: Shape) -> Draw:

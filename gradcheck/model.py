@@ -416,6 +416,19 @@ class Power(Result):
         return max(floors.values(), default=None)
 
 
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Which part of a suite a run is: one of several on as many machines."""
+
+    index: int
+    """From 1 to `count`."""
+    count: int
+    cut: str
+    """The same for all shards of one cut: a name for who got which case."""
+    positions: tuple[int, ...]
+    """Where the cases of this shard stand in the whole suite."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """What a run is about to do: said to the reporters before the first result."""
@@ -425,6 +438,8 @@ class Plan:
     """What is wrong in the specs; the cases that are right run all the same."""
     environment: Mapping[str, str]
     """Versions, machine and flags, for the header of a report."""
+    shard: Shard | None = None
+    """None for a whole suite."""
 
 
 @dataclass(frozen=True, slots=True)

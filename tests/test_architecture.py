@@ -22,7 +22,8 @@ ALLOWED = {
     "explain": {"checker", "ops", "spec", "model", "errors"},
     "run": {"checker", "ops", "spec", "model", "errors"},
     "report": {"model", "errors"},
-    "cli": {"report", "run", "checker", "explain", "ops", "spec", "model", "errors"},
+    "cache": {"report", "model", "errors"},
+    "cli": {"cache", "report", "run", "checker", "explain", "ops", "spec", "model", "errors"},
     "__main__": {"cli"},
     "__init__": {"checker", "errors", "model"},
 }

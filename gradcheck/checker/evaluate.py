@@ -7,7 +7,6 @@ does is not assumed: a probe on unrelated points compares the batched call with 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +35,9 @@ EQUAL_ROWS = 17
 WORTH_PROBING = 4
 """Points from which on a call looks for a batched form."""
 
-TRACING_PAYS = 2.0
-"""Seconds of single calls from which on tracing a vectorised version is worth its cost."""
+TRACING_PAYS = 2_000
+"""Single calls from which on tracing a vectorised version is worth its cost. A number and not a
+time: the two ways differ in the last digits, and a result must not depend on a clock."""
 
 
 class ShapeChanges(Exception):  # noqa: N818  (it becomes a verdict)
@@ -64,9 +64,7 @@ class Evaluator:
         self._dtypes = [self._values[i].dtype for i in self._moved]
         self.inputs = Layout.of([self._values[i] for i in self._moved])
         self.point = self.inputs.flatten([self._values[i] for i in self._moved])
-        started = time.perf_counter()
         outputs = self._single([self._values[i] for i in self._moved])
-        self._seconds = time.perf_counter() - started
         self.outputs = Layout.of(outputs)
         self.output_dtypes = [output.dtype for output in outputs]
         self.base = self.outputs.flatten(outputs)
@@ -126,7 +124,7 @@ class Evaluator:
 
     def expect(self, evaluations: int) -> None:
         """Say how many single calls are to come, so that tracing is weighed against them."""
-        if self._probed and self._batched is None and self._seconds * evaluations > TRACING_PAYS:
+        if self._probed and self._batched is None and evaluations > TRACING_PAYS:
             self._batched = self._first_that_works([self._vectorised()])
 
     def _single(self, moved: Sequence[Array]) -> list[Array]:

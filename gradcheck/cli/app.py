@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import io
 import os
 import signal
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "run": "Check the gradients of the specs.",
+    "merge": "Join the JSON reports of shards.",
+    "compare": "Show what changed between two JSON reports.",
     "validate": "Find what is wrong in specs, without running them.",
     "power": "Plant wrong gradients in the specs' cases, and see which are caught.",
     "ops": "List the declared ops, or show one of them.",
@@ -103,6 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except GradcheckError as error:
+        _flush_or_forget()
         click.echo(f"error: {error}", err=True)
         return int(error.exit_code)
     except KeyboardInterrupt:
@@ -111,13 +115,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return CLOSED_PIPE
-    except Exception as error:
-        if os.environ.get("GRADCHECK_DEBUG"):
-            raise
-        text = f"internal error: {type(error).__name__}: {error}"
-        click.echo(f"{text}\nGRADCHECK_DEBUG=1 shows the traceback", err=True)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            return _internal(error)
+        _flush_or_forget()
+        click.echo(f"error: the output could not be written: {error.strerror}", err=True)
         return int(ExitCode.INTERNAL)
+    except Exception as error:
+        return _internal(error)
     return code
+
+
+def _internal(error: Exception) -> int:
+    """A bug of ours, as the user sees it."""
+    if os.environ.get("GRADCHECK_DEBUG"):
+        raise error
+    text = f"internal error: {type(error).__name__}: {error}"
+    click.echo(f"{text}\nGRADCHECK_DEBUG=1 shows the traceback", err=True)
+    return int(ExitCode.INTERNAL)
 
 
 def _invoke(arguments: list[str]) -> int:
@@ -128,6 +143,13 @@ def _invoke(arguments: list[str]) -> int:
     except click.exceptions.Exit as leave:
         return leave.exit_code
     return int(code or ExitCode.OK)
+
+
+def _flush_or_forget() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _forget_stdout()
 
 
 def _forget_stdout() -> None:

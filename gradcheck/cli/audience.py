@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from gradcheck.cli.outputs import Destination, OutputFile
+from gradcheck.errors import GradcheckError
 from gradcheck.report import Reporter, make_reporter
 
 if TYPE_CHECKING:
@@ -16,30 +18,46 @@ if TYPE_CHECKING:
     from gradcheck.model import Plan, Result, Summary
 
 
+class OutputLostError(GradcheckError):
+    """A report could not be written to its end."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seat:
+    """A reporter, and the file it writes to; None for the screen."""
+
+    reporter: Reporter
+    file: OutputFile | None
+    place: str
+
+    def commit(self) -> None:
+        if self.file is not None:
+            self.file.commit()
+
+
 class Audience:
     """Opens the outputs, tells every reporter what happens, and puts the files in their place.
 
     A reader that goes away (`| head`) takes its reporter along; the reports in files still come.
-    When nobody listens any more, BrokenPipeError ends the run.
+    When nobody listens any more, BrokenPipeError ends the run. A report that cannot be written,
+    for want of disk space, is told at the end, after all the others are in their place.
     """
 
     def __init__(
         self, destinations: Sequence[Destination], *, verbose: bool, durations: int | None
     ) -> None:
-        self._files: list[OutputFile] = []
-        self._reporters: list[Reporter] = []
+        self._seats: list[_Seat] = []
+        self._lost: list[str] = []
         with contextlib.ExitStack() as undo:
-            undo.callback(self._discard)
             for destination in destinations:
-                if destination.path is None:
-                    stream = sys.stdout
-                else:
-                    self._files.append(OutputFile(destination.path))
-                    stream = self._files[-1].stream
+                file = None if destination.path is None else OutputFile(destination.path)
+                if file is not None:
+                    undo.callback(file.discard)
+                stream = sys.stdout if file is None else file.stream
                 reporter = make_reporter(
                     destination.format, stream, verbose=verbose, durations=durations
                 )
-                self._reporters.append(reporter)
+                self._seats.append(_Seat(reporter, file, str(destination.path or "the screen")))
             undo.pop_all()
 
     def __enter__(self) -> Self:
@@ -55,27 +73,37 @@ class Audience:
 
     def start(self, plan: Plan) -> None:
         """Before the first result."""
-        self._tell(lambda reporter: reporter.start(plan))
+        self._tell(lambda seat: seat.reporter.start(plan))
 
     def result(self, result: Result) -> None:
         """A result, in any order."""
-        self._tell(lambda reporter: reporter.result(result))
+        self._tell(lambda seat: seat.reporter.result(result))
 
     def finish(self, summary: Summary) -> None:
-        """After the last result: the reports are written."""
-        self._tell(lambda reporter: reporter.finish(summary))
-        for file in self._files:
-            file.commit()
+        """After the last result: the reports are written; OutputLostError if one could not be."""
+        self._tell(lambda seat: seat.reporter.finish(summary))
+        self._tell(_Seat.commit)
+        if self._lost:
+            raise OutputLostError("\n".join(self._lost))
 
-    def _tell(self, what: Callable[[Reporter], None]) -> None:
-        for reporter in tuple(self._reporters):
+    def _tell(self, what: Callable[[_Seat], None]) -> None:
+        for seat in tuple(self._seats):
             try:
-                what(reporter)
+                what(seat)
             except BrokenPipeError:
-                self._reporters.remove(reporter)
-                if not self._reporters:
+                self._leave(seat)
+                if not self._seats:
                     raise
+            except OSError as error:
+                self._leave(seat)
+                self._lost.append(f"the report to {seat.place} is lost: {error.strerror or error}")
+
+    def _leave(self, seat: _Seat) -> None:
+        self._seats.remove(seat)
+        if seat.file is not None:
+            seat.file.discard()
 
     def _discard(self) -> None:
-        for file in self._files:
-            file.discard()
+        for seat in self._seats:
+            if seat.file is not None:
+                seat.file.discard()

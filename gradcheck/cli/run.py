@@ -5,20 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import time
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from gradcheck.errors import ExitCode, SpecProblem, UsageError
+from gradcheck.errors import UsageError
 from gradcheck.report import FORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gradcheck.cli.outputs import Destination
-    from gradcheck.model import Case, Plan, Summary
 
 LONGEST = 86_400.0
 """The longest time limit of a case, in seconds: a day."""
@@ -97,6 +91,37 @@ def _time_limit(context: click.Context, parameter: click.Parameter, value: float
     callback=_time_limit,
     help="Time limit of a case that sets none itself.",
 )
+@click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    help="How much memory a worker may hold, as in 2G or 800M, or none. "
+    "Default: its share of four fifths of the machine, at least 2G.",
+)
+@click.option(
+    "--lf", "--last-failed", "last_failed", is_flag=True, help="Run only what failed last time."
+)
+@click.option(
+    "--ff", "--failed-first", "failed_first", is_flag=True, help="Begin with what failed last time."
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Pick up a run that was stopped or killed: run only what has no result yet.",
+)
+@click.option(
+    "--shard",
+    metavar="I/N",
+    help="Run the I-th of N parts of about the same length; `gradcheck merge` joins the reports.",
+)
+@click.option(
+    "--dask",
+    "scheduler",
+    metavar="ADDRESS",
+    help="Run on the Dask cluster whose scheduler is there, as in tcp://10.0.0.1:8786.",
+)
+@click.option(
+    "--watch", "watching", is_flag=True, help="Stay, and run again what changes when it is saved."
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show every case, however many there are.")
 def command(
     *,
@@ -113,6 +138,13 @@ def command(
     allow: tuple[str, ...],
     jobs: int | None,
     timeout: float,
+    memory_limit: str | None,
+    last_failed: bool,
+    failed_first: bool,
+    resume: bool,
+    shard: str | None,
+    scheduler: str | None,
+    watching: bool,
     verbose: bool,
 ) -> int:
     """Check the gradients of the specs.
@@ -127,49 +159,104 @@ def command(
       gradcheck run specs/ --format json --output report.json
       gradcheck run specs/ --format github --junitxml results.xml
       gradcheck run specs/ --allow mypackage
+      gradcheck run specs/ --resume
+      gradcheck run specs/ --watch
+      gradcheck run specs/ --shard 2/5 --format json --output shard2.json
 
     The exit code is 0 when all is as expected, 1 when a case failed, 2 for a bad spec (its other
     cases still run) or wrong usage, 5 when nothing was selected, 130 after Ctrl-C.
     """  # noqa: D301  (click reads the \b)
     from gradcheck.cli.outputs import pair
-    from gradcheck.run import warm_up
+    from gradcheck.run import parse_shard, parse_size, warm_up
 
     default = "table" if sys.stdout.isatty() else "plain"
     destinations = pair(formats, outputs, junitxml, default)
     paths = paths or default_paths()
-    if not collect_only:
+    part = None if shard is None else parse_shard(shard)
+    limit = None if memory_limit is None else parse_size(memory_limit)
+    if watching:
+        given = {
+            "--output": outputs,
+            "--junitxml": junitxml,
+            "--shard": shard,
+            "--dask": scheduler,
+            "--resume": resume,
+            "--lf": last_failed,
+            "--collect-only": collect_only,
+        }
+        for option in (option for option, value in given.items() if value):
+            raise UsageError(f"--watch and {option} do not go together")
+    if not collect_only and scheduler is None:
         # TensorFlow loads in another process while this one imports the rest and reads the specs.
         warm_up()
 
+    from gradcheck.cache import Keeper
+    from gradcheck.cli.session import execute, exit_code, list_cases, narrow, note
     from gradcheck.model import Plan
-    from gradcheck.run import compile_selector, describe
+    from gradcheck.run import compile_selector, cores, default_limit, describe, run
     from gradcheck.spec import load
     from gradcheck.spec.settings import read_settings
 
     selected = compile_selector(expression)
     settings = read_settings(Path.cwd())
     allowed = (*settings.allow, *allow)
-    loaded = load(paths, allow=allowed, seed=seed)
-    cases = tuple(case for case in loaded.cases if selected(case))
-    if collect_only:
-        return _collect(cases, loaded.problems)
-    environment = describe()
+    environment, facts = describe(), dict[str, str]()
     if seed is not None:
         environment["seed"] = str(seed)
-    plan = Plan(cases=cases, problems=loaded.problems, environment=environment)
-    summary = _run(
-        plan,
-        destinations,
-        report={"verbose": verbose, "durations": durations},
-        jobs=jobs,
-        timeout=timeout,
-        maxfail=1 if exitfirst else maxfail,
-        allow=allowed,
-        root=str(settings.root),
-    )
+    jobs = jobs or cores()
+    limits: dict[str, Any] = {
+        "jobs": jobs,
+        "timeout": timeout,
+        "memory_limit": limit if memory_limit else default_limit(jobs),
+    }
+    maxfail = 1 if exitfirst else maxfail
+    report = {"verbose": verbose, "durations": durations}
+    if watching:
+        from gradcheck.cli.watch import Specs, watch
+
+        return watch(
+            Specs(paths, allow=allowed, root=settings.root, seed=seed),
+            destinations,
+            selected=selected,
+            allow=allowed,
+            root=settings.root,
+            environment=environment,
+            maxfail=maxfail,
+            report=report,
+            **limits,
+        )
+    loaded = load(paths, allow=allowed, seed=seed)
+    matching = [case for case in loaded.cases if selected(case)]
+    keeper = Keeper(settings.root, allow=allowed, warn=note)
+    cases, which = narrow(matching, keeper, last_failed=last_failed, shard=part)
+    if collect_only:
+        keeper.close()
+        return list_cases(cases, loaded.problems)
+    plan = Plan(cases=cases, problems=loaded.problems, environment=environment, shard=which)
+    with contextlib.ExitStack() as stack:
+        limits |= {"allow": allowed, "root": str(settings.root), "maxfail": maxfail, "facts": facts}
+        runner = partial(run, **limits)
+        if scheduler is not None:
+            from gradcheck.run import Cluster
+
+            cluster = stack.enter_context(Cluster(scheduler))
+            environment.update(cluster.describe())
+            del limits["jobs"]
+            runner = partial(cluster.run, **limits, fair_share=memory_limit is None)
+        summary = execute(
+            plan,
+            destinations,
+            keeper,
+            runner,
+            report=report,
+            environment=environment,
+            facts=facts,
+            resume=resume,
+            failed_first=failed_first,
+        )
     if not cases and not loaded.problems:
-        click.echo(_nothing(expression, len(loaded.cases)), err=True)
-    return _exit_code(summary)
+        click.echo(_nothing(expression, len(loaded.cases), shard), err=True)
+    return exit_code(summary)
 
 
 def default_paths() -> tuple[str, ...]:
@@ -182,58 +269,9 @@ def default_paths() -> tuple[str, ...]:
     )
 
 
-def _run(
-    plan: Plan, destinations: Sequence[Destination], *, report: dict[str, Any], **options: Any
-) -> Summary:
-    """Run the plan's cases and tell the reporters; Ctrl-C ends it with the results so far."""
-    from gradcheck.cli.audience import Audience
-    from gradcheck.run import run, summarise
-
-    results = []
-    interrupted = False
-    begun = time.perf_counter()
-    with Audience(destinations, **report) as audience:
-        try:
-            audience.start(plan)
-            with contextlib.closing(run(plan.cases, **options)) as stream:
-                for result in stream:
-                    results.append(result)
-                    audience.result(result)
-        except KeyboardInterrupt:
-            interrupted = True
-        summary = summarise(
-            results,
-            problems=len(plan.problems),
-            seconds=time.perf_counter() - begun,
-            interrupted=interrupted,
-        )
-        audience.finish(summary)
-    return summary
-
-
-def _collect(cases: Sequence[Case], problems: Sequence[SpecProblem]) -> int:
-    for case in cases:
-        click.echo(case.id)
-    click.echo(f"\n{len(cases)} case{'' if len(cases) == 1 else 's'}")
-    for problem in problems:
-        click.echo(str(problem), err=True)
-    if problems:
-        return ExitCode.USAGE
-    return ExitCode.OK if cases else ExitCode.NOTHING_SELECTED
-
-
-def _exit_code(summary: Summary) -> int:
-    """The gravest thing that can be said of the run."""
-    if summary.interrupted:
-        return ExitCode.INTERRUPTED
-    if summary.problems:
-        return ExitCode.USAGE
-    if summary.failed:
-        return ExitCode.FAILED
-    return ExitCode.OK if summary.total else ExitCode.NOTHING_SELECTED
-
-
-def _nothing(expression: str, available: int) -> str:
+def _nothing(expression: str, available: int, shard: str | None) -> str:
     if not available:
         return "nothing to run: there are no cases"
+    if shard is not None:
+        return f"nothing selected: shard {shard} is empty"
     return f"nothing selected: -k {expression!r} matches none of the {available} cases"

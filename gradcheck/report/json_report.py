@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Location,
         Result,
         Scalar,
+        Shard,
         Summary,
     )
 
@@ -46,16 +47,20 @@ class JsonReporter(Gatherer):
 
 def document(outcome: Outcome) -> dict[str, Any]:
     """The whole run as plain dictionaries, lists, strings and finite numbers."""
+    shard = outcome.plan.shard
     return {
         "version": VERSION,
         "environment": dict(outcome.plan.environment),
-        "results": [_result(result) for result in outcome.results],
+        # Only where there is one: a merged report is that of the whole suite.
+        **({"shard": _shard(shard, outcome)} if shard else {}),
+        "results": [encode_result(result) for result in outcome.results],
         "summary": _summary(outcome.summary),
         "problems": [_problem(problem) for problem in outcome.plan.problems],
     }
 
 
-def _result(result: Result) -> dict[str, Any]:
+def encode_result(result: Result) -> dict[str, Any]:
+    """One result; `json_reader` reads it back without loss."""
     case = result.case
     return {
         "id": result.id,
@@ -110,6 +115,18 @@ def _element(element: Element) -> dict[str, Any]:
         "formula": _number(element.formula),
         "left": _number(element.left),
         "right": _number(element.right),
+    }
+
+
+def _shard(shard: Shard, outcome: Outcome) -> dict[str, Any]:
+    ids = [case.id for case in outcome.plan.cases]
+    position = dict(zip(ids, shard.positions, strict=True))
+    return {
+        "index": shard.index,
+        "count": shard.count,
+        "cut": shard.cut,
+        # Where each result stands in the whole suite.
+        "positions": [position[result.id] for result in outcome.results],
     }
 
 

@@ -4,18 +4,41 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gradcheck.run.cluster import Cluster
     from gradcheck.run.environment import describe
-    from gradcheck.run.pool import cores, run
+    from gradcheck.run.memory import default_limit, parse_size
+    from gradcheck.run.pool import Pool, cores, run
     from gradcheck.run.select import compile_selector
     from gradcheck.run.server import shut_down, warm_up
+    from gradcheck.run.shard import cut, parse_shard
     from gradcheck.run.summary import summarise
 
-__all__ = ["compile_selector", "cores", "describe", "run", "shut_down", "summarise", "warm_up"]
+__all__ = [
+    "Cluster",
+    "Pool",
+    "compile_selector",
+    "cores",
+    "cut",
+    "default_limit",
+    "describe",
+    "parse_shard",
+    "parse_size",
+    "run",
+    "shut_down",
+    "summarise",
+    "warm_up",
+]
 
 _HOMES = {
+    "Cluster": "cluster",
+    "Pool": "pool",
     "compile_selector": "select",
     "cores": "pool",
+    "cut": "shard",
+    "default_limit": "memory",
     "describe": "environment",
+    "parse_shard": "shard",
+    "parse_size": "memory",
     "run": "pool",
     "shut_down": "server",
     "summarise": "summary",

@@ -11,18 +11,22 @@ import os
 import time
 from collections import deque
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.run import server
-from gradcheck.run.handle import UnsendableError, Worker
+from gradcheck.run.handle import UnsendableError, Worker, WorkersUnavailableError
 from gradcheck.run.worker import Check, Job, check_with_tensorflow
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterator, MutableMapping, Sequence
 
-RECYCLE_AFTER = 500
-"""Cases per worker: TensorFlow keeps what it traces and compiles, so memory grows with each."""
+
+AHEAD = 4
+"""How many quick cases a worker has at hand: enough for a parent that does not get its turn."""
+
+ASK = 0.1
+"""Seconds between two questions whether to go on."""
 
 
 def cores() -> int:
@@ -39,9 +43,11 @@ def run(
     root: str,
     jobs: int | None = None,
     timeout: float = 60.0,
+    memory_limit: int | None = None,
     maxfail: int | None = None,
     check: Check = check_with_tensorflow,
     preload: Sequence[str] = server.PRELOAD,
+    facts: MutableMapping[str, str] | None = None,
 ) -> Generator[Result, None, None]:
     """Check the cases in worker processes and yield each result as it comes.
 
@@ -53,49 +59,118 @@ def run(
         root: The folder from which those packages are imported.
         jobs: How many workers at most; by default one per processor.
         timeout: The limit in seconds for a case that gives none itself.
+        memory_limit: How many bytes a worker may hold; None for no limit.
         maxfail: After how many unexpected results to stop.
         check: What a worker does with a case; importable by its name.
         preload: Modules that are loaded once for all workers.
+        facts: Filled with what TensorFlow says in a worker: the device, and flags.
     """
-    jobs = min(jobs or cores(), len(cases))
-    job = Job(check=check, allow=tuple(allow), root=root, single_threaded=jobs > 1)
-    pool = _Pool(job, jobs, timeout, preload)
-    failures = 0
-    try:
-        for result in pool.results(cases):
-            yield result
-            failures += not result.expected
-            if maxfail is not None and failures >= maxfail:
-                break
-    finally:
-        pool.stop()
-    for case in pool.unfinished:
-        text = f"not run: stopped after {failures} failure{'s' if failures > 1 else ''}"
-        yield Result(case.id, Verdict.SKIPPED, message=text, case=case)
+    with Pool(
+        allow=allow,
+        root=root,
+        jobs=jobs,
+        timeout=timeout,
+        memory_limit=memory_limit,
+        check=check,
+        preload=preload,
+        facts=facts,
+    ) as pool:
+        yield from pool.run(cases, maxfail=maxfail)
 
 
-class _Pool:
-    """The workers and what they are at."""
+class Pool:
+    """The workers and what they are at; they stay between runs, until the pool is left.
 
-    def __init__(self, job: Job, size: int, timeout: float, preload: Sequence[str]) -> None:
-        self._job = job
-        self._size = size
+    The arguments are those of `run`.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow: Collection[str],
+        root: str,
+        jobs: int | None = None,
+        timeout: float = 60.0,
+        memory_limit: int | None = None,
+        check: Check = check_with_tensorflow,
+        preload: Sequence[str] = server.PRELOAD,
+        facts: MutableMapping[str, str] | None = None,
+    ) -> None:
+        self._job = Job(check=check, allow=tuple(allow), root=root)
+        self._size = jobs or cores()
         self._timeout = timeout
+        self._memory_limit = memory_limit
         self._preload = preload
         self._waiting: deque[Case] = deque()
         self._idle: list[Worker] = []
         self._busy: list[Worker] = []
-        self._dropped: list[Case] = []
+        self._facts = {} if facts is None else facts
 
-    @property
-    def unfinished(self) -> list[Case]:
-        """The cases without a result, once the pool has stopped."""
-        return [*self._dropped, *self._waiting]
+    def __enter__(self) -> Self:
+        return self
 
-    def results(self, cases: Sequence[Case]) -> Iterator[Result]:
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def run(
+        self,
+        cases: Sequence[Case],
+        *,
+        maxfail: int | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> Generator[Result, None, None]:
+        """One result for every case; what runs when this is closed early is ended.
+
+        `stop` is asked now and then whether to give up; the cases that are left then have none.
+        """
+        failures = 0
+        try:
+            for result in self._results(cases, stop):
+                yield result
+                failures += not result.expected
+                if maxfail is not None and failures >= maxfail:
+                    break
+        finally:
+            dropped = self._drop()
+        if maxfail is None or failures < maxfail:
+            return
+        for case in dropped:
+            text = f"not run: stopped after {failures} failure{'s' if failures > 1 else ''}"
+            yield Result(case.id, Verdict.SKIPPED, message=text, case=case)
+
+    def refresh(self) -> None:
+        """Let the next cases have new workers, which have imported nothing of the user's yet."""
+        self._end(self._idle)
+
+    def stop(self) -> None:
+        """End every worker at once, whatever it does."""
+        self._end([*self._idle, *self._busy])
+
+    def _drop(self) -> list[Case]:
+        """Give up what is not done yet, and say what that is."""
+        dropped = [case for worker in self._busy for case in worker.cases]
+        dropped += self._waiting
+        self._waiting.clear()
+        self._end(self._busy)
+        return dropped
+
+    def _end(self, workers: Sequence[Worker]) -> None:
+        ending = tuple(workers)
+        for worker in ending:
+            worker.kill()
+        for worker in ending:
+            worker.close()
+        self._idle = [worker for worker in self._idle if worker not in ending]
+        self._busy = [worker for worker in self._busy if worker not in ending]
+
+    def _results(
+        self, cases: Sequence[Case], stop: Callable[[], bool] | None = None
+    ) -> Iterator[Result]:
         """Run all cases; results in the order of their completion."""
         self._waiting.extend(cases)
         while self._waiting or self._busy:
+            if stop is not None and stop():
+                return
             if self._waiting and len(self._busy) < self._size:
                 failed = self._begin(self._waiting.popleft())
                 if failed is not None:
@@ -103,51 +178,72 @@ class _Pool:
                 # Look for results in between: the first start waits for TensorFlow to load.
                 yield from self._collect(0.0)
             else:
-                yield from self._collect(self._patience())
+                yield from self._hand_ahead()
+                patience = self._patience()
+                yield from self._collect(patience if stop is None else min(patience, ASK))
 
-    def stop(self) -> None:
-        """End every worker at once, whatever it does."""
-        self._dropped += [worker.case for worker in self._busy if worker.case is not None]
-        for worker in [*self._idle, *self._busy]:
-            worker.kill()
-        for worker in [*self._idle, *self._busy]:
-            worker.close()
-        self._idle.clear()
-        self._busy.clear()
+    def _hand_ahead(self) -> Iterator[Result]:
+        """Give workers at quick cases their next one, as long as there is enough for all."""
+        for worker in self._busy:
+            while (
+                worker.quick
+                and len(worker.cases) < AHEAD
+                and len(self._waiting) > AHEAD * self._size
+            ):
+                case = self._waiting.popleft()
+                try:
+                    if not worker.give(case, self._limit(case)):
+                        self._waiting.appendleft(case)
+                        break
+                except UnsendableError as error:
+                    yield Result(case.id, Verdict.ERROR, message=str(error), case=case)
 
     def _begin(self, case: Case) -> Result | None:
         """Give the case to a worker; a result only if that is impossible."""
-        limit = self._timeout if case.timeout is None else case.timeout
         while True:
-            worker = self._idle.pop() if self._idle else Worker(self._job, self._preload)
-            self._busy.append(worker)
+            worker = self._idle.pop() if self._idle else self._start()
             try:
-                if worker.give(case, limit):
+                if worker.give(case, self._limit(case)):
+                    self._busy.append(worker)
                     return None
             except UnsendableError as error:
-                self._busy.remove(worker)
                 self._idle.append(worker)
                 return Result(case.id, Verdict.ERROR, message=str(error), case=case)
             # It died while it had nothing to do: no case is to blame.
-            self._busy.remove(worker)
             worker.kill()
             worker.close()
 
+    def _limit(self, case: Case) -> float:
+        return self._timeout if case.timeout is None else case.timeout
+
+    def _start(self) -> Worker:
+        try:
+            return Worker(self._job, self._preload, self._memory_limit)
+        except WorkersUnavailableError:
+            # The fork server may have been killed just now; a second time is no accident.
+            server.shut_down()
+            return Worker(self._job, self._preload, self._memory_limit)
+
     def _patience(self) -> float:
-        """Seconds until the first of the running cases is over its limit."""
+        """Seconds until the first of the running cases is to be looked at again."""
         return max(0.0, min(worker.deadline for worker in self._busy) - time.monotonic())
 
     def _collect(self, patience: float) -> Iterator[Result]:
-        wait([handle for worker in self._busy for handle in worker.handles], patience)
+        ready = wait([handle for worker in self._busy for handle in worker.handles], patience)
+        done: list[Result] = []
         for worker in tuple(self._busy):
-            result = worker.poll()
+            result = worker.poll(ready)
             if result is None:
                 continue
-            case = worker.release()
+            done.append(dataclasses.replace(result, case=worker.release()))
+            self._facts.update(worker.facts)
+            if worker.alive and not worker.worn:
+                if not worker.cases:
+                    self._busy.remove(worker)
+                    self._idle.append(worker)
+                continue
             self._busy.remove(worker)
-            if worker.alive and worker.served < RECYCLE_AFTER:
-                self._idle.append(worker)
-            else:
-                worker.kill()
-                worker.close()
-            yield dataclasses.replace(result, case=case)
+            self._waiting.extendleft(reversed(worker.cases))
+            worker.kill()
+            worker.close()
+        yield from done

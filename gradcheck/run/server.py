@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from multiprocessing import forkserver
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext
 
 PRELOAD = ("gradcheck.run.preload",)
+
+
+# Threads of one process may start workers at the same time: those of a Dask worker do.
+_LOCK = threading.RLock()
 
 
 class _State:
@@ -31,13 +36,14 @@ def warm_up(preload: Sequence[str] = PRELOAD) -> None:
     Called before anything else is done, so that specs are read while TensorFlow loads.
     """
     wanted = tuple(preload)
-    if _State.preload != wanted:
-        shut_down()
-        forkserver.set_forkserver_preload(list(wanted))
-        atexit.register(shut_down)
-    with _without_current_folder():
-        forkserver.ensure_running()
-    _State.preload = wanted
+    with _LOCK:
+        if _State.preload != wanted:
+            shut_down()
+            forkserver.set_forkserver_preload(list(wanted))
+            atexit.register(shut_down)
+        with _without_current_folder():
+            forkserver.ensure_running()
+        _State.preload = wanted
 
 
 def context(preload: Sequence[str] = PRELOAD) -> ForkServerContext:
@@ -64,18 +70,24 @@ def _without_current_folder() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def hidden_main() -> Iterator[None]:
-    """Keep a process that is started in here from running the main script once more.
+def starting() -> Iterator[None]:
+    """Let a process be started in here whatever this process is, and keep it from its main script.
 
-    `multiprocessing` does that for functions which live in the script. Ours never do, and the
-    script may be anything: without this a worker would begin by doing its work again.
+    `multiprocessing` runs the main script once more, for functions which live in it. Ours never
+    do, and the script may be anything: without this a worker would begin by doing its work again.
     """
     main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
+    # Dask's workers are daemons, which may have no children; ours end with them by themselves.
+    settings: dict[str, Any] = getattr(multiprocessing.current_process(), "_config", {})
+    daemon = settings.get("daemon")
+    with _LOCK:
+        sys.modules["__main__"] = ModuleType("__main__")
+        settings["daemon"] = False
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+            settings["daemon"] = daemon
 
 
 def shut_down() -> None:

@@ -11,14 +11,20 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from multiprocessing import process
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.model import Case, Result, Verdict
+from gradcheck.run.environment import tensorflow_facts
+from gradcheck.run.memory import held_alone
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+
+MARK = b"\0\x1egradcheck\x1e\0"
+"""Written to the output before each case, so that it is known whose words follow."""
 
 Check = Callable[..., Result]
 """`check(case, allow=…, root=…)`: what is done with a case."""
@@ -31,8 +37,19 @@ class Job:
     check: Check
     allow: Collection[str]
     root: str
-    single_threaded: bool
-    """Whether workers share the machine, so that TensorFlow's threads would only compete."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What a worker sends back for a case."""
+
+    result: Result
+    held: int
+    """Bytes of memory that the worker holds now."""
+    unclean: bool
+    """Whether the case left something running that could disturb the next one."""
+    facts: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """What TensorFlow says about the machine; with the first answer of a worker."""
 
 
 def check_with_tensorflow(case: Case, *, allow: Collection[str], root: str) -> Result:
@@ -45,16 +62,28 @@ def check_with_tensorflow(case: Case, *, allow: Collection[str], root: str) -> R
 def work(job: Job, cases: Connection, output: Connection) -> None:
     """The life of a worker; it ends when the other side closes the connection or is gone."""
     _settle(output)
-    if job.single_threaded:
-        # TensorFlow reads these when its first op runs.
-        os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
-        os.environ.setdefault("TF_NUM_INTEROP_THREADS", "1")
+    # TensorFlow reads these when its first op runs. One thread each: the workers share the
+    # machine, and sums that are split among threads would differ with the number of them.
+    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
+    os.environ.setdefault("TF_NUM_INTEROP_THREADS", "1")
+    answered = False
     while True:
         try:
             case = pickle.loads(cases.recv_bytes())  # noqa: S301  (from our own parent process)
         except EOFError:
             return
-        cases.send_bytes(_encode(_check(job, case)))
+        threads = set(threading.enumerate())
+        with contextlib.suppress(OSError):
+            os.write(1, MARK)
+        result = _check(job, case)
+        answer = Answer(
+            result=dataclasses.replace(result, case=None),  # the parent has it already
+            held=held_alone(os.getpid()),
+            unclean=bool(set(threading.enumerate()) - threads) or _has_children(),
+            facts={} if answered else tensorflow_facts(),
+        )
+        cases.send_bytes(_encode(answer))
+        answered = True
 
 
 def _settle(output: Connection) -> None:
@@ -72,6 +101,11 @@ def _settle(output: Connection) -> None:
     sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115  (open for life)
     sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115  (open for life)
     faulthandler.enable(file=2, all_threads=False)
+    # Compiled files know their source by second and size: of two saves in a second, the first.
+    sys.dont_write_bytecode = True
+    # Where the machine runs out of memory, this process is to be ended and not the command.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -97,13 +131,21 @@ def _check(job: Job, case: Case) -> Result:
     return Result(case.id, Verdict.ERROR, message=message, seconds=time.perf_counter() - start)
 
 
-def _encode(result: Result) -> bytes:
-    """The result as bytes, without its case: the parent has that already."""
+def _has_children() -> bool:
     try:
-        return pickle.dumps(dataclasses.replace(result, case=None))
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _encode(answer: Answer) -> bytes:
+    try:
+        return pickle.dumps(answer)
     except Exception as error:
         message = f"the result could not be sent back: {type(error).__name__}: {error}"
-        return pickle.dumps(Result(result.id, Verdict.ERROR, message=message))
+        result = Result(answer.result.id, Verdict.ERROR, message=message)
+        return pickle.dumps(dataclasses.replace(answer, result=result))
     finally:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):

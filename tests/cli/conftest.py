@@ -34,6 +34,12 @@ class Stage:
     loaded: dict[str, Any] = field(default_factory=dict)
     ran: dict[str, Any] = field(default_factory=dict)
     """What the command asked for."""
+    began: list[Case] = field(default_factory=list)
+    """The cases that the last run was given, in its order."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long a case takes, by name."""
+    stop_after: int | None = None
+    """After how many results Ctrl-C comes."""
     warmed_up: bool = False
 
     def add(self, *names: str, **changes: Any) -> None:
@@ -46,9 +52,13 @@ class Stage:
 
     def run(self, cases: Sequence[Case], **options: Any) -> Generator[Result, None, None]:
         self.ran = options
-        for case in cases:
+        self.began = list(cases)
+        for case in cases[: self.stop_after]:
             verdict = Verdict(case.name.partition("-")[0])
-            yield Result(case.id, verdict, seconds=0.25, case=case)
+            seconds = self.seconds.get(case.name, 0.25)
+            yield Result(case.id, verdict, seconds=seconds, case=case)
+        if self.stop_after is not None:
+            raise KeyboardInterrupt
         if self.interrupt:
             raise KeyboardInterrupt
 

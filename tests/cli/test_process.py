@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from tests.run.processes import descendants, gone
 ROOT = Path(__file__).parents[2]
 
 
-def play(*names: str) -> int:
+def play(*names: str, options: tuple[str, ...] = ()) -> int:
     """Run the command on cases of these names, in workers that do what a name says."""
     import gradcheck.run
     import gradcheck.spec
@@ -30,17 +31,23 @@ def play(*names: str) -> int:
     gradcheck.spec.load = lambda *_, **__: loaded  # type: ignore[assignment]
     gradcheck.run.run = partial(gradcheck.run.run, check=perform, preload=light)
     gradcheck.run.warm_up = partial(gradcheck.run.warm_up, light)
-    return main(["run", ".", "--format", "plain", "-j2"])
+    return main(["run", ".", "--format", "plain", "-j2", *options])
 
 
-def start(*names: str, stdout: int = subprocess.PIPE) -> subprocess.Popen[str]:
-    script = f"import sys; from tests.cli.test_process import play; sys.exit(play(*{names}))"
+def start(
+    folder: Path, *names: str, stdout: int = subprocess.PIPE, options: tuple[str, ...] = ()
+) -> subprocess.Popen[str]:
+    script = (
+        "import sys; from tests.cli.test_process import play; "
+        f"sys.exit(play(*{names}, options={options}))"
+    )
     return subprocess.Popen(
         [sys.executable, "-uc", script],
         stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,
-        cwd=ROOT,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         start_new_session=True,
     )
 
@@ -67,8 +74,8 @@ def read_until(command: subprocess.Popen[str], text: str) -> str:
     raise AssertionError("".join(lines))
 
 
-def test_ctrl_c_keeps_the_results_so_far_and_leaves_no_process() -> None:
-    command = start("pass-1", "hang-1", "hang-2", "pass-2")
+def test_ctrl_c_keeps_the_results_so_far_and_leaves_no_process(tmp_path: Path) -> None:
+    command = start(tmp_path, "pass-1", "hang-1", "hang-2", "pass-2")
     read_until(command, "pass-1")
     pids = processes_of(command, 4)  # the fork server, its helper, two workers
     os.killpg(command.pid, signal.SIGINT)
@@ -79,19 +86,48 @@ def test_ctrl_c_keeps_the_results_so_far_and_leaves_no_process() -> None:
     assert all(gone(pid) for pid in pids)
 
 
-def test_a_killed_command_takes_its_hanging_workers_along() -> None:
-    command = start("hang-1", "hang-2")
+def test_a_killed_command_takes_its_hanging_workers_along(tmp_path: Path) -> None:
+    command = start(tmp_path, "hang-1", "hang-2")
     pids = processes_of(command, 4)
     command.kill()
     command.communicate()
     assert all(gone(pid) for pid in pids)
 
 
-def test_a_reader_that_leaves_ends_the_run_quietly() -> None:
+def test_a_reader_that_leaves_ends_the_run_quietly(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = start("pass-1", "hang-1", stdout=writer)
+    command = start(tmp_path, "pass-1", "hang-1", stdout=writer)
     os.close(writer)
     _, err = command.communicate()
     assert err == ""
     assert command.returncode == CLOSED_PIPE
+
+
+def test_a_full_disk_is_said_and_nothing_else_is_lost(tmp_path: Path) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    files = ("--format", "json", "--output", "good.json", "--junitxml", "/dev/full")
+    command = start(tmp_path, "pass-1", "pass-2", stdout=full, options=files)
+    os.close(full)
+    _, err = command.communicate()
+    assert sorted(err.splitlines()) == [
+        "error: the report to the screen is lost: No space left on device",
+        "the report to /dev/full is lost: No space left on device",
+    ]
+    assert command.returncode == 3
+    assert len(json.loads((tmp_path / "good.json").read_text())["results"]) == 2
+
+
+def test_a_run_that_was_killed_is_picked_up(tmp_path: Path) -> None:
+    names = ("pass-1", "pass-2", "hang-3")
+    command = start(tmp_path, *names)
+    for _ in range(2):
+        read_until(command, "PASS")
+    command.kill()
+    command.communicate()
+    ended = start(tmp_path, *names, options=("--resume", "--timeout", "0.5"))
+    out, err = ended.communicate()
+    assert err == "note: 2 of 3 results come from the run before\n"
+    assert "3 cases: 2 pass, 1 timeout" in out
+    failed = start(tmp_path, *names, options=("--lf", "--collect-only"))
+    assert failed.communicate()[0] == "specs/a.yaml::hang-3\n\n1 case\n"

@@ -90,7 +90,7 @@ def test_options_reach_the_specs_and_the_workers(stage: Stage, gradcheck: Gradch
     stage.add("pass-1")
     Path("pyproject.toml").write_text('[tool.gradcheck]\nallow = ["ours"]\n')
     gradcheck("run", "a.yaml", "b", "--seed", "7", "--allow", "theirs", "-j3", "--maxfail", "2",
-              "--timeout", "1.5")  # fmt: skip
+              "--timeout", "1.5", "--memory-limit", "300M")  # fmt: skip
     assert stage.loaded == {"paths": ("a.yaml", "b"), "allow": ("ours", "theirs"), "seed": 7}
     assert stage.ran == {
         "allow": ("ours", "theirs"),
@@ -98,6 +98,8 @@ def test_options_reach_the_specs_and_the_workers(stage: Stage, gradcheck: Gradch
         "jobs": 3,
         "maxfail": 2,
         "timeout": 1.5,
+        "memory_limit": 300 * 2**20,
+        "facts": {},
     }
     gradcheck("run", "-x")
     assert stage.ran["maxfail"] == 1
@@ -146,7 +148,13 @@ def test_several_reports_of_one_run(stage: Stage, gradcheck: Gradcheck) -> None:
     assert json.loads(Path("r.json").read_text())["summary"]["failed"] == 1
     assert "::error" in Path("r.txt").read_text()
     assert ElementTree.parse("r.xml").getroot().tag == "testsuites"  # noqa: S314  (our own)
-    assert sorted(path.name for path in Path().iterdir()) == ["r.json", "r.txt", "r.xml", "specs"]
+    assert sorted(path.name for path in Path().iterdir()) == [
+        ".gradcheck",
+        "r.json",
+        "r.txt",
+        "r.xml",
+        "specs",
+    ]
 
 
 def test_a_format_with_a_file_leaves_the_screen_to_the_usual_one(
@@ -170,7 +178,7 @@ def test_an_internal_error_leaves_the_old_report(
     monkeypatch.setattr("gradcheck.run.run", broken)
     assert gradcheck("run", "--format", "json", "--output", "r.json").code == 3
     assert Path("r.json").read_text() == "old"
-    assert sorted(path.name for path in Path().iterdir()) == ["r.json", "specs"]
+    assert sorted(path.name for path in Path().iterdir()) == [".gradcheck", "r.json", "specs"]
 
 
 @pytest.mark.parametrize(
@@ -189,6 +197,10 @@ def test_an_internal_error_leaves_the_old_report(
         ("--timeout", "0"),
         ("--seed", "-1"),
         ("--jobs", "none"),
+        ("--shard", "3/2"),
+        ("--shard", "half"),
+        ("--memory-limit", "much"),
+        ("--watch", "--resume"),
     ],
     ids=" ".join,
 )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +40,12 @@ def perform(case: Case, *, allow: Collection[str], root: str) -> Result:
         return Result(case.id, Verdict.PASS, message=f"{sorted(allow)} {root}", case=case)
     if action == "brood":
         _brood(root)
+    if action == "mark":
+        # By whom the case was run: the Dask worker is the parent of the fork server.
+        time.sleep(0.05)
+        parent = multiprocessing.parent_process()
+        Path(root, f"{case.name}.by").write_text(str(parent and parent.pid))
+        return Result(case.id, Verdict.PASS)
     if action == "nothing":
         return None  # type: ignore[return-value]  # the fault that is planted
     if action == "mismatch":
@@ -56,6 +64,30 @@ def differentiate(case: Case, *, allow: Collection[str], root: str) -> Result:
         y = x * x
     message = f"{float(tape.gradient(y, x))}, preloaded: {preloaded}"
     return Result(case.id, Verdict.PASS, message=message)
+
+
+def break_tensorflow(case: Case, *, allow: Collection[str], root: str) -> Result:
+    """What the case's name says, done to TensorFlow itself."""
+    import tensorflow as tf
+
+    if case.name == "failed-check":
+        # Sizes whose product overflows: this kernel tests them with a CHECK, which aborts.
+        tf.raw_ops.Conv2DBackpropInput(
+            input_sizes=[1, 2**31 - 1, 2**31 - 1, 3],
+            filter=tf.zeros([1, 1, 3, 3]),
+            out_backprop=tf.zeros([1, 1, 1, 3]),
+            strides=[1, 1, 1, 1],
+            padding="SAME",
+        )
+    if case.name == "eat":
+        kept = [tf.ones([10_000_000])]
+        while True:
+            kept.append(kept[-1] + 1.0)
+    if case.name == "loop":
+        # Inside TensorFlow's own threads, where no signal handler of Python's gets a turn.
+        endless = tf.function(lambda x: tf.while_loop(lambda i: i > 0.0, lambda i: [i * 1.0], [x]))
+        endless(tf.constant(1.0))
+    return Result(case.id, Verdict.PASS, message=str(float(tf.reduce_sum(tf.ones([3])))))
 
 
 def _brood(root: str) -> None:
@@ -87,6 +119,52 @@ def _mute(detail: str) -> None:
     time.sleep(3600)
 
 
+def _eat(detail: str) -> str:
+    print("about to eat", file=sys.stderr)
+    meals = []
+    for _ in range(400):
+        meals.append(bytearray(b"x") * 10_000_000)
+        time.sleep(0.005)
+    return "never full"
+
+
+def _feed(detail: str) -> str:
+    code = "import time; x = bytearray(b'x') * 800_000_000; time.sleep(3600)"
+    return str(subprocess.run([sys.executable, "-c", code], check=False).returncode)
+
+
+_fat: list[bytearray] = []
+
+
+def _fatten(detail: str) -> str:
+    _fat.append(bytearray(b"x") * (int(detail) * 2**20))
+    return ""
+
+
+def _thread(detail: str) -> str:
+    threading.Thread(target=time.sleep, args=(3600,)).start()
+    return ""
+
+
+def _orphan(detail: str) -> str:
+    return str(subprocess.Popen(["sleep", "3600"]).pid)
+
+
+def _spin(detail: str) -> None:
+    while True:
+        pass
+
+
+def _endless(detail: str) -> None:
+    while True:
+        os.write(2, b"x" * 65_536)
+
+
+def _nap(detail: str) -> str:
+    time.sleep(0.02)
+    return ""
+
+
 def _raise(detail: str) -> None:
     raise ValueError("planted")
 
@@ -99,17 +177,25 @@ def _threads(detail: str) -> str:
 _ACTIONS: dict[str, Callable[[str], Any]] = {
     "abort": _abort,
     "chatter": _chatter,
+    "eat": _eat,
+    "endless": _endless,
     "exit": lambda detail: sys.exit(int(detail)),
+    "fatten": _fatten,
+    "feed": _feed,
     "flood": _flood,
     "hang": lambda _: time.sleep(3600),
     "input": lambda _: repr(os.read(0, 10)),
     "kill": lambda _: os.kill(os.getpid(), signal.SIGKILL),
     "mute": _mute,
+    "nap": _nap,
     "nullpointer": lambda _: ctypes.string_at(0),
+    "orphan": _orphan,
     "pass": lambda _: "",
     "pid": lambda _: str(os.getpid()),
     "raise": _raise,
     "segfault": lambda _: os.kill(os.getpid(), signal.SIGSEGV),
+    "spin": _spin,
+    "thread": _thread,
     "threads": _threads,
     "unpicklable": lambda _: lambda: None,
     "vanish": lambda detail: os._exit(int(detail)),

@@ -15,7 +15,7 @@ from tests.run.fakes import make_case, perform
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-JOB = Job(check=perform, allow=(), root=".", single_threaded=False)
+JOB = Job(check=perform, allow=(), root=".")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,9 +28,8 @@ def test_of_endless_output_only_the_end_is_held() -> None:
     worker = Worker(JOB, ("gradcheck.run.worker",))
     assert worker.give(make_case("flood"), limit=60.0)
     held = 0
-    while (result := worker.poll()) is None:
+    while (result := worker.poll(wait(worker.handles, 0.01))) is None:
         held = max(held, len(worker._tail))
-        wait(worker.handles, 1.0)
     worker.kill()
     worker.close()
     assert result.verdict == Verdict.CRASHED

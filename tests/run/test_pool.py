@@ -3,19 +3,20 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from gradcheck.model import Case, Result, Verdict
-from gradcheck.run import pool as pool_module
-from gradcheck.run import run, shut_down
+from gradcheck.run import Pool, run, shut_down
 from tests.run.fakes import make_case, perform
 from tests.run.processes import descendants, gone, reaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 LIGHT = ("gradcheck.run.worker",)
@@ -192,15 +193,112 @@ def test_no_more_workers_than_cases_and_no_more_than_jobs() -> None:
     assert len({r.message for r in run_fakes(*(f"pid-{n}" for n in range(9)), jobs=2)}) <= 2
 
 
-def test_threads_are_limited_only_where_workers_share_the_machine() -> None:
+def test_tensorflow_has_one_thread_however_many_workers_there_are() -> None:
     assert {r.message for r in run_fakes("threads-1", "threads-2", jobs=2)} == {"1 1"}
-    assert run_one("threads", jobs=2).message == "unset unset"
+    assert run_one("threads", jobs=1).message == "1 1"
 
 
-def test_a_worker_is_replaced_after_many_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "RECYCLE_AFTER", 2)
-    pids = [r.message for r in run_fakes(*(f"pid-{n}" for n in range(4)), jobs=1)]
-    assert pids[0] == pids[1] != pids[2] == pids[3]
+def test_a_worker_that_has_grown_is_replaced() -> None:
+    before, fat, after = run_fakes("pid-1", "fatten-300", "pid-2", jobs=1)
+    assert fat.verdict == Verdict.PASS
+    assert before.message != after.message
+    before, slim, after = run_fakes("pid-1", "fatten-20", "pid-2", jobs=1)
+    assert slim.verdict == Verdict.PASS
+    assert before.message == after.message
+
+
+@pytest.mark.parametrize("name", ["thread", "orphan"])
+def test_what_a_case_leaves_running_ends_with_its_worker(name: str) -> None:
+    before, left, after = run_fakes("pid-1", name, "pid-2", jobs=1)
+    assert left.verdict == Verdict.PASS
+    assert before.message != after.message
+    assert all(gone(int(pid)) for pid in (before.message, left.message) if pid)
+
+
+def test_a_case_that_eats_memory_is_stopped_and_the_others_go_on() -> None:
+    limit = 300 * 2**20
+    results = run_fakes("pass-1", "eat", "pass-2", "pass-3", memory_limit=limit)
+    verdicts = {r.id.partition("::")[2]: r for r in results}
+    eater = verdicts.pop("eat")
+    assert eater.verdict == Verdict.CRASHED
+    assert "over the limit of 300 MiB" in eater.message
+    assert "about to eat" in eater.message
+    assert {r.verdict for r in verdicts.values()} == {Verdict.PASS}
+
+
+def test_memory_of_what_a_case_starts_counts_too() -> None:
+    result = run_one("feed", memory_limit=300 * 2**20)
+    assert result.verdict == Verdict.CRASHED
+    assert "over the limit" in result.message
+
+
+def test_a_busy_loop_is_a_time_out() -> None:
+    results = run_fakes("spin", "pass", jobs=1, timeout=0.5)
+    assert [r.verdict for r in results] == [Verdict.TIMEOUT, Verdict.PASS]
+
+
+def test_an_endless_flood_is_a_time_out_and_does_not_hold_up_the_others() -> None:
+    results = run_fakes("endless", "pass-1", "pass-2", "pass-3", jobs=2, timeout=2.0)
+    assert [r.verdict for r in results] == [Verdict.PASS] * 3 + [Verdict.TIMEOUT]
+
+
+def test_workers_stay_from_one_run_to_the_next_until_they_are_refreshed() -> None:
+    with Pool(allow=(), root=".", jobs=1, check=perform, preload=LIGHT) as pool:
+        first, second = (r.message for _ in range(2) for r in pool.run([make_case("pid")]))
+        pool.refresh()
+        (third,) = pool.run([make_case("pid")])
+        assert first == second != third.message
+    assert worker_pids() == []
+
+
+def test_a_run_that_is_given_up_ends_only_what_was_under_way() -> None:
+    with Pool(allow=(), root=".", jobs=2, check=perform, preload=LIGHT, timeout=3600.0) as pool:
+        stream = pool.run([make_case("hang"), make_case("pid"), make_case("hang-2")])
+        assert next(stream).verdict == Verdict.PASS
+        stream.close()
+        (result,) = pool.run([make_case("pid")])
+        assert result.verdict == Verdict.PASS
+
+
+def test_a_run_can_be_told_to_stop_while_a_case_hangs() -> None:
+    asked: list[int] = []
+
+    def enough() -> bool:
+        asked.append(1)
+        return len(asked) > 5
+
+    with Pool(allow=(), root=".", jobs=1, check=perform, preload=LIGHT, timeout=3600.0) as pool:
+        cases = [make_case("pass"), make_case("hang"), make_case("pass-2")]
+        results = list(pool.run(cases, stop=enough))
+        assert [r.id for r in results] == [cases[0].id]
+        assert [r.verdict for r in pool.run([make_case("pass")])] == [Verdict.PASS]
+
+
+def test_the_fork_server_may_be_killed_and_every_case_still_has_a_result() -> None:
+    cases = [make_case(f"nap-{number}") for number in range(12)]
+    stream = run(cases, jobs=2, allow=(), root=".", check=perform, preload=LIGHT)
+    results = [next(stream)]
+    for pid in server_pids():
+        if "resource_tracker" not in Path(f"/proc/{pid}/cmdline").read_text():
+            os.kill(pid, signal.SIGKILL)
+    results += stream
+    assert sorted(r.id for r in results) == sorted(case.id for case in cases)
+    assert sum(r.verdict is Verdict.CRASHED for r in results) <= 2
+    assert sum(r.verdict is Verdict.PASS for r in results) >= 10
+
+
+def test_workers_killed_at_random_cost_their_case_and_nothing_else() -> None:
+    rng = np.random.default_rng(7)
+    cases = [make_case(f"nap-{number}") for number in range(60)]
+    results = []
+    for result in run(cases, jobs=2, allow=(), root=".", check=perform, preload=LIGHT):
+        results.append(result)
+        for pid in worker_pids():
+            if rng.random() < 0.3:
+                os.kill(pid, signal.SIGKILL)
+    assert sorted(r.id for r in results) == sorted(case.id for case in cases)
+    verdicts = Counter(r.verdict for r in results)
+    assert set(verdicts) == {Verdict.PASS, Verdict.CRASHED}
 
 
 def test_a_worker_that_dies_between_cases_is_nobodys_fault() -> None:

@@ -1,0 +1,211 @@
+"""Start-up, throughput, memory and the time from edit to verdict of `gradcheck run`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import IO, TYPE_CHECKING
+
+from gradcheck.run import run as run_cases
+from gradcheck.run import shut_down, warm_up
+from gradcheck.run.memory import held
+from gradcheck.spec import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OPS = ("exp", "sin", "tanh", "square", "sigmoid", "cos")
+GRADCHECK = (sys.executable, "-u", "-m", "gradcheck")
+SOURCE = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.exp(x) + {}\n"
+ROUNDS = 5
+MIB = 2**20
+
+
+def run() -> str:
+    """The figures of this machine, as a section of Markdown."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sections = [
+            "## Execution",
+            _start_up(folder),
+            _commands(folder),
+            _throughput(folder),
+            _memory(folder),
+            _watch(folder),
+        ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _start_up(folder: Path) -> str:
+    """Both in turn, so that whatever else the machine does hits both."""
+    _suite(folder / "one", 1)
+    imports, firsts = [], []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "import tensorflow"], capture_output=True, check=True)
+        imports.append(time.perf_counter() - begun)
+        begun = time.perf_counter()
+        with _started(folder, "run", "one", "--format", "plain") as lines:
+            next(line for line in lines if line.startswith("PASS"))
+            firsts.append(time.perf_counter() - begun)
+    ratio = median(first / bare for first, bare in zip(firsts, imports, strict=True))
+    return _table(
+        ["start-up, median of 5", "seconds"],
+        ['`python -c "import tensorflow"`', f"{median(imports):.2f}"],
+        ["`gradcheck run` to the first result", f"{median(firsts):.2f}"],
+        ["ratio (goal: at most 1.25)", f"{ratio:.2f}"],
+    )
+
+
+def _commands(folder: Path) -> str:
+    rows = []
+    for command in ("--help", "ops", "schema", "validate one", "run one --collect-only"):
+        times = []
+        for _ in range(ROUNDS):
+            begun = time.perf_counter()
+            with _started(folder, *command.split()) as lines:
+                list(lines)
+            times.append(time.perf_counter() - begun)
+        rows.append([f"`gradcheck {command}`", f"{median(times):.2f}"])
+    return _table(["without TensorFlow (goal: under 0.4)", "seconds"], *rows)
+
+
+def _throughput(folder: Path) -> str:
+    """From the first result to the end of the command: journal and report are part of it."""
+    _suite(folder / "thousand", 1_000)
+    rows = []
+    for jobs in (1, 2):
+        with _started(folder, "run", "thousand", f"-j{jobs}", "--format", "plain") as lines:
+            next(line for line in lines if line.startswith("PASS"))
+            begun = time.perf_counter()
+            list(lines)
+            wall = time.perf_counter() - begun
+        times = _recorded(folder)
+        # The first result of each worker came before the clock, or is mostly TensorFlow waking up.
+        inside = sum(sorted(times)[:-jobs])
+        outside = 1 - inside / (wall * jobs)
+        rows.append([str(jobs), f"{len(times) / wall:.0f}", f"{100 * outside:.1f} %"])
+    return _table(["1,000 small cases: jobs", "cases per second", "time outside checks"], *rows)
+
+
+def _recorded(folder: Path) -> list[float]:
+    """How long each case of the last run took, from its journal."""
+    lines = (folder / ".gradcheck" / "journal.jsonl").read_text().splitlines()
+    entries = [json.loads(line) for line in lines]
+    return [entry["result"]["seconds"] for entry in entries if "result" in entry]
+
+
+def _memory(folder: Path) -> str:
+    """One worker over 5,000 cases; where it is replaced, the new one is looked at."""
+    rows = []
+    for name, modes in (("eager", "eager"), ("a fifth XLA, a fifth graph", "mixed")):
+        _suite(folder / modes, 5_000 if modes == "eager" else 2_000, mixed=modes == "mixed")
+        cases = load([str(folder / modes)]).cases
+        warm_up()
+        sizes = {}
+        stream = run_cases(cases, allow=(), root=str(folder), jobs=1)
+        for number, _ in enumerate(stream, 1):
+            if number in (10, 500, 1_000, 2_000, 5_000):
+                sizes[number] = held(_worker()) // MIB
+        shut_down()
+        told = [str(sizes.get(number, "")) for number in (10, 500, 1_000, 2_000, 5_000)]
+        rows.append([name, *told])
+    header = ["MiB held by the worker after", "10 cases", "500", "1,000", "2,000", "5,000"]
+    return _table(header, *rows)
+
+
+def _watch(folder: Path) -> str:
+    project = folder / "watched"
+    (project / "specs").mkdir(parents=True)
+    spec, source = project / "specs" / "a.yaml", project / "mine.py"
+    (project / "pyproject.toml").write_text('[tool.gradcheck]\nallow = ["mine"]\n')
+    spec.write_text("op: exp\ninputs: {x: [3]}\n")
+    source.write_text(SOURCE.format(0))
+    (project / "specs" / "b.yaml").write_text("function: mine:f\ninputs: {x: [3]}\n")
+    edits, saves = [], []
+    with _started(project, "run", "specs", "--watch", "--format", "plain") as lines:
+        _until(lines, "watching")
+        for seed in range(1, ROUNDS + 1):
+            begun = time.perf_counter()
+            spec.write_text(f"op: exp\nseed: {seed}\ninputs: {{x: [3]}}\n")
+            _until(lines, "a.yaml::")
+            edits.append(time.perf_counter() - begun)
+            _until(lines, "watching")
+            begun = time.perf_counter()
+            source.write_text(
+                f"import tensorflow as tf\ndef f(x):\n    return tf.exp(x) + {seed}\n"
+            )
+            _until(lines, "b.yaml::")
+            saves.append(time.perf_counter() - begun)
+            _until(lines, "watching")
+    return _table(
+        ["`--watch`, from save to verdict (goal: under 1)", "seconds"],
+        ["a spec", f"{median(edits):.2f}"],
+        ["a function of the user's", f"{median(saves):.2f}"],
+    )
+
+
+def _suite(folder: Path, cases: int, *, mixed: bool = False) -> None:
+    """Small cases, spread over a few ops."""
+    folder.mkdir()
+    modes = ["eager", "eager", "eager", "graph", "xla"] if mixed else ["eager"]
+    for number, op in enumerate(OPS[:cases]):
+        lines = [f"op: {op}", "cases:"]
+        for case in range(number, cases, len(OPS)):
+            mode = modes[case // len(OPS) % len(modes)]
+            lines.append(f"  - {{name: c{case}, seed: {case}, mode: {mode}, inputs: {{x: [3]}}}}")
+        (folder / f"{op}.yaml").write_text("\n".join(lines) + "\n")
+
+
+@contextmanager
+def _started(folder: Path, *arguments: str) -> Iterator[IO[str]]:
+    """The command, and what it prints; it is ended when that is no longer wanted."""
+    process = subprocess.Popen(
+        [*GRADCHECK, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        yield process.stdout
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+
+
+def _until(lines: IO[str], text: str) -> None:
+    if not any(text in line for line in lines):
+        raise RuntimeError(f"the command ended before it said {text!r}")
+
+
+def _worker() -> int:
+    """The worker: the only process below the fork server, which is below this one."""
+    for server in _children(os.getpid()):
+        for worker in _children(server):
+            return worker
+    raise RuntimeError("there is no worker")
+
+
+def _children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+
+
+def _table(header: list[str], *rows: list[str]) -> str:
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    print(run())

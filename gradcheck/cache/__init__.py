@@ -1,0 +1,14 @@
+"""What is remembered between runs, in the folder `.gradcheck/`.
+
+`journal.jsonl` holds the results of the last run, a line each as they came, so that a run which
+was killed can be picked up. `history.json` holds how long each case took and whether it failed.
+Nothing here is ever needed: a file that is missing, damaged or of another make is a sentence.
+"""
+
+from __future__ import annotations
+
+from gradcheck.cache.history import History
+from gradcheck.cache.journal import Journal
+from gradcheck.cache.keeper import Keeper
+
+__all__ = ["History", "Journal", "Keeper"]

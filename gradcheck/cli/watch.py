@@ -1,0 +1,161 @@
+"""`gradcheck run --watch`: what changed is run again as soon as it is saved."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gradcheck.cache import Keeper
+from gradcheck.cache.fingerprint import fingerprint
+from gradcheck.cache.sources import source_files, sources_stamp, stamp
+from gradcheck.cli.session import execute, note
+from gradcheck.errors import ExitCode
+from gradcheck.model import Plan, Verdict
+from gradcheck.run import Pool
+from gradcheck.spec import load
+from gradcheck.spec.discover import SpecFile, discover
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    from gradcheck.cli.outputs import Destination
+    from gradcheck.errors import SpecProblem
+    from gradcheck.model import Case, Result
+    from gradcheck.spec.load import Loaded
+
+PAUSE = 0.1
+"""Seconds between two looks at the files."""
+
+
+class Specs:
+    """The spec files and the user's own, read again when they are saved."""
+
+    def __init__(
+        self, paths: Sequence[str], *, allow: Sequence[str], root: Path, seed: int | None
+    ) -> None:
+        self._paths = paths
+        self._allow = allow
+        self._root = root
+        self._seed = seed
+        self._read: dict[str, tuple[object, Loaded]] = {}
+        self._seen: object = None
+        self._looked = 0.0
+        self.sources = ""
+        self.count = 0
+        """How many files are watched."""
+
+    def load(self) -> tuple[list[Case], list[SpecProblem]]:
+        """All cases and problems; only what changed is read."""
+        self._seen = self._stamps()
+        files, problems = discover(self._paths)
+        read: dict[str, tuple[object, Loaded]] = {}
+        for file in files:
+            key = (stamp(Path(file.path)), *file.selected)
+            known = self._read.get(file.path)
+            read[file.path] = known if known and known[0] == key else (key, self._load(file))
+        self._read = read
+        self.sources = sources_stamp(self._allow, self._root)
+        cases: list[Case] = []
+        for _, loaded in read.values():
+            cases += loaded.cases
+            problems += loaded.problems
+        return cases, problems
+
+    def changed(self) -> bool:
+        """Whether a file was saved since they were read; looks at most every `PAUSE`."""
+        now = time.monotonic()
+        if now < self._looked + PAUSE:
+            return False
+        self._looked = now
+        return self._stamps() != self._seen
+
+    def wait(self) -> None:
+        """Come back when a file has been saved, and its editor is done with it."""
+        while not self.changed():
+            time.sleep(PAUSE)
+        # Many editors write in steps: the old file away, the new one in its place.
+        before = None
+        while before != (before := self._stamps()):
+            time.sleep(PAUSE / 4)
+
+    def _load(self, file: SpecFile) -> Loaded:
+        wanted = [f"{file.path}::{name}" for name in file.selected] or [file.path]
+        return load(wanted, allow=self._allow, seed=self._seed)
+
+    def _stamps(self) -> object:
+        files, problems = discover(self._paths)
+        paths = [Path(file.path) for file in files] + source_files(self._allow, self._root)
+        self.count = len(paths)
+        return [(str(path), stamp(path)) for path in paths], [str(p) for p in problems]
+
+
+def watch(
+    specs: Specs,
+    destinations: Sequence[Destination],
+    *,
+    selected: Callable[[Case], bool],
+    allow: Sequence[str],
+    root: Path,
+    environment: dict[str, str],
+    maxfail: int | None,
+    report: dict[str, Any],
+    **limits: Any,
+) -> int:
+    """Run everything once, then what changes, until Ctrl-C."""
+    seen: dict[str, _Seen] = {}
+    facts: dict[str, str] = {}
+    sources: str | None = None
+    with Pool(allow=allow, root=str(root), facts=facts, **limits) as pool:
+        while True:
+            found, problems = specs.load()
+            cases = {case.id: case for case in found if selected(case)}
+            prints = {name: fingerprint(case, specs.sources) for name, case in cases.items()}
+            stale = [n for n in cases if n not in seen or seen[n].fingerprint != prints[n]]
+            if sources not in (None, specs.sources):
+                pool.refresh()
+            if stale or problems:
+                summary = execute(
+                    Plan(tuple(cases[name] for name in stale), tuple(problems), environment),
+                    destinations,
+                    Keeper(root, allow=allow, warn=note),
+                    partial(_run, pool, specs, seen, prints, maxfail),
+                    report=report,
+                    environment=environment,
+                    facts=facts,
+                    append=sources is not None,
+                )
+                if summary.interrupted:
+                    return ExitCode.INTERRUPTED
+            sources = specs.sources
+            failing = sum(not seen[name].expected for name in cases if name in seen)
+            files = f"{specs.count} file{'' if specs.count == 1 else 's'}"
+            click.echo(f"\nwatching {files}: {failing} of {len(cases)} cases not as expected\n")
+            specs.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A case that ran: as what, and how that went."""
+
+    fingerprint: str
+    expected: bool
+
+
+def _run(
+    pool: Pool,
+    specs: Specs,
+    seen: dict[str, _Seen],
+    prints: Mapping[str, str],
+    maxfail: int | None,
+    cases: Sequence[Case],
+) -> Generator[Result, None, None]:
+    """Run the cases until the next change; whatever has no result by then is still to be run."""
+    for result in pool.run(cases, maxfail=maxfail, stop=specs.changed):
+        if result.verdict is not Verdict.SKIPPED:
+            seen[result.id] = _Seen(prints[result.id], result.expected)
+        yield result

@@ -1,0 +1,93 @@
+"""How much memory a worker holds, and how much it may.
+
+The limit is on what is really used, looked at from outside: TensorFlow reserves tens of gigabytes
+of addresses that it never touches, so a limit on addresses (RLIMIT_AS) would end it at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from pathlib import Path
+
+from gradcheck.errors import UsageError
+
+TICK = 0.05
+"""Seconds between two looks: memory fills with a few gigabytes a second at most."""
+
+LEAST = 2 * 2**30
+"""The least default limit in bytes: a worker with TensorFlow in it begins with half a gigabyte."""
+
+SHARE = 0.8
+"""How much of the machine the workers may use together, unless told otherwise."""
+
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+_SIZE = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>[kmgt]?)(i?b)?", re.IGNORECASE | re.ASCII)
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+def held(pid: int) -> int:
+    """The bytes that a process and its children hold; 0 where that cannot be known."""
+    total = held_alone(pid)
+    with contextlib.suppress(OSError, ValueError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                total += sum(held(int(child)) for child in (task / "children").read_bytes().split())
+    return total
+
+
+def held_alone(pid: int) -> int:
+    """The bytes that a process holds, without its children."""
+    try:
+        # Not by pathlib: a worker does this after every case.
+        file = os.open(f"/proc/{pid}/statm", os.O_RDONLY)
+    except OSError:
+        return 0
+    try:
+        return int(os.read(file, 128).split()[1]) * _PAGE
+    except (OSError, ValueError, IndexError):
+        return 0
+    finally:
+        os.close(file)
+
+
+def can_be_limited() -> bool:
+    """Whether this system tells how much memory a process holds."""
+    return held(os.getpid()) > 0
+
+
+def default_limit(jobs: int) -> int | None:
+    """A fair share of the machine for each of the workers; None where none can be enforced."""
+    if not can_be_limited():
+        return None
+    return max(LEAST, int(_machine() * SHARE) // max(jobs, 1))
+
+
+def parse_size(text: str) -> int | None:
+    """`2G`, `1.5GiB`, `800M`: bytes. `none`: no limit. UsageError for anything else."""
+    if text.strip().lower() == "none":
+        return None
+    match = _SIZE.fullmatch(text.strip())
+    size = int(float(match["number"]) * _UNITS[match["unit"].lower()]) if match else 0
+    if size < 2**20:
+        raise UsageError(f"{text!r} is not a memory limit: write 2G, 800M or none")
+    if not can_be_limited():
+        raise UsageError("a memory limit needs /proc, which this system does not have")
+    return size
+
+
+def shown(size: int) -> str:
+    """`1.5 GiB`, `800 MiB`."""
+    if size >= 2**30:
+        return f"{size / 2**30:.1f}".removesuffix(".0") + " GiB"
+    return f"{size / 2**20:.0f} MiB"
+
+
+def _machine() -> int:
+    """The memory of the machine, or of the container around us where that is less."""
+    sizes = [os.sysconf("SC_PHYS_PAGES") * _PAGE]
+    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):
+            sizes.append(int(Path(name).read_text()))
+    return min(sizes)

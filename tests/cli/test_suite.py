@@ -1,0 +1,75 @@
+"""The whole suite of the project, with real workers that are killed at random."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradcheck.spec import load
+from gradcheck.spec.settings import read_settings
+from tests.run.processes import descendants
+
+ROOT = Path(__file__).parents[2]
+
+
+def suite(folder: Path, name: str, *options: str) -> subprocess.Popen[bytes]:
+    """The suite in a folder of its own, so that the journal of this checkout is left alone."""
+    for part in ("specs", "pyproject.toml"):
+        if not (folder / part).exists():
+            (folder / part).symlink_to(ROOT / part)
+    command = [sys.executable, "-m", "gradcheck", "run", "specs"]
+    command += ["--format", "json", "--output", name, *options]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+
+
+def workers(command: subprocess.Popen[bytes]) -> list[int]:
+    """The processes below the fork server."""
+    servers = [pid for pid, text in descendants(command.pid) if "forkserver" in text]
+    return [pid for server in servers for pid, _ in descendants(server)]
+
+
+def without_seconds(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {k: without_seconds(v) for k, v in data.items() if k != "seconds"}
+    return [without_seconds(item) for item in data] if isinstance(data, list) else data
+
+
+def test_every_case_is_accounted_for_while_workers_are_killed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    command = suite(tmp_path, "killed.json", "-j2")
+    killed = 0
+    while command.poll() is None:
+        for pid in workers(command):
+            if rng.random() < 0.3:
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+        time.sleep(0.1)
+    assert killed > 3
+    told = json.loads((tmp_path / "killed.json").read_text())["results"]
+    cases = load([str(ROOT / "specs")], allow=read_settings(ROOT).allow).cases
+    assert [r["id"].partition("specs/")[2] for r in told] == [
+        case.id.partition("specs/")[2] for case in cases
+    ]
+    crashed = [r for r in told if r["verdict"] == "crashed"]
+    assert 0 < len(crashed) <= killed
+    assert all("SIGKILL" in r["message"] for r in crashed)
+
+    # What the kills cost is run again, and the report is then that of a quiet run, byte for byte.
+    again = suite(tmp_path, "again.json", "--lf", "-j2")
+    again.wait()
+    whole = suite(tmp_path, "whole.json", "-j1")
+    whole.wait()
+    quiet = {r["id"]: r for r in json.loads((tmp_path / "whole.json").read_text())["results"]}
+    repeated = {r["id"]: r for r in json.loads((tmp_path / "again.json").read_text())["results"]}
+    assert set(repeated) >= {r["id"] for r in crashed}
+    joined = [repeated.get(r["id"], r) for r in told]
+    assert without_seconds(joined) == without_seconds([quiet[r["id"]] for r in joined])
