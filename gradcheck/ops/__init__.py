@@ -6,7 +6,18 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gradcheck.ops import array, elementwise, functions, joining, linalg, nn, reduce
-from gradcheck.ops.declaration import ANYWHERE, Call, Domain, Formulas, Kind, Op, Parameter
+from gradcheck.ops.declaration import (
+    ANYWHERE,
+    Call,
+    Derivation,
+    Domain,
+    Example,
+    Formulas,
+    Kind,
+    Op,
+    Parameter,
+    Step,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,11 +25,14 @@ if TYPE_CHECKING:
 __all__ = [
     "ANYWHERE",
     "Call",
+    "Derivation",
     "Domain",
+    "Example",
     "Formulas",
     "Kind",
     "Op",
     "Parameter",
+    "Step",
     "all_ops",
     "find",
     "names",

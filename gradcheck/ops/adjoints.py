@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "one_hot_max",
     "part",
+    "pick",
     "prod_others",
     "put_slice",
     "scatter_add",
@@ -100,6 +101,11 @@ def put_slice(like: Any, index: Any, values: Any) -> Array:
     result = np.zeros(numbers(like).shape, values.dtype)
     result[parse_index(index)] = values
     return result
+
+
+def pick(x: Any, index: Any) -> Array:
+    """The part of x at the index, a text such as '0, 1:3'."""
+    return np.asarray(numbers(x)[parse_index(index)])
 
 
 def part(x: Any, axis: int, start: int, size: int) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 from gradcheck.ops import adjoints, matrices
 from gradcheck.ops.adjoints import unbroadcast
 from gradcheck.ops.bounds import axes, bounded, numbers, sizes
+from gradcheck.ops.special import SPECIAL
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -247,6 +248,7 @@ _DEFINED: tuple[Function, ...] = (
     ),
     *(stack, ones_like, zeros_like, ones, zeros, shape, rank, size, cumsum, flip, roll),
     *(getattr(matrices, name) for name in matrices.__all__),
+    *SPECIAL,
     *(getattr(adjoints, name) for name in adjoints.__all__),
 )
 
