@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "run": "Check the gradients of the specs.",
     "validate": "Find what is wrong in specs, without running them.",
+    "explain": "Show where the gradient of an op or an expression comes from.",
     "ops": "List the declared ops, or show one of them.",
     "schema": "Print the JSON Schema of the spec format.",
 }
@@ -85,7 +86,8 @@ def app() -> None:
       gradcheck run specs/                 check every spec in a folder
       gradcheck run specs/ -k matmul -x    only some, and stop at the first failure
       gradcheck validate specs/            find mistakes in specs within a moment
-      gradcheck ops matmul                 the gradient of an op, as a formula
+      gradcheck explain matmul             where its gradient comes from
+      gradcheck ops matmul                 what its declaration says
     """  # noqa: D301  (click reads the \b)
 
 

@@ -15,6 +15,7 @@ from gradcheck.explain import tree as trees
 from gradcheck.explain.element import ElementSetting, letters_for
 from gradcheck.explain.index import (
     Apply,
+    Array,
     Index,
     Node,
     NotDerivable,
@@ -24,6 +25,7 @@ from gradcheck.explain.index import (
     Tensor,
     Total,
     differentiate,
+    walk,
 )
 from gradcheck.explain.matrix import NoMatrixForm, formula_of
 from gradcheck.explain.simplify import flatten, simplify
@@ -75,7 +77,8 @@ def forward_element(subject: Subject) -> Forward | None:
     try:
         value = Translation(space, subject.known()).value(subject.forward)
         indices = space.axes(value.shape)
-        return Forward(simplify(value.at(indices), space), indices, space)
+        node = simplify(value.at(indices), space)
+        return None if _has_array(node) else Forward(node, indices, space)
     except NotDerivable:
         return None
 
@@ -115,8 +118,6 @@ def gradient_steps(subject: Subject, name: str) -> GradientSteps | None:
 
 
 def _has_array(node: Node) -> bool:
-    from gradcheck.explain.index import Array, walk
-
     return any(isinstance(part, Array) for part in walk(node))
 
 

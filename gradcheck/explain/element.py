@@ -152,7 +152,7 @@ class ElementSetting:
         for position, (factor, count) in enumerate(above):
             if count > 1:
                 parts.append(style.power(self._set(factor, names, ATOM)[0], str(count)))
-            elif isinstance(factor, Total) and position == len(above) - 1 and not below and parts:
+            elif isinstance(factor, Total) and position == len(above) - 1 and not below:
                 parts.append(self._set(factor, names)[0])
             else:
                 parts.append(self._set(factor, names, POWER)[0])
@@ -160,8 +160,15 @@ class ElementSetting:
         if below:
             fraction = style.quotient("", "").startswith("\\")
             least = SUM if fraction and len(below) == 1 else POWER
-            under = style.dot([self._set(f, names, least)[0] for f in below])
-            under = style.group(under) if len(below) > 1 and not fraction else under
+            bottom = []
+            for factor in dict.fromkeys(below):
+                count = below.count(factor)
+                if count > 1:
+                    bottom.append(style.power(self._set(factor, names, ATOM)[0], str(count)))
+                else:
+                    bottom.append(self._set(factor, names, least)[0])
+            under = style.dot(bottom)
+            under = style.group(under) if len(bottom) > 1 and not fraction else under
             text = style.quotient(text, under)
         return sign + text, SUM if sign else PRODUCT
 

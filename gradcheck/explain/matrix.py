@@ -26,6 +26,7 @@ from gradcheck.explain.index import (
     Total,
     extent,
     free,
+    walk,
 )
 from gradcheck.explain.simplify import Term, terms_of
 from gradcheck.explain.tree import call, called, read
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from gradcheck.explain.index import Space
 
 __all__ = ["NoMatrixForm", "formula_of"]
+
+
+_LETTERS = "ijklmnpqrstuvwabcdefgh"
 
 
 class NoMatrixForm(Exception):  # noqa: N818  (an answer, not a failure)
@@ -48,9 +52,59 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
     try:
         return _joined([_pointwise_term(term, indices) for term in terms])
     except NoMatrixForm:
-        if len(indices) > 2:
-            raise
-    return _joined([_Graph(term, indices, space).formula() for term in terms])
+        pass
+    if len(indices) <= 2:
+        try:
+            return _joined([_Graph(term, indices, space).formula() for term in terms])
+        except NoMatrixForm:
+            pass
+    return _joined([_einsum_term(term, indices) for term in terms])
+
+
+def _einsum_term(
+    term: Term, indices: tuple[Index, ...]
+) -> tuple[Fraction | float, ast.expr | None]:
+    """A term of any rank as one einsum, whose letters say what matrices cannot."""
+    kept = [i for i in indices if isinstance(i, str)]
+    every = list(dict.fromkeys([*kept, *term.bound]))
+    if len(every) > len(_LETTERS):
+        raise NoMatrixForm
+    letters = dict(zip(every, _LETTERS, strict=False))
+    terms, factors = [], []
+    for factor in term.factors:
+        own = _axes_of(factor)
+        terms.append("".join(letters[i] for i in own))
+        factors.append(_as_array(factor, own))
+    present = {i for factor in term.factors for i in free(factor)}
+    for index in kept:
+        if index not in present:
+            terms.append(letters[index])
+            factors.append(call("ones", ast.Constant(extent(index))))
+    if not factors:
+        return term.coefficient, call("ones", _sizes(indices))
+    equation = f"{','.join(terms)}->{''.join(letters[i] for i in kept)}"
+    body = call("einsum", ast.Constant(equation), *factors)
+    return term.coefficient, body if len(kept) == len(indices) else call("reshape", body, _sizes(indices))
+
+
+def _axes_of(factor: Node) -> tuple[str, ...]:
+    """The order of the axes in which a factor lies: that of a tensor in it which has them all."""
+    wanted = set(free(factor))
+    for part in walk(factor):
+        if isinstance(part, Tensor | Array):
+            own = tuple(i for i in part.indices if isinstance(i, str))
+            if set(own) == wanted and len(set(own)) == len(own):
+                return own
+        if isinstance(part, Total):
+            break
+    raise NoMatrixForm
+
+
+def _as_array(factor: Node, own: tuple[str, ...]) -> ast.expr:
+    if isinstance(factor, Tensor):
+        plain: ast.expr = ast.Name(factor.name)
+        return plain if factor.indices == own else call("reshape", plain, _sizes(own))
+    return _pointwise(factor, own)
 
 
 def _sizes(indices: tuple[Index, ...]) -> ast.expr:
@@ -159,8 +213,21 @@ def _function(node: Node, inner: object) -> ast.expr:
             return call("where", args[0], ast.Constant(1), ast.Constant(0))
         if node.function == "fails":
             return call("where", args[0], ast.Constant(0), ast.Constant(1))
+        if node.function in _COMPARISONS:
+            return ast.Compare(args[0], [_COMPARISONS[node.function]], [args[1]])
         return call(node.function, *args)
     raise NoMatrixForm
+
+
+_COMPARISONS: dict[str, ast.cmpop] = {
+    "greater": ast.Gt(), "greater_equal": ast.GtE(), "less": ast.Lt(), "less_equal": ast.LtE(),
+    "equal": ast.Eq(), "not_equal": ast.NotEq(),
+}  # fmt: skip
+
+
+def _turns(formula: ast.expr) -> int:
+    """How many transposes a formula needs: the way with fewer reads better."""
+    return sum(called(node) in ("mT", "row") for node in ast.walk(formula))
 
 
 class _Graph:
@@ -192,7 +259,8 @@ class _Graph:
         elif len(labels) == 1:
             self.vectors.setdefault(labels[0], []).append(self._laid(factor, labels[0], 0))
         else:
-            self._edge(labels[0], labels[1], self._laid(factor, labels[0], labels[1]))
+            ways = [(a, b, self._laid(factor, a, b)) for a, b in (labels, labels[::-1])]
+            self._edge(*min(ways, key=lambda way: _turns(way[2])))
 
     def _edge(self, row: str, column: str, matrix: ast.expr) -> None:
         if (column, row) in self.edges:
@@ -202,7 +270,8 @@ class _Graph:
 
     def _scalar(self, node: Node) -> ast.expr:
         laid = self._laid(node, 0, 0)
-        return laid if _is_plain_number(node) else call("scalar", laid)
+        plain = _is_plain_number(node) or called(laid) in ("scalar", "total")
+        return laid if plain else call("scalar", laid)
 
     def _laid(self, node: Node, row: Index, column: Index) -> ast.expr:
         """The factor as a matrix with these rows and columns; 0 stands for a single one."""
@@ -213,7 +282,8 @@ class _Graph:
         if isinstance(node, Delta):
             return call("eye", ast.Constant(extent(str(node.left))))
         if isinstance(node, Total):
-            return formula_of(node, (row, column), self.space)
+            single = row == 0 == column
+            return formula_of(node, () if single else (row, column), self.space)
         return _function(node, lambda inner: self._laid(inner, row, column))
 
     def _whole(self, node: Array) -> ast.expr:
@@ -306,12 +376,19 @@ def _is_plain_number(node: Node) -> bool:
         return not node.indices
     if isinstance(node, Apply):
         return all(_is_plain_number(a) for a in node.args)
-    return isinstance(node, Number)
+    # A sum over every index is laid as a number without axes.
+    return isinstance(node, Number | Total)
 
 
 def _summed(vectors: list[ast.expr]) -> ast.expr:
     if len(vectors) == 1:
-        return call("total", vectors[0])
+        only = vectors[0]
+        if isinstance(only, ast.Call) and called(only) == "matmul" and called(only.args[1]) == "ones":
+            matrix = only.args[0]
+            turned = called(matrix) == "mT" and isinstance(matrix, ast.Call)
+            return call("total", matrix.args[0] if turned else matrix)  # type: ignore[attr-defined]
+        bare = _bare(only)
+        return call("total", only if bare is None else bare)
     return call("scalar", call("matmul", _turned(_times(vectors[:-1])), vectors[-1]))
 
 

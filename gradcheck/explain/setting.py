@@ -13,7 +13,7 @@ from gradcheck.explain.tree import called
 if TYPE_CHECKING:
     from gradcheck.explain.style import Style
 
-__all__ = ["Setting"]
+__all__ = ["Setting", "opposite"]
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 """How tightly a text binds: what binds less than its surroundings needs goes into brackets."""
@@ -21,7 +21,7 @@ SUM, PRODUCT, POWER, ATOM = range(4)
 Text = tuple[str, int]
 
 _CONSTANTS = {"pi": "π", "e": "e", "inf": "∞"}
-_SILENT = frozenset(["expand_dims", "broadcast_to", "column", "vector", "float32", "ones_like_of"])
+_SILENT = frozenset(["expand_dims", "broadcast_to", "column", "vector", "float32", "scalar"])
 """Change the layout alone: mathematics writes nothing there."""
 _SHAPED = {"squeeze": 1, "reshape": 1, "unbroadcast": 1, "part": 4, "scatter_add": 4}
 _RENAMED = {
@@ -180,7 +180,7 @@ class Setting:
             return self.is_scalar(node.left) and self.is_scalar(node.right)
         if isinstance(node, ast.UnaryOp):
             return self.is_scalar(node.operand)
-        if called(node) in ("size", "rank", "total"):
+        if called(node) in ("size", "rank", "total", "scalar"):
             return True
         return (
             isinstance(node, ast.Call) and all(map(self.is_scalar, node.args)) and bool(node.args)
@@ -213,6 +213,10 @@ class Setting:
         if name == "abs":
             return style.modulus(self._set(args[0])[0]), ATOM
         if name == "where":
+            choice = [a.value if isinstance(a, ast.Constant) else None for a in args[1:]]
+            if choice in ([1, 0], [0, 1]):
+                held = args[0] if choice[0] else opposite(args[0])
+                return f"[{self._set(held)[0]}]", ATOM
             first, second, third = (self._set(a)[0] for a in args)
             return style.where(first, second, third), ATOM
         if name == "logical_and":
@@ -279,6 +283,19 @@ class Setting:
         ]
         body = self.style.dot(factors) or "1"
         return (self.style.total(summed, body) if summed else body), SUM
+
+
+_OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
+    ast.Gt: ast.LtE(), ast.LtE: ast.Gt(), ast.Lt: ast.GtE(), ast.GtE: ast.Lt(),
+    ast.Eq: ast.NotEq(), ast.NotEq: ast.Eq(),
+}  # fmt: skip
+
+
+def opposite(condition: ast.expr) -> ast.expr:
+    """The condition that holds where the other fails."""
+    if isinstance(condition, ast.Compare):
+        return ast.Compare(condition.left, [_OPPOSITE[type(condition.ops[0])]], condition.comparators)
+    return trees.call("logical_not", condition)
 
 
 def _is_shape_of(node: ast.expr) -> bool:
