@@ -50,7 +50,12 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
     if not terms:
         return call("zeros", _sizes(indices))
     try:
-        return _joined([_pointwise_term(term, indices) for term in terms])
+        whole = _joined([_pointwise_term(term, indices) for term in terms])
+        full = any(
+            isinstance(part, Tensor) and len(part.indices) == len(indices)
+            for part in walk(node)
+        )
+        return whole if full or not indices else call("reshape", whole, _sizes(indices))
     except NoMatrixForm:
         pass
     if len(indices) <= 2:

@@ -165,8 +165,8 @@ def _forward(subject: Subject) -> tuple[Block, ...]:
 
         note = "element by element" if len(blocks) else ""
         blocks.append(Equation(math_, note))
-    moved = copies(subject) if found is None or op.family in ("array", "joining") else None
-    if moved is not None and op.family in ("array", "joining", "reduce") and found is None:
+    moved = copies(subject) if found is None and subject.is_linear else None
+    if moved is not None:
         shown = moved[:6]
 
         def pairs(style: Style) -> str:

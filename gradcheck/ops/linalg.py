@@ -112,7 +112,7 @@ _INVERSE = (
     Step(
         "A trace allows its factors to go round: bring dX to the end, and read off what it is "
         "multiplied by. What stands before dX, transposed, is the gradient.",
-        "sum(G * dout) == trace(matmul(matmul(matmul(out, mT(G)), out), dinput))",
+        "sum(G * dout) == -trace(matmul(matmul(matmul(out, mT(G)), out), dinput))",
     ),
 )
 
