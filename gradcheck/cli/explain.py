@@ -28,8 +28,12 @@ _WORDS = {"true": True, "false": False, "none": None, "null": None}
 @click.option("--expr", metavar="TEXT", help="Explain an expression of TensorFlow calls.")
 @click.option("--arg", "args", multiple=True, metavar="NAME=VALUE", help="An argument of the op.")
 @click.option("--shape", "shapes", multiple=True, metavar="NAME=3,4", help="An input's shape.")
-@click.option("--at", multiple=True, metavar="NAME=[[1,2]]", help="An input's value (or G's): adds numbers.")
-@click.option("--verify", is_flag=True, help="Evaluate the formulas against the tape and differences.")
+@click.option(
+    "--at", multiple=True, metavar="NAME=[[1,2]]", help="An input's value (or G's): adds numbers."
+)
+@click.option(
+    "--verify", is_flag=True, help="Evaluate the formulas against the tape and differences."
+)
 @click.option(
     "--format",
     "style",
@@ -177,7 +181,9 @@ def _case(name: str, at: Mapping[str, Array], verify: bool) -> tuple[Document, l
     if case.target.kind is TargetKind.OP:
         return _op(case.target.text, shapes, case.args, at, verify)
     if case.target.kind is TargetKind.FUNCTION:
-        raise UsageError("a `function:` is code of its own: only `op:` and `expr:` can be explained")
+        raise UsageError(
+            "a `function:` is code of its own: only `op:` and `expr:` can be explained"
+        )
     wanted = tuple(given.name for given in case.inputs if given.grad)
     values = {g.name: g.values for g in case.inputs if g.values is not None}
     complete = len(values) == len(case.inputs)

@@ -175,7 +175,9 @@ def _declared(op: Op) -> dict[str, str]:
 class Letters:
     """Sets the lines of a derivation with one choice of letters."""
 
-    def __init__(self, subject: Subject, style: Style, out: tuple[Index, ...], at: tuple[Index, ...]):
+    def __init__(
+        self, subject: Subject, style: Style, out: tuple[Index, ...], at: tuple[Index, ...]
+    ):
         self.setting = subject.setting(style)
         self.element = ElementSetting(self.setting)
         self.out = letters_for(out)

@@ -215,7 +215,8 @@ class ElementSetting:
             return f"{self._set(args[0], names)[0]} {sign} {self._set(args[1], names)[0]}", SUM
         if function == "reciprocal":
             return self._product((node,), names)
-        placeholders = [ast.Name(f"%{i}") for i in range(len(args))]
+        if function == "float32":
+            return self._node(args[0], names)
         least = SUM
         if function in ("square", "power"):
             least = ATOM
@@ -230,7 +231,6 @@ class ElementSetting:
             return style.modulus(shown[0]), ATOM
         if function == "where":
             return style.where(*shown), ATOM
-        del placeholders
         name = {"sigmoid": "σ", "digamma": "ψ"}.get(function, function)
         return style.call(name, shown), ATOM
 

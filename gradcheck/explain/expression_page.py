@@ -49,7 +49,9 @@ def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> D
     return Document(graph.text, "", tuple(sections), _data(graph, found, closed))
 
 
-def _data(graph: Graph, found: tuple[Adjoint, ...], closed: dict[str, Closed | None]) -> dict[str, Any]:
+def _data(
+    graph: Graph, found: tuple[Adjoint, ...], closed: dict[str, Closed | None]
+) -> dict[str, Any]:
     return {
         "expression": graph.text,
         "shapes": {name: list(shape) for name, shape in graph.shapes.items()},
@@ -100,7 +102,11 @@ def _line(graph: Graph, left: str, tree: ast.expr) -> Math:
 def _gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
     def math(style: Style) -> str:
         setting = setting_of(graph, style)
-        left = setting.symbol(bar(graph, name)) if name not in graph.inputs else style.gradient(setting.symbol(name))
+        left = (
+            setting.symbol(bar(graph, name))
+            if name not in graph.inputs
+            else style.gradient(setting.symbol(name))
+        )
         return f"{left} = {setting.text(tree)}"
 
     return math
@@ -123,11 +129,19 @@ def _backward(
         if several:
             uses = ", ".join(f"step {numbers[p.step]}" for p in adjoint.parts)
             blocks.append(
-                Paragraph(f"{adjoint.name} is used {len(adjoint.parts)} times ({uses}): what comes back is added.")
+                Paragraph(
+                    f"{adjoint.name} is used {len(adjoint.parts)} times ({uses}): what comes back is added."
+                )
             )
-        by = ", ".join(dict.fromkeys(f"step {numbers[p.step]}, {_op(graph, p.step)}" for p in adjoint.parts))
+        by = ", ".join(
+            dict.fromkeys(f"step {numbers[p.step]}, {_op(graph, p.step)}" for p in adjoint.parts)
+        )
         blocks.append(
-            Equation(_gradient_line(graph, adjoint.name, adjoint.tree), f"through {by}", trees.text_of(adjoint.tree))
+            Equation(
+                _gradient_line(graph, adjoint.name, adjoint.tree),
+                f"through {by}",
+                trees.text_of(adjoint.tree),
+            )
         )
     return tuple(blocks)
 
@@ -138,7 +152,11 @@ def _op(graph: Graph, name: str) -> str:
 
 def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
     if form is None:
-        return (Paragraph("This one is not put together into one formula: read it from the steps above."),)
+        return (
+            Paragraph(
+                "This one is not put together into one formula: read it from the steps above."
+            ),
+        )
     blocks: list[Block] = []
 
     def element(style: Style) -> str:
@@ -153,7 +171,11 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
     if form.formula is not None:
         formula = form.formula
         blocks.append(
-            Equation(_gradient_line(graph, name, formula), "without indices" if form.indices else "", trees.text_of(formula))
+            Equation(
+                _gradient_line(graph, name, formula),
+                "without indices" if form.indices else "",
+                trees.text_of(formula),
+            )
         )
         try:
             blocks.append(Code((f"d{name} = {tensorflow_code(formula)}",)))

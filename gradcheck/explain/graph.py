@@ -118,6 +118,9 @@ class _Reader:
             return _constant(node) or self.step(node, "negative", [node.operand], {})
         if isinstance(node, ast.Call):
             return self._call(node)
+        if isinstance(node, ast.Compare):
+            # A condition has no gradient: it is written where it is used.
+            return ast.Compare(self.value(node.left), node.ops, [self.value(node.comparators[0])])
         if isinstance(node, ast.Subscript):
             index = ast.unparse(node.slice).strip("()").replace("tf.newaxis", "newaxis")
             return self.step(node, "getitem", [node.value], {"index": index})
@@ -146,7 +149,9 @@ class _Reader:
         given.pop("name", None)
         unknown = [key for key in given if key not in order]
         if unknown or len(node.args) > len(order):
-            raise self.refused(node, f"`{name}` is not declared with {unknown or 'so many arguments'}")
+            raise self.refused(
+                node, f"`{name}` is not declared with {unknown or 'so many arguments'}"
+            )
         tensors = {key: given.pop(key) for key in inputs if key in given}
         return self.step(node, op.name, tensors, {k: self._literal(v) for k, v in given.items()})
 
@@ -202,6 +207,10 @@ class _Reader:
     def _shape(self, operand: ast.expr) -> Shape:
         if isinstance(operand, ast.Name):
             return self.shapes[operand.id]
+        if isinstance(operand, ast.Compare):
+            return np.broadcast_shapes(
+                self._shape(operand.left), self._shape(operand.comparators[0])
+            )
         return np.shape(ast.literal_eval(ast.unparse(operand)))
 
 

@@ -52,8 +52,7 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
     try:
         whole = _joined([_pointwise_term(term, indices) for term in terms])
         full = any(
-            isinstance(part, Tensor) and len(part.indices) == len(indices)
-            for part in walk(node)
+            isinstance(part, Tensor) and len(part.indices) == len(indices) for part in walk(node)
         )
         return whole if full or not indices else call("reshape", whole, _sizes(indices))
     except NoMatrixForm:
@@ -89,7 +88,9 @@ def _einsum_term(
         return term.coefficient, call("ones", _sizes(indices))
     equation = f"{','.join(terms)}->{''.join(letters[i] for i in kept)}"
     body = call("einsum", ast.Constant(equation), *factors)
-    return term.coefficient, body if len(kept) == len(indices) else call("reshape", body, _sizes(indices))
+    return term.coefficient, body if len(kept) == len(indices) else call(
+        "reshape", body, _sizes(indices)
+    )
 
 
 def _axes_of(factor: Node) -> tuple[str, ...]:
@@ -388,7 +389,11 @@ def _is_plain_number(node: Node) -> bool:
 def _summed(vectors: list[ast.expr]) -> ast.expr:
     if len(vectors) == 1:
         only = vectors[0]
-        if isinstance(only, ast.Call) and called(only) == "matmul" and called(only.args[1]) == "ones":
+        if (
+            isinstance(only, ast.Call)
+            and called(only) == "matmul"
+            and called(only.args[1]) == "ones"
+        ):
             matrix = only.args[0]
             turned = called(matrix) == "mT" and isinstance(matrix, ast.Call)
             return call("total", matrix.args[0] if turned else matrix)  # type: ignore[attr-defined]

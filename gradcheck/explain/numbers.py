@@ -45,7 +45,9 @@ def op_numbers(subject: Subject, at: Mapping[str, Array]) -> Section:
         raise UsageError(f"--at needs a value for {missing[0]} too")
     if subject.forward is None:
         raise UsageError(f"{subject.op.name} can only be evaluated by TensorFlow: use --verify")
-    blocks: list[Block] = [_value_line(_symbol(subject, name), value) for name, value in values.items()]
+    blocks: list[Block] = [
+        _value_line(_symbol(subject, name), value) for name, value in values.items()
+    ]
     out = trees.run(subject.forward, values)
     several = bool(subject.op.outputs)
     for i, one in enumerate(out if several else [out]):
@@ -53,8 +55,16 @@ def op_numbers(subject: Subject, at: Mapping[str, Array]) -> Section:
         blocks.append(_value_line(_symbol(subject, key), one, "forward"))
     upstream = at.get("G")
     if upstream is None:
-        upstream = [np.ones_like(o) for o in out] if several else np.ones_like(np.asarray(out, dtype=float))
-        blocks.append(Paragraph("With G = ones, which makes L the sum of the output (--at G=… gives another):"))
+        upstream = (
+            [np.ones_like(o) for o in out]
+            if several
+            else np.ones_like(np.asarray(out, dtype=float))
+        )
+        blocks.append(
+            Paragraph(
+                "With G = ones, which makes L the sum of the output (--at G=… gives another):"
+            )
+        )
     else:
         blocks.append(_value_line(lambda style: style.symbol("G"), upstream))
     known = {**subject.call.args, **values, "out": out, "G": upstream}

@@ -129,10 +129,14 @@ def _shape_line(subject: Subject, name: str, shape: Shape, letters: list[str] | 
         setting = subject.setting(style)
         shown = subject.symbols.get(name, name) if "[" in name else None
         base = style.symbol(shown) if shown else setting.symbol(name)
-        sizes = [
-            f"{letter}={size}" if letter != "1" else str(size)
-            for letter, size in zip(letters, shape, strict=True)
-        ] if letters is not None else [str(size) for size in shape]
+        sizes = (
+            [
+                f"{letter}={size}" if letter != "1" else str(size)
+                for letter, size in zip(letters, shape, strict=True)
+            ]
+            if letters is not None
+            else [str(size) for size in shape]
+        )
         inner = ", ".join(sizes)
         return f"{base}: [{inner}]" if shape else f"{base}: {style.words('a number')}"
 
@@ -150,7 +154,9 @@ def _forward(subject: Subject) -> tuple[Block, ...]:
     found = forward_element(subject)
     out = subject.symbols["out"]
     whole = Equation(
-        lambda style: f"{_outputs(subject, style)} = {subject.setting(style).text(subject.forward or '')}",
+        lambda style: (
+            f"{_outputs(subject, style)} = {subject.setting(style).text(subject.forward or '')}"
+        ),
         text=trees.text_of(subject.forward),
     )
     if found is None or trees.called(subject.forward) != "einsum":
@@ -176,7 +182,9 @@ def _forward(subject: Subject) -> tuple[Block, ...]:
                 f"{style.indexed(setting.symbol(name), [str(i) for i in source])}"
                 for to, name, source in shown
             ]
-            more = [style.words("…") if style.words("") == "" else r"\dots"] if len(moved) > 6 else []
+            more = (
+                [style.words("…") if style.words("") == "" else r"\dots"] if len(moved) > 6 else []
+            )
             return ",  ".join([*lines, *more])
 
         blocks.append(Equation(pairs, "for these shapes"))
@@ -186,7 +194,7 @@ def _forward(subject: Subject) -> tuple[Block, ...]:
 def _outputs(subject: Subject, style: Style) -> str:
     if not subject.op.outputs:
         return style.symbol(subject.symbols["out"])
-    return ", ".join(style.symbol(name) for name in subject.op.outputs)
+    return ", ".join(style.symbol(name) for name in subject.op.output_names(subject.call))
 
 
 def _derivation(subject: Subject) -> list[Section]:
@@ -207,7 +215,8 @@ def _derivation(subject: Subject) -> list[Section]:
 def _written(subject: Subject) -> tuple[Block, ...]:
     blocks: list[Block] = []
     out = subject.symbols["out"]
-    symbols = "G_" + ", G_".join(subject.op.outputs) if subject.op.outputs else f"∂L/∂{out}"
+    names = subject.op.output_names(subject.call)
+    symbols = "G_" + ", G_".join(names) if names else f"∂L/∂{out}"
     for i, step in enumerate(subject.op.derivation, 1):
         blocks.append(Paragraph(f"{i}. {step.text}"))
         if step.claim:
@@ -222,7 +231,11 @@ def _written(subject: Subject) -> tuple[Block, ...]:
                 )
             )
     if "G" in {n for s in subject.op.derivation if s.claim for n in _claim_names(s.claim)}:
-        what = f"G = {symbols}" if not subject.op.outputs else f"{symbols} are the gradients of the loss L by the outputs"
+        what = (
+            f"G = {symbols}"
+            if not subject.op.outputs
+            else f"{symbols} are the gradients of the loss L by the outputs"
+        )
         blocks.insert(0, Paragraph(f"L is any number that is computed from the output; {what}."))
     return tuple(blocks)
 
@@ -273,7 +286,9 @@ def _generated(subject: Subject, steps: GradientSteps) -> tuple[Block, ...]:
     else:
         how = "Differentiate the forward; δ is 1 where its indices agree, else 0."
     blocks: list[Block] = [
-        Paragraph(f"1. Let L be any number that is computed from {out}, and G = ∂L/∂{out}. The chain rule goes through every element of {out}:"),
+        Paragraph(
+            f"1. Let L be any number that is computed from {out}, and G = ∂L/∂{out}. The chain rule goes through every element of {out}:"
+        ),
         Equation(chain),
         Paragraph(f"2. {how}"),
         *([Equation(raw)] if raw(UNICODE) != jacobian(UNICODE) else []),
@@ -287,7 +302,9 @@ def _generated(subject: Subject, steps: GradientSteps) -> tuple[Block, ...]:
         blocks += [
             Paragraph("4. Without indices:"),
             Equation(
-                lambda style: f"{style.gradient(subject.setting(style).symbol(name))} = {subject.setting(style).text(matrix)}",
+                lambda style: (
+                    f"{style.gradient(subject.setting(style).symbol(name))} = {subject.setting(style).text(matrix)}"
+                ),
                 text=trees.text_of(matrix),
             ),
         ]
@@ -298,11 +315,19 @@ def _rearranged(subject: Subject) -> tuple[Block, ...]:
     out = subject.symbols["out"]
     if not subject.is_linear:
         return (
-            Paragraph(f"With G = ∂L/∂{out}, the change of L is the inner product of G with the change of {out}; moving everything but the input's own change over to G gives the formula below."),
+            Paragraph(
+                f"With G = ∂L/∂{out}, the change of L is the inner product of G with the change of {out}; moving everything but the input's own change over to G gives the formula below."
+            ),
         )
     blocks: list[Block] = [
-        Paragraph(f"1. The op is linear: it copies or adds elements and computes nothing else, so ∂{out}/∂x is 1 where an element was taken to, and 0 elsewhere."),
-        Paragraph("2. Let G = ∂L/∂" + out + ". By the chain rule an element of the input gets the sum of G over all the places to which it went: the op run backwards."),
+        Paragraph(
+            f"1. The op is linear: it copies or adds elements and computes nothing else, so ∂{out}/∂x is 1 where an element was taken to, and 0 elsewhere."
+        ),
+        Paragraph(
+            "2. Let G = ∂L/∂"
+            + out
+            + ". By the chain rule an element of the input gets the sum of G over all the places to which it went: the op run backwards."
+        ),
     ]
     moved = copies(subject)
     if moved is not None:
@@ -312,7 +337,12 @@ def _rearranged(subject: Subject) -> tuple[Block, ...]:
                 if owner == name:
                     places.setdefault(source, []).append(to)
             if places:
-                blocks.append(Equation(_backwards(subject, name, dict(list(places.items())[:4])), "for these shapes"))
+                blocks.append(
+                    Equation(
+                        _backwards(subject, name, dict(list(places.items())[:4])),
+                        "for these shapes",
+                    )
+                )
     return tuple(blocks)
 
 
@@ -342,7 +372,17 @@ def _gradient(subject: Subject) -> tuple[Block, ...]:
     words = _glossary(subject)
     if words:
         blocks.append(Bullets(words))
-    blocks.append(Paragraph("In TensorFlow, with G the upstream gradient" + (" and out the output" if any("out" in trees.names_in(t) for t in subject.gradients.values()) else "") + ":"))
+    blocks.append(
+        Paragraph(
+            "In TensorFlow, with G the upstream gradient"
+            + (
+                " and out the output"
+                if any("out" in trees.names_in(t) for t in subject.gradients.values())
+                else ""
+            )
+            + ":"
+        )
+    )
     imports = ["import math"] if any("math." in line for line in code) else []
     blocks.append(Code(tuple([*imports, *code])))
     return tuple(blocks)
@@ -384,7 +424,9 @@ def _complex(subject: Subject) -> list[Section]:
     if not subject.complex_gradients:
         return []
     blocks: list[Block] = [
-        Paragraph("TensorFlow's gradient of a holomorphic function is G times the conjugate derivative, so the factors are conjugated:")
+        Paragraph(
+            "TensorFlow's gradient of a holomorphic function is G times the conjugate derivative, so the factors are conjugated:"
+        )
     ]
     blocks += [
         Equation(_gradient_math(subject, name, tree), text=trees.text_of(tree))
@@ -402,7 +444,9 @@ def _forward_mode(subject: Subject) -> list[Section]:
             "Forward mode",
             (
                 Equation(
-                    lambda style: f"d{_outputs(subject, style)} = {subject.setting(style).text(tree)}",
+                    lambda style: (
+                        f"d{_outputs(subject, style)} = {subject.setting(style).text(tree)}"
+                    ),
                     "how the output moves when the inputs move by d…",
                     trees.text_of(tree),
                 ),
@@ -431,7 +475,9 @@ def _broadcasting(subject: Subject) -> list[Section]:
             "over each axis that an input lacks or has with size 1."
         )
     if op.family == "linalg" and op.name not in ("einsum", "tensordot"):
-        lines.append("Axes before the last two are batch axes: the formula holds for each matrix by itself.")
+        lines.append(
+            "Axes before the last two are batch axes: the formula holds for each matrix by itself."
+        )
     elif is_elementwise(op) and not lines:
         lines.append("Any number of axes: the formula holds element by element.")
     return [Section("Broadcasting and batches", (Bullets(tuple(lines)),))] if lines else []
@@ -470,7 +516,9 @@ def _domain(parameter: Parameter, symbol: str) -> str:
         said.append(f"{symbol} lies below {domain.high:g}")
     kinks = [k for k in domain.kinks if k not in (domain.low, domain.high)]
     if kinks:
-        said.append(f"{symbol} = {' or '.join(f'{k:g}' for k in kinks)} is a point without a (continuous) derivative")
+        said.append(
+            f"{symbol} = {' or '.join(f'{k:g}' for k in kinks)} is a point without a (continuous) derivative"
+        )
     return "; ".join(said) + "." if said else ""
 
 

@@ -23,14 +23,22 @@ def explain_registered(name: str) -> Document:
         near = difflib.get_close_matches(kind, dir(tf.raw_ops), n=1)
         hint = f": did you mean 'tf.raw_ops.{near[0]}'?" if near else ""
         raise UsageError(f"TensorFlow {tf.__version__} has no op {name!r}{hint}")
-    said: list[Block] = [Paragraph(f"{name} has no declaration here: no formula of it has been proved.")]
+    said: list[Block] = [
+        Paragraph(f"{name} has no declaration here: no formula of it has been proved.")
+    ]
     try:
         function: Any = framework._gradient_registry.lookup(kind)  # noqa: SLF001
     except LookupError:
-        said.append(Paragraph(f"TensorFlow {tf.__version__} registers no gradient for it either: the tape raises."))
+        said.append(
+            Paragraph(
+                f"TensorFlow {tf.__version__} registers no gradient for it either: the tape raises."
+            )
+        )
         return Document(name, "", (Section("Registered gradient", tuple(said)),))
     if function is None:
-        said.append(Paragraph("TensorFlow registers it as not differentiable: the tape gives None."))
+        said.append(
+            Paragraph("TensorFlow registers it as not differentiable: the tape gives None.")
+        )
         return Document(name, "", (Section("Registered gradient", tuple(said)),))
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__

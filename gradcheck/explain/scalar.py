@@ -97,7 +97,11 @@ def _to_sympy(node: ast.expr, symbols: dict[str, Any], sympy: Any) -> Any:
         return _to_sympy(part, symbols, sympy)
 
     if isinstance(node, ast.Constant):
-        return sympy.Integer(node.value) if isinstance(node.value, int) else sympy.Rational(str(node.value))
+        return (
+            sympy.Integer(node.value)
+            if isinstance(node.value, int)
+            else sympy.Rational(str(node.value))
+        )
     if isinstance(node, ast.Name):
         return symbols[node.id] if node.id in symbols else {"pi": sympy.pi, "e": sympy.E}[node.id]
     if isinstance(node, ast.UnaryOp):

@@ -294,7 +294,9 @@ _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
 def opposite(condition: ast.expr) -> ast.expr:
     """The condition that holds where the other fails."""
     if isinstance(condition, ast.Compare):
-        return ast.Compare(condition.left, [_OPPOSITE[type(condition.ops[0])]], condition.comparators)
+        return ast.Compare(
+            condition.left, [_OPPOSITE[type(condition.ops[0])]], condition.comparators
+        )
     return trees.call("logical_not", condition)
 
 

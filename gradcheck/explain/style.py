@@ -256,6 +256,9 @@ class Latex:
             "min",
             "det",
         )
+        if not name.isascii() and name not in _GREEK:
+            letters = "".join(_GREEK.get(c, c) for c in escaped)
+            escaped = letters
         shown = _GREEK.get(name) or (rf"\{name}" if known else rf"\operatorname{{{escaped}}}")
         shown = f"{shown}_{{{below.replace('−', '-')}}}" if below else shown
         return rf"{shown}\left({', '.join(args)}\right)"

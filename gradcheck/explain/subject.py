@@ -42,7 +42,9 @@ def make_call(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> C
         inputs = [parameter.name for parameter in op.inputs]
         for name in shapes:
             if name not in inputs:
-                raise UsageError(f"{op.name} has no input {name!r}: its inputs are {', '.join(inputs)}")
+                raise UsageError(
+                    f"{op.name} has no input {name!r}: its inputs are {', '.join(inputs)}"
+                )
         shapes = _completed(op, shapes, args)
     elif not shapes and example is not None:
         shapes = _variadic_shapes(op, args) or example.shapes
@@ -91,9 +93,7 @@ def _turned(shapes: dict[str, Shape], fixed: Mapping[str, Shape]) -> list[dict[s
     found = []
     for mask in range(1, 2 ** min(len(free), 3)):
         chosen = {n for i, n in enumerate(free) if mask >> i & 1}
-        found.append(
-            {n: (*s[:-2], s[-1], s[-2]) if n in chosen else s for n, s in shapes.items()}
-        )
+        found.append({n: (*s[:-2], s[-1], s[-2]) if n in chosen else s for n, s in shapes.items()})
     return found
 
 
@@ -133,7 +133,7 @@ class Subject:
     @cached_property
     def shape(self) -> Any:
         """The shape of the output, or a list of shapes of several."""
-        return self.op.shape(self.call)
+        return self.op.output_shapes(self.call) if self.op.outputs else self.op.shape(self.call)
 
     @cached_property
     def symbols(self) -> dict[str, str]:
@@ -141,13 +141,15 @@ class Subject:
         op = self.op
         match = re.match(r"(\w) = ", op.summary)
         found = {"out": match[1] if match else "y", "G": "G", **op.symbols}
-        for i, name in enumerate(op.outputs):
+        for i, name in enumerate(op.output_names(self.call)):
             found[f"out[{i}]"], found[f"G[{i}]"] = name, f"G_{name}"
         names = list(self.call.shapes)
         for name in names:
             if name not in found:
                 taken = {*found.values()}
-                short = "x" if len(self.differentiable) == 1 and name in self.differentiable else name
+                short = (
+                    "x" if len(self.differentiable) == 1 and name in self.differentiable else name
+                )
                 found[name] = name if len(name) == 1 or short in taken else short
         return found
 
@@ -206,7 +208,13 @@ class Subject:
                 trees.substitute(gradient, {"G": ast.Name(f"d{name}")})
                 for name, gradient in self.gradients.items()
             ]
-        elif self.forward is not None and self.op.family in ("array", "joining", "linalg", "reduce", "nn"):
+        elif self.forward is not None and self.op.family in (
+            "array",
+            "joining",
+            "linalg",
+            "reduce",
+            "nn",
+        ):
             if not self.is_linear:
                 return None
             parts = [
@@ -235,8 +243,18 @@ class Subject:
         for node in ast.walk(self.forward):
             if trees.called(node) in bending or isinstance(node, ast.Pow | ast.Div):
                 return False
-        uses = [n.id for n in ast.walk(self.forward) if isinstance(n, ast.Name)]
-        return all(uses.count(name) == 1 for name in self.differentiable) or self.op.name == "cumsum"
+        shapes = {
+            id(inner)
+            for n in ast.walk(self.forward)
+            if trees.called(n) in ("shape", "size")
+            for inner in ast.walk(n)
+        }
+        uses = [
+            n.id for n in ast.walk(self.forward) if isinstance(n, ast.Name) and id(n) not in shapes
+        ]
+        return (
+            all(uses.count(name) == 1 for name in self.differentiable) or self.op.name == "cumsum"
+        )
 
     def known(self) -> dict[str, Value | Any]:
         """The names of formulas for the calculus."""

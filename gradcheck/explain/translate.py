@@ -154,8 +154,6 @@ class Translation:
     def _elementwise(self, function: str, args: list[Any]) -> Value:
         values = [self._array(arg) for arg in args]
         shape = np.broadcast_shapes(*(value.shape for value in values))
-        if function == "float32":
-            return self._array(float(np.float32(values[0].at(()).value)))  # type: ignore[union-attr]
         return Value(shape, lambda ix: Apply(function, tuple(v.fitted(ix) for v in values)))
 
     def _call(self, name: str, args: list[Any]) -> Any:
@@ -166,7 +164,9 @@ class Translation:
         if not any(isinstance(arg, Value) for arg in _flat(args)):
             if name in ("ones", "zeros", "eye"):
                 return self._filled(name, args)
-            return FUNCTIONS[name](*args)
+            if name in ELEMENTWISE:
+                return self._elementwise(name, args)
+            return FUNCTIONS[name](*(float(a) if isinstance(a, Fraction) else a for a in args))
         if name in ELEMENTWISE:
             return self._elementwise(name, args)
         method = getattr(self, f"_{name}", None)
@@ -400,15 +400,18 @@ def _arithmetic(op: ast.operator, a: Any, b: Any) -> Any:
 
 
 def _shape_after(name: str, args: list[Any]) -> Shape:
-    """The shape of a result, found by trying with zeros; ones where zeros have no inverse."""
-    with np.errstate(all="ignore"):
+    """The shape of a result, found by trying: with indices, with zeros, with invertible matrices."""
+    tries = (
+        lambda a: a,
+        lambda a: a.astype(np.float64),
+        lambda a: np.broadcast_to(np.eye(*a.shape[-2:]), a.shape) if a.ndim >= 2 else a,
+    )
+    failure: Exception | None = None
+    for change in tries:
+        ready = [change(a) if isinstance(a, np.ndarray) else a for a in args]
         try:
-            return np.shape(FUNCTIONS[name](*args))
-        except (np.linalg.LinAlgError, ValueError):
-            ready = [
-                np.broadcast_to(np.eye(*a.shape[-2:]), a.shape)
-                if isinstance(a, np.ndarray) and a.ndim >= 2
-                else a
-                for a in args
-            ]
-            return np.shape(FUNCTIONS[name](*ready))
+            with np.errstate(all="ignore"):
+                return np.shape(FUNCTIONS[name](*ready))
+        except (np.linalg.LinAlgError, ValueError, TypeError, OverflowError) as error:
+            failure = error
+    raise NotDerivable(name) from failure

@@ -54,7 +54,9 @@ class Proof:
     holds: bool
 
 
-def verify_op(subject: Subject, values: Mapping[str, Array] | None = None, seed: int = 0) -> list[Proof]:
+def verify_op(
+    subject: Subject, values: Mapping[str, Array] | None = None, seed: int = 0
+) -> list[Proof]:
     """Every formula that the explanation of an op prints."""
     call = subject.call
     domains = {p.name: p for p in subject.op.inputs}
@@ -81,14 +83,19 @@ def verify_op(subject: Subject, values: Mapping[str, Array] | None = None, seed:
                 ("derivation", lambda known, s=steps: evaluate(s.result, known, s.at))  # type: ignore[misc]
             )
             if steps.matrix is not None:
-                formulas.append(("without indices", lambda known, t=steps.matrix: trees.run(t, known)))  # type: ignore[misc]
+                formulas.append(
+                    ("without indices", lambda known, t=steps.matrix: trees.run(t, known))
+                )  # type: ignore[misc]
         printed[name] = formulas
     domain_of = {n: domains.get(n, subject.op.inputs[0]).domain for n in call.shapes}
     return _prove(case, drawn, printed, call.args, domain_of, structures, seed, lambda known: known)
 
 
 def verify_expression(
-    graph: Graph, values: Mapping[str, Array] | None = None, seed: int = 0, wanted: tuple[str, ...] | None = None
+    graph: Graph,
+    values: Mapping[str, Array] | None = None,
+    seed: int = 0,
+    wanted: tuple[str, ...] | None = None,
 ) -> list[Proof]:
     """The chain of adjoints and the closed forms of an expression."""
     case = _case(TargetKind.EXPR, graph.text, graph.inputs, {})
@@ -106,12 +113,23 @@ def verify_expression(
     failure = "the expression is not finite at any point that was tried"
     for domain in _domains(graph):
         drawn = {n: _draw(domain.get(n, ANYWHERE), s, n, seed) for n, s in graph.inputs.items()}
-        drawn |= {name: np.asarray(value, dtype=np.float64) for name, value in (values or {}).items()}
+        drawn |= {
+            name: np.asarray(value, dtype=np.float64) for name, value in (values or {}).items()
+        }
         upstream = np.zeros(graph.shapes[graph.output])
         out = run_chain(graph, drawn, upstream)[graph.output]
         if np.isfinite(out).all():
             domains = {n: domain.get(n, ANYWHERE) for n in graph.inputs}
-            return _prove(case, drawn, printed, {}, domains, {}, seed, lambda known: run_chain(graph, known, known["G"]))
+            return _prove(
+                case,
+                drawn,
+                printed,
+                {},
+                domains,
+                {},
+                seed,
+                lambda known: run_chain(graph, known, known["G"]),
+            )
     raise UsageError(f"{failure}: give one with --at")
 
 
@@ -136,7 +154,9 @@ def _draw(domain: Domain, shape: Shape, name: str, seed: int) -> Array:
     return draw(domain.sample, shape, False, rng, domain)
 
 
-def _case(kind: TargetKind, text: str, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> Case:
+def _case(
+    kind: TargetKind, text: str, shapes: Mapping[str, Shape], args: Mapping[str, Any]
+) -> Case:
     here = Location("explain", 1, 1)
     inputs = tuple(Input(name, tuple(shape), here) for name, shape in shapes.items())
     return Case("explain", "explain", "explain", here, Target(kind, text, here), inputs, dict(args))
@@ -172,7 +192,8 @@ def _prove(
     outputs = _outputs(function, operands)
     upstream = draw_upstream("random", [o.shape for o in outputs], [False] * len(outputs), seed)
     result = check_problem(
-        Problem(function=function, operands=operands, upstream=tuple(upstream), seed=seed), "explain"
+        Problem(function=function, operands=operands, upstream=tuple(upstream), seed=seed),
+        "explain",
     )
     if not result.comparisons:
         raise UsageError(f"TensorFlow could not be asked: {result.message}")
@@ -194,7 +215,18 @@ def _prove(
             with np.errstate(all="ignore"):
                 value = np.asarray(formula(known))
             holds = comparison.verdict in (Verdict.PASS, Verdict.KINK)
-            proofs.append(_proof(comparison.name, label, value, tape, numeric, comparison.error_bar, structure, holds))
+            proofs.append(
+                _proof(
+                    comparison.name,
+                    label,
+                    value,
+                    tape,
+                    numeric,
+                    comparison.error_bar,
+                    structure,
+                    holds,
+                )
+            )
     return proofs
 
 
@@ -219,6 +251,8 @@ def _proof(
         return Proof(name, label, np.inf, np.inf, np.inf, np.inf, holds=False)
     if value.shape != tape.shape:
         return Proof(name, label, np.inf, np.inf, np.inf, np.inf, holds=False)
+    from gradcheck.checker.formula import within
+
     value, tape = within(value, structure), within(tape, structure)
     numeric = numeric if structure == "general" else within(numeric, structure)
     scale = max(1.0, float(np.max(np.abs(tape), initial=0.0)))
@@ -229,15 +263,6 @@ def _proof(
     first, second, third = apart(value, tape), apart(value, numeric), apart(tape, numeric)
     bar_ = float(error_bar or 0.0) / scale
     return Proof(name, label, first, second, third, bar_, holds and first <= TOLERANCE)
-
-
-def within(gradient: Array, structure: str) -> Array:
-    """The part of a gradient that changes within a structure can see."""
-    if structure == "symmetric":
-        return np.asarray((gradient + np.conj(np.swapaxes(gradient, -1, -2))) / 2)
-    if structure == "lower":
-        return np.tril(gradient)
-    return gradient
 
 
 def proof_section(proofs: list[Proof]) -> Section:
@@ -254,5 +279,7 @@ def proof_section(proofs: list[Proof]) -> Section:
         for p in proofs
     )
     head = ("gradient", "printed as", "formula−tape", "formula−numeric", "tape−numeric", "")
-    text = "At a random point with a random G; errors relative to the largest element of the gradient."
+    text = (
+        "At a random point with a random G; errors relative to the largest element of the gradient."
+    )
     return Section("Proof", (Paragraph(text), Table(head, rows)))

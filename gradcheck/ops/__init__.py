@@ -5,7 +5,21 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from gradcheck.ops import array, elementwise, functions, joining, linalg, nn, reduce
+from gradcheck.ops import (
+    array,
+    elementwise,
+    factorisations,
+    functions,
+    images,
+    joining,
+    linalg,
+    losses,
+    nn,
+    pieces,
+    products,
+    reduce,
+    special_functions,
+)
 from gradcheck.ops.declaration import (
     ANYWHERE,
     Call,
@@ -38,7 +52,21 @@ __all__ = [
     "names",
 ]
 
-_FAMILIES = (elementwise, functions, reduce, linalg, array, joining, nn)
+_FAMILIES = (
+    elementwise,
+    functions,
+    special_functions,
+    reduce,
+    linalg,
+    products,
+    factorisations,
+    array,
+    pieces,
+    joining,
+    nn,
+    losses,
+    images,
+)
 
 
 @cache

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 __all__ = [
+    "gather_nd",
     "one_hot_max",
     "part",
     "pick",
     "prod_others",
     "put_slice",
     "scatter_add",
+    "scatter_nd",
     "take",
     "take_along",
     "unbroadcast",
@@ -93,6 +95,20 @@ def scatter_add(like: Any, indices: Any, values: Any, axis: int = 0) -> Array:
     spread = np.moveaxis(values, range(along, along + indices.ndim), range(indices.ndim))
     np.add.at(rows, indices, spread)
     return np.moveaxis(rows, 0, along)
+
+
+def gather_nd(x: Any, indices: Any) -> Array:
+    """The elements or slices of x at the indices, one index per row of the last axis."""
+    x, indices = numbers(x), numbers(indices)
+    return np.asarray(x[tuple(np.moveaxis(indices, -1, 0))])
+
+
+def scatter_nd(indices: Any, values: Any, shape: Any) -> Array:
+    """Zeros of the shape, the values added at the indices, one per row of the last axis."""
+    indices, values = numbers(indices), numbers(values)
+    result = np.zeros(sizes(shape), values.dtype)
+    np.add.at(result, tuple(np.moveaxis(indices, -1, 0)), values)
+    return result
 
 
 def put_slice(like: Any, index: Any, values: Any) -> Array:

@@ -121,13 +121,27 @@ class Op:
     symbols: Mapping[str, str] = field(default_factory=dict)
     """How mathematics writes the inputs and `out`, where not by their own names."""
     outputs: tuple[str, ...] = ()
-    """The names of several outputs: `G` and `out` are then lists, and `shape` gives a list."""
+    """The names of several outputs: `G` and `out` are then lists. One that ends in … stands for
+    any number of them."""
+    shapes: Callable[[Call], list[Shape]] | None = None
+    """The shapes of several outputs; `shape` then gives the first."""
     undefined: tuple[str, ...] = ()
     """Where it is not defined or not differentiable, beyond what the domains say."""
     related: tuple[str, ...] = ()
     """Ops to read next; generated from the family where there are none."""
     example: Example | None = None
     """A call to show; generated where a plain shape will do."""
+
+    def output_shapes(self, call: Call) -> list[Shape]:
+        """The shape of each output."""
+        return [self.shape(call)] if self.shapes is None else self.shapes(call)
+
+    def output_names(self, call: Call) -> tuple[str, ...]:
+        """The names of several outputs in this very call; none where there is only one."""
+        if self.outputs and self.outputs[0].endswith("…"):
+            base = self.outputs[0][:-1]
+            return tuple(f"{base}{i}" for i in range(1, len(self.output_shapes(call)) + 1))
+        return self.outputs
 
     def forward_text(self, call: Call) -> str:
         """What it computes for this very call; empty where the language has no words."""

@@ -59,7 +59,9 @@ def failing_claims(subject: Subject) -> list[str]:
             name, text = step.claim.split(" := ")
             known[name] = trees.run(subject.tree(text), known)
         elif step.claim:
-            left, right = (np.asarray(trees.run(subject.tree(t), known)) for t in step.claim.split(" == "))
+            left, right = (
+                np.asarray(trees.run(subject.tree(t), known)) for t in step.claim.split(" == ")
+            )
             scale = max(1.0, float(np.max(np.abs(right), initial=0.0)))
             left, right = np.broadcast_arrays(left, right)
             if not np.max(np.abs(left - right), initial=0.0) < 1e-7 * scale:

@@ -41,7 +41,12 @@ def apart(one: Any, other: Any) -> float:
 
 
 def known(use: Use, point: Point) -> dict[str, Any]:
-    return {**use.op.call(use.shapes, use.args).args, **point.values, "G": point.upstream, "out": point.out}
+    return {
+        **use.op.call(use.shapes, use.args).args,
+        **point.values,
+        "G": point.upstream,
+        "out": point.out,
+    }
 
 
 def structure(use: Use, name: str) -> str:
@@ -61,15 +66,31 @@ def test_every_printed_formula_agrees_with_the_tape(use: Use) -> None:
         steps = gradient_steps(subject, name)
         if steps is None:
             continue
-        assert apart(within(evaluate_element(steps.result, values, steps.at), kind), within(tape, kind)) < TOLERANCE
-        assert apart(evaluate_element(steps.product, values, steps.at), evaluate_element(steps.result, values, steps.at)) < TOLERANCE
+        assert (
+            apart(
+                within(evaluate_element(steps.result, values, steps.at), kind), within(tape, kind)
+            )
+            < TOLERANCE
+        )
+        assert (
+            apart(
+                evaluate_element(steps.product, values, steps.at),
+                evaluate_element(steps.result, values, steps.at),
+            )
+            < TOLERANCE
+        )
         bound = tuple(i for i in steps.out if isinstance(i, str))
         for line in (steps.raw, steps.jacobian):
             whole = Product((Tensor("G", steps.out), line))
             total = Total(bound, whole) if bound else whole
-            assert apart(within(evaluate_element(total, values, steps.at), kind), within(tape, kind)) < TOLERANCE
+            assert (
+                apart(within(evaluate_element(total, values, steps.at), kind), within(tape, kind))
+                < TOLERANCE
+            )
         if steps.matrix is not None:
-            assert apart(within(trees.run(steps.matrix, values), kind), within(tape, kind)) < TOLERANCE
+            assert (
+                apart(within(trees.run(steps.matrix, values), kind), within(tape, kind)) < TOLERANCE
+            )
 
 
 @pytest.mark.parametrize("use", USES, ids=str)
@@ -80,7 +101,9 @@ def test_the_forward_that_is_printed_is_what_tensorflow_computes(use: Use) -> No
         return
     values = known(use, point)
     found = trees.run(subject.forward, values)
-    for one, other in zip(found, point.out, strict=True) if use.op.outputs else [(found, point.out)]:
+    for one, other in (
+        zip(found, point.out, strict=True) if use.op.outputs else [(found, point.out)]
+    ):
         assert apart(one, other) < TOLERANCE
     element = forward_element(subject)
     if element is not None:
@@ -94,7 +117,9 @@ def test_forward_mode_is_the_transpose_of_reverse_mode(use: Use) -> None:
     rng = np.random.default_rng(0)
     moves: dict[str, Array] = {}
     for name in point.tape:
-        moves[f"d{name}"] = within(rng.standard_normal(point.values[name].shape), structure(use, name))
+        moves[f"d{name}"] = within(
+            rng.standard_normal(point.values[name].shape), structure(use, name)
+        )
     moved = trees.run(subject.tangent, known(use, point) | moves)
     pairs = zip(point.upstream, moved, strict=True) if use.op.outputs else [(point.upstream, moved)]
     forward = sum(float(np.sum(a * b)) for a, b in pairs)
@@ -117,7 +142,9 @@ def test_a_wrong_claim_is_found() -> None:
     op = find("inv")
     assert op is not None
     wrong = replace(op, derivation=(Step("Wrong.", "dout == matmul(matmul(out, dinput), out)"),))
-    assert failing_claims(Subject(wrong, wrong.call({"input": (3, 3)}, {}))) == [wrong.derivation[0].claim]
+    assert failing_claims(Subject(wrong, wrong.call({"input": (3, 3)}, {}))) == [
+        wrong.derivation[0].claim
+    ]
 
 
 @pytest.mark.parametrize("use", USES, ids=str)
@@ -138,5 +165,7 @@ def test_every_formula_is_shown_as_it_is_executed() -> None:
         use = next(use for use in USES if use.op is op)
         subject = subject_of(use)
         for name, tree in subject.gradients.items():
-            declared = trees.substitute(trees.read(op.formulas(subject.call)[name]), dict(subject.call.args))
+            declared = trees.substitute(
+                trees.read(op.formulas(subject.call)[name]), dict(subject.call.args)
+            )
             assert trees.text_of(trees.real(declared)) == trees.text_of(tree)

@@ -89,10 +89,14 @@ def evaluate(
 
     def random(out: Any) -> Array:
         drawn_ = rng.standard_normal(out.shape)
-        return np.asarray(drawn_ + 1j * rng.standard_normal(out.shape) if out.dtype.is_complex else drawn_)
+        return np.asarray(
+            drawn_ + 1j * rng.standard_normal(out.shape) if out.dtype.is_complex else drawn_
+        )
 
     upstreams = [random(out) for out in outs]
-    found = tape.gradient(outs, [tensors[name] for name in real], [tf.constant(u) for u in upstreams])
+    found = tape.gradient(
+        outs, [tensors[name] for name in real], [tf.constant(u) for u in upstreams]
+    )
     upstream: Any = upstreams if op.outputs else upstreams[0]
     out: Any = [o.numpy() for o in outs] if op.outputs else np.asarray(outs[0])
     known = {**call.args, **values, "G": upstream, "out": out}

@@ -44,8 +44,8 @@ def test_every_op_has_calls() -> None:
 @pytest.mark.parametrize("use", USES, ids=str)
 def test_formula_and_shape_agree_with_tensorflow(use: Use) -> None:
     point = evaluate(use.op, use.shapes, use.args)
-    shape = use.op.shape(use.op.call(use.shapes, use.args))
-    assert shape == ([out.shape for out in point.out] if use.op.outputs else point.out.shape)
+    shapes = use.op.output_shapes(use.op.call(use.shapes, use.args))
+    assert shapes == [out.shape for out in (point.out if use.op.outputs else [point.out])]
     assert disagreement(use.op, point) < 1e-12
 
 
@@ -65,7 +65,9 @@ def test_formula_agrees_with_tensorflow_for_complex_inputs(use: Use) -> None:
 )
 def test_a_wrong_formula_disagrees(name: str, wrong: dict[str, str]) -> None:
     use = next(use for use in USES if use.op.name == name and max(map(len, use.shapes.values())))
-    assert disagreement(use.op, evaluate(replace(use.op, formula=wrong), use.shapes, use.args)) > 1e-4
+    assert (
+        disagreement(use.op, evaluate(replace(use.op, formula=wrong), use.shapes, use.args)) > 1e-4
+    )
 
 
 def test_a_forgotten_conjugate_disagrees_for_complex_inputs() -> None:
