@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import ANYWHERE, Derivation, Domain, Op, Parameter
+from gradcheck.ops.declaration import ANYWHERE, Derivation, Domain, Example, Op, Parameter
 from gradcheck.ops.rules import broadcast_call
 
 NONZERO = Domain(sample=Sample("nonzero"), kinks=(0.0,))
@@ -28,6 +28,8 @@ def elementwise(
     related: tuple[str, ...] = (),
     derivation: Derivation = (),
     args: dict[str, Any] | None = None,
+    required: tuple[str, ...] = (),
+    example: Example | None = None,
     domains: dict[str, Domain] | None = None,
     pitfalls: tuple[str, ...] = (),
     **formula: str,
@@ -43,6 +45,8 @@ def elementwise(
         formula=formula,
         shape=broadcast_call,
         args=args or {},
+        required=required,
+        example=example,
         aliases=aliases,
         pitfalls=pitfalls,
         forward=forward,

@@ -9,7 +9,7 @@ from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter, Step
 from gradcheck.ops.elementwise import BROADCASTING, elementwise
 from gradcheck.ops.functions import POSITIVE
-from gradcheck.ops.rules import one_axis, only
+from gradcheck.ops.rules import one_axis, only, several_axes
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -43,7 +43,7 @@ def _sparse_shape(call: Call) -> Shape:
 
 def _with_axis(call: Call) -> Shape:
     shape = only(call)
-    one_axis(call.args["axis"], len(shape))
+    several_axes(call.args["axis"], len(shape))
     return shape
 
 
@@ -237,11 +237,11 @@ OPS = (
         forward="x / sqrt(sum(square(x), axis, True))",
         tangent="(dx - out * sum(dx * out, axis, True)) / sqrt(sum(square(x), axis, True))",
         shape=_with_axis,
-        args={"axis": -1},
+        args={"axis": None},
         aliases=("tf.nn.l2_normalize", "tf.linalg.l2_normalize"),
         derivation=_NORMALISE,
         undefined=("At the zero vector; below a length of 1e-6 TensorFlow divides by 1e-6.",),
-        example=Example({"x": (2, 3)}),
+        example=Example({"x": (2, 3)}, {"axis": 1}),
         related=("norm", "layer_norm"),
         pitfalls=("The gradient is perpendicular to y: length cannot be learned through it.",),
     ),
@@ -250,7 +250,11 @@ OPS = (
         "tf.nn.batch_normalization",
         "y = (x - mean)/√(variance + ε)·scale + offset",
         family="nn",
-        args={"variance_epsilon": 0.001},
+        required=("variance_epsilon",),
+        example=Example(
+            {"x": (2, 3), "mean": (3,), "variance": (3,), "offset": (3,), "scale": (3,)},
+            {"variance_epsilon": 0.001},
+        ),
         domains={"variance": POSITIVE},
         forward="(x - mean) / sqrt(variance + variance_epsilon) * scale + offset",
         x="G * scale / sqrt(variance + variance_epsilon)",

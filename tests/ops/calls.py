@@ -336,7 +336,10 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
         ({"labels": (2, 2), "logits": (2, 2, 4)}, {}),
     ),
     "l2_loss": (({"t": (3,)}, {}), ({"t": (2, 3)}, {})),
-    "l2_normalize": (({"x": (3,)}, {}), ({"x": (2, 3)}, {"axis": 0})),
+    "l2_normalize": (({"x": (3,)}, {}), ({"x": (2, 3)}, {"axis": 0}), ({"x": (2, 3)}, {})),
+    "clip_by_value": tuple(
+        ({"t": shape}, {"clip_value_min": -0.5, "clip_value_max": 0.5}) for (shape,) in _UNARY
+    ),
     "batch_normalization": (
         (
             {"x": (2, 3), "mean": (3,), "variance": (3,), "offset": (3,), "scale": (3,)},
@@ -384,6 +387,8 @@ def _uses(op: Op) -> Iterator[Use]:
         if op.name == "sigmoid_cross_entropy_with_logits":
             # The only one of them that does not broadcast.
             table = tuple(shapes for shapes in _BINARY if shapes[0] == shapes[1])
+        if op.required:
+            table = ()
         yield from (Use(op, dict(zip(names, shapes, strict=True))) for shapes in table)
     if op.name.startswith("reduce_"):
         # Of one element the deviation is 0, and so is its slope's divisor.
