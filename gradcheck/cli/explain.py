@@ -262,7 +262,7 @@ def _literal(text: str) -> Any:
 def _shape(name: str, text: str) -> Shape:
     inner = text.strip("[]() ")
     try:
-        sizes = tuple(int(part) for part in re.split(r"[,x×\s]+", inner) if part)
+        sizes = tuple(int(part) for part in re.split(r"[,×\s]+|(?<=\d)x(?=\d)", inner) if part)
     except ValueError:
         raise UsageError(f"--shape {name}={text}: a shape is whole numbers, such as 3,4") from None
     if any(size < 0 for size in sizes):

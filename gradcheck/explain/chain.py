@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.explain import tree as trees
-from gradcheck.explain.graph import Graph, Step
 from gradcheck.explain.index import Index, Node, NotDerivable, Space
 from gradcheck.explain.matrix import NoMatrixForm, formula_of
 from gradcheck.explain.scalar import NotScalar, can_fuse, derivative
 from gradcheck.explain.simplify import simplify
 from gradcheck.explain.subject import is_elementwise
 from gradcheck.explain.translate import Translation, Value, tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.explain.graph import Graph, Step
 
 __all__ = ["Adjoint", "Closed", "Contribution", "adjoints", "bar", "closed_form", "run_chain"]
 
@@ -123,7 +126,7 @@ def closed_form(graph: Graph, name: str) -> Closed | None:
         except (NotDerivable, NotScalar):
             continue
     readable = [form for form in found if form.formula is not None and _size(form) <= MAX_LENGTH]
-    return (readable or found[-1:] or [None])[0]
+    return next(iter(readable or found[-1:]), None)
 
 
 def _size(form: Closed) -> int:

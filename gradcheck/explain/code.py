@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import re
+from typing import TYPE_CHECKING
 
 from gradcheck.explain import tree as trees
 from gradcheck.explain.tree import called
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gradcheck.model import Shape
 
 __all__ = ["UnknownCode", "tensorflow_code"]
 
@@ -36,14 +42,21 @@ _PLAIN = {
     "det": "tf.linalg.det", "trace": "tf.linalg.trace", "einsum": "tf.einsum",
     "transpose": "tf.transpose", "cumsum": "tf.cumsum", "erf": "tf.math.erf",
     "lgamma": "tf.math.lgamma", "digamma": "tf.math.digamma", "cholesky": "tf.linalg.cholesky",
-    "take": "tf.gather", "diagonal": "tf.linalg.diag_part", "diag": "tf.linalg.diag",
+    "erfc": "tf.math.erfc", "erfinv": "tf.math.erfinv", "bessel_i0": "tf.math.bessel_i0",
+    "bessel_i1": "tf.math.bessel_i1", "bessel_i0e": "tf.math.bessel_i0e",
+    "bessel_i1e": "tf.math.bessel_i1e", "bessel_j0": "tf.math.special.bessel_j0",
+    "bessel_j1": "tf.math.special.bessel_j1", "gather_nd": "tf.gather_nd",
+    "scatter_nd": "tf.scatter_nd", "cross": "tf.linalg.cross", "tile": "tf.tile",
+    "band_part": "tf.linalg.band_part", "diagonal": "tf.linalg.diag_part",
+    "diag": "tf.linalg.diag", "diag_matrix": "tf.linalg.diag",
 }  # fmt: skip
 
 
 def _expand_dims(args: list[str]) -> str:
-    axes = [a.strip() for a in args[1].strip("[]()").split(",") if a.strip()]
+    axes = [int(a) for a in args[1].strip("[]()").split(",") if a.strip()]
     text = args[0]
-    for axis in axes:
+    # Counted from the front or from the back: each new axis must find its place.
+    for axis in sorted(axes, key=abs):
         text = f"tf.expand_dims({text}, {axis})"
     return text
 
@@ -84,6 +97,43 @@ def _unbroadcast(args: list[str]) -> str:
     )
 
 
+def _phi(args: list[str]) -> str:
+    x = args[0]
+    return f"tf.linalg.set_diag(tf.linalg.band_part({x}, -1, 0), tf.linalg.diag_part({x}) / 2)"
+
+
+def _mirror_lower(args: list[str]) -> str:
+    lower = f"tf.linalg.band_part({args[0]}, -1, 0)"
+    strict = f"({lower} - tf.linalg.band_part({args[0]}, 0, 0))"
+    return f"({lower} + tf.linalg.matrix_transpose({strict}))"
+
+
+def _index(text: str) -> str:
+    return text.strip("'\"").replace("newaxis", "tf.newaxis")
+
+
+def _put_slice(args: list[str]) -> str:
+    """The op that TensorFlow's own gradient of a slice uses."""
+    like, index, values = args
+    begin, end, strides = [], [], []
+    for part in _index(index).split(","):
+        match = re.fullmatch(r"\s*(-?\d+):(-?\d+)(?::(-?\d+))?\s*", part)
+        if match is None:
+            raise UnknownCode("an index that is not begin:end")
+        begin.append(int(match[1]))
+        end.append(int(match[2]))
+        strides.append(int(match[3] or 1))
+    return (
+        f"tf.raw_ops.StridedSliceGrad(shape=tf.shape({like}), begin={begin}, end={end}, "
+        f"strides={strides}, dy={values})"
+    )
+
+
+def _one_hot_max(x: str, axis: str = "None") -> str:
+    hits = f"tf.cast(tf.equal({x}, tf.reduce_max({x}, {axis}, keepdims=True)), G.dtype)"
+    return f"({hits} / tf.reduce_sum({hits}, {axis}, keepdims=True))"
+
+
 _SPECIAL: dict[str, Callable[[list[str]], str]] = {
     "expand_dims": _expand_dims,
     "ones": lambda args: _typed("tf.ones", args),
@@ -101,14 +151,20 @@ _SPECIAL: dict[str, Callable[[list[str]], str]] = {
     "tril": lambda args: f"tf.linalg.band_part({args[0]}, -1, 0)",
     "triu": lambda args: f"tf.linalg.band_part({args[0]}, 0, -1)",
     "roll": lambda args: f"tf.roll({args[0]}, {args[1]}, {args[2]})",
-    "float32": lambda args: args[0],
+    "float32": lambda args: f"tf.cast(tf.cast({args[0]}, tf.float32), G.dtype)",
+    "phi": _phi,
+    "mirror_lower": _mirror_lower,
+    "eigenvectors": lambda args: f"tf.linalg.eigh({args[0]})[1]",
+    "left_singular": lambda args: f"tf.linalg.svd({args[0]})[1]",
+    "right_singular": lambda args: f"tf.linalg.svd({args[0]})[2]",
+    "pick": lambda args: f"{args[0]}[{_index(args[1])}]",
+    "put_slice": _put_slice,
+    "take": lambda args: f"tf.gather({args[0]}, {args[1]}, axis={args[2]})",
+    "one_hot": lambda args: f"tf.one_hot({args[0]}, {args[1]}, dtype=G.dtype)",
+    "polygamma": lambda args: f"tf.math.polygamma(tf.cast({args[0]}, G.dtype), {args[1]})",
+    "scalar": lambda args: f"tf.reshape({args[0]}, [])",
     "one_hot_max": lambda args: _one_hot_max(*args),
 }
-
-
-def _one_hot_max(x: str, axis: str = "None") -> str:
-    hits = f"tf.cast(tf.equal({x}, tf.reduce_max({x}, {axis}, keepdims=True)), G.dtype)"
-    return f"({hits} / tf.reduce_sum({hits}, {axis}, keepdims=True))"
 
 
 def _unreduce(node: ast.Call) -> str:
@@ -133,9 +189,26 @@ def _unreduce(node: ast.Call) -> str:
     return f"tf.broadcast_to({value}, {shape})"
 
 
-def tensorflow_code(formula: ast.expr) -> str:
+def tensorflow_code(formula: ast.expr, shapes: Mapping[str, Shape] | None = None) -> str:
     """One line of TensorFlow; raises UnknownCode where there is none."""
+    for node in ast.walk(formula):
+        if isinstance(node, ast.Call) and called(node) == "einsum":
+            _refuse_stretching(node, shapes or {})
     return _text(formula)
+
+
+def _refuse_stretching(node: ast.Call, shapes: Mapping[str, Shape]) -> None:
+    """Numpy's einsum stretches an axis of size 1 to its namesakes; TensorFlow's refuses to."""
+    sizes: dict[str, int] = {}
+    equation = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
+    for term, factor in zip(
+        str(equation).partition("->")[0].split(","), node.args[1:], strict=False
+    ):
+        known = isinstance(factor, ast.Name) and "." not in term
+        shape = shapes.get(factor.id, ()) if known and isinstance(factor, ast.Name) else ()
+        for letter, size in zip(term, shape, strict=False):
+            if sizes.setdefault(letter, size) != size:
+                raise UnknownCode("an einsum that stretches an axis")
 
 
 def _text(node: ast.expr) -> str:
@@ -180,5 +253,5 @@ def _call(node: ast.Call) -> str:
         return f"tf.concat({args[0]}, {args[1] if len(args) > 1 else '0'})"
     if name == "where":
         # TensorFlow does not turn a plain 0 into the dtype of the other branch here.
-        args = [f"tf.zeros_like(G)" if a == "0" else a for a in args]
+        args = ["tf.zeros_like(G)" if a == "0" else a for a in args]
     return f"{_PLAIN[name]}({', '.join(args)})"

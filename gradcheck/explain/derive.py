@@ -128,14 +128,14 @@ def _own_element(subject: Subject, name: str, out: tuple[Index, ...]) -> Node:
 
 
 def _slope(subject: Subject, name: str, translation: Translation) -> Value:
-    """dy/dx of an elementwise op: its declared formula for an upstream of one."""
+    """The slope dy/dx of an elementwise op: its declared formula for an upstream of one."""
     one = trees.substitute(subject.gradients[name], {"G": 1})
     return translation.value(one)
 
 
 @cache
 def _by_function() -> dict[str, Op]:
-    """The elementwise op that is one function of the language: `exp`, `log`, …"""
+    """By function of the language, the elementwise op that is just this function."""
     found: dict[str, Op] = {}
     for op in ops.all_ops():
         if is_elementwise(op) and isinstance(op.forward, str):

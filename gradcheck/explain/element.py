@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,6 +25,7 @@ from gradcheck.explain.index import (
     Total,
     extent,
     free,
+    magnitude,
 )
 from gradcheck.explain.setting import ATOM, POWER, PRODUCT, SUM
 from gradcheck.ops.language import CONSTANTS, FUNCTIONS
@@ -103,7 +105,7 @@ class ElementSetting:
     def _number(self, value: Fraction | float) -> tuple[str, int]:
         style = self.setting.style
         sign = style.minus() if value < 0 else ""
-        value = abs(value)
+        value = magnitude(value)
         if isinstance(value, Fraction) and value.denominator != 1:
             shown = style.quotient(str(value.numerator), str(value.denominator)).replace(" ", "")
             return sign + shown, SUM if sign else PRODUCT
@@ -128,49 +130,47 @@ class ElementSetting:
     def _product(self, factors: tuple[Node, ...], names: Names) -> tuple[str, int]:
         style = self.setting.style
         coefficient: Fraction | float = Fraction(1)
-        above: list[tuple[Node, int]] = []
-        below: list[Node] = []
+        above, below = Counter[Node](), Counter[Node]()
         for factor in factors:
             if isinstance(factor, Number):
                 coefficient *= factor.value
             elif isinstance(factor, Apply) and factor.function == "reciprocal":
-                below.append(factor.args[0])
-            elif above and any(factor == other for other, _ in above):
-                above = [(f, n + (f == factor)) for f, n in above]
+                below[factor.args[0]] += 1
             else:
-                above.append((factor, 1))
+                above[factor] += 1
         sign = style.minus() if coefficient < 0 else ""
-        coefficient = abs(coefficient)
-        parts = []
+        coefficient = magnitude(coefficient)
+        under = []
         if isinstance(coefficient, Fraction) and coefficient.denominator != 1:
-            below.insert(0, Number(Fraction(coefficient.denominator)))
+            under.append(style.number(coefficient.denominator))
             coefficient = Fraction(coefficient.numerator)
-        if coefficient != 1 or not above:
-            parts.append(style.number(float(coefficient)))
+        parts = [style.number(float(coefficient))] if coefficient != 1 or not above else []
+        fraction = style.quotient("", "").startswith("\\")
+        alone = len(below) + len(under) == 1
+        under += self._powers(below, names, SUM if fraction and alone else POWER)
         # A sum over indices reaches as far as it can: it stands last, or in brackets.
-        above.sort(key=lambda pair: isinstance(pair[0], Total))
-        for position, (factor, count) in enumerate(above):
-            if count > 1:
-                parts.append(style.power(self._set(factor, names, ATOM)[0], str(count)))
-            elif isinstance(factor, Total) and position == len(above) - 1 and not below:
-                parts.append(self._set(factor, names)[0])
-            else:
-                parts.append(self._set(factor, names, POWER)[0])
+        ordered = Counter(dict(sorted(above.items(), key=lambda pair: isinstance(pair[0], Total))))
+        parts += self._powers(ordered, names, POWER, open_end=not under)
         text = style.dot(parts)
-        if below:
-            fraction = style.quotient("", "").startswith("\\")
-            least = SUM if fraction and len(below) == 1 else POWER
-            bottom = []
-            for factor in dict.fromkeys(below):
-                count = below.count(factor)
-                if count > 1:
-                    bottom.append(style.power(self._set(factor, names, ATOM)[0], str(count)))
-                else:
-                    bottom.append(self._set(factor, names, least)[0])
-            under = style.dot(bottom)
-            under = style.group(under) if len(bottom) > 1 and not fraction else under
-            text = style.quotient(text, under)
+        if under:
+            bottom = style.dot(under)
+            bottom = style.group(bottom) if len(under) > 1 and not fraction else bottom
+            text = style.quotient(text, bottom)
         return sign + text, SUM if sign else PRODUCT
+
+    def _powers(
+        self, factors: Counter[Node], names: Names, least: int, *, open_end: bool = False
+    ) -> list[str]:
+        """The factors, each with its power; the last may be a sum without brackets."""
+        parts = []
+        for position, (factor, count) in enumerate(factors.items(), 1):
+            last = open_end and position == len(factors) and isinstance(factor, Total)
+            if count > 1:
+                base = self._set(factor, names, ATOM)[0]
+                parts.append(self.setting.style.power(base, str(count)))
+            else:
+                parts.append(self._set(factor, names, SUM if last else least)[0])
+        return parts
 
     def _array(self, node: Array, names: Names) -> tuple[str, int]:
         shown = self._indices(node.indices, names)

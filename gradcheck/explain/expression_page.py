@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,8 @@ from gradcheck.explain.element import ElementSetting, letters_for
 from gradcheck.explain.setting import Setting
 
 if TYPE_CHECKING:
+    import ast
+
     from gradcheck.explain.graph import Graph
     from gradcheck.explain.style import Style
 
@@ -105,7 +107,7 @@ def _gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
         left = (
             setting.symbol(bar(graph, name))
             if name not in graph.inputs
-            else style.gradient(setting.symbol(name))
+            else setting.gradient(setting.symbol(name))
         )
         return f"{left} = {setting.text(tree)}"
 
@@ -117,7 +119,8 @@ def _backward(
 ) -> tuple[Block, ...]:
     blocks: list[Block] = [
         Paragraph(
-            f"L is any number that is computed from the result {graph.output}. G = ∂L/∂{graph.output}, and a bar "
+            f"L is any number that is computed from the result {graph.output}. G = "
+            f"∂L/∂{graph.output}, and a bar "
             "marks the gradient of L by a step."
         )
     ]
@@ -130,7 +133,8 @@ def _backward(
             uses = ", ".join(f"step {numbers[p.step]}" for p in adjoint.parts)
             blocks.append(
                 Paragraph(
-                    f"{adjoint.name} is used {len(adjoint.parts)} times ({uses}): what comes back is added."
+                    f"{adjoint.name} is used {len(adjoint.parts)} times ({uses}): what comes "
+                    "back is added."
                 )
             )
         by = ", ".join(
@@ -163,7 +167,7 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
         setting = setting_of(graph, style)
         names = letters_for(form.indices)
         shown = [names[i] if isinstance(i, str) else str(i) for i in form.indices]
-        left = style.gradient(setting.symbol(name), shown)
+        left = setting.gradient(setting.symbol(name), shown)
         return f"{left} = {ElementSetting(setting).text(form.node, names)}"
 
     if form.indices or form.formula is None:
@@ -177,10 +181,9 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
                 trees.text_of(formula),
             )
         )
-        try:
-            blocks.append(Code((f"d{name} = {tensorflow_code(formula)}",)))
-        except UnknownCode:
-            pass
+        shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
+        with contextlib.suppress(UnknownCode):
+            blocks.append(Code((f"d{name} = {tensorflow_code(formula, shapes)}",)))
     if not form.inlined:
         blocks.append(Paragraph("The steps that are named in it are those of the forward pass."))
     return tuple(blocks)

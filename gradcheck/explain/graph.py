@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,8 @@ from gradcheck.spec.expression import parse_tf
 from gradcheck.spec.syntax import parse_tree
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call, Op
     from gradcheck.spec.syntax import Tree

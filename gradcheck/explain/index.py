@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from gradcheck.model import Shape
+if TYPE_CHECKING:
+    from gradcheck.model import Shape
 
 __all__ = [
     "Apply",
@@ -34,11 +35,17 @@ __all__ = [
     "differentiate",
     "extent",
     "free",
+    "magnitude",
     "rename",
     "walk",
 ]
 
 Index = str | int
+
+
+def magnitude(value: Fraction | float) -> Fraction | float:
+    """The number without its sign, as exact as before."""
+    return -value if value < 0 else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,12 +26,15 @@ from gradcheck.explain.index import (
     Total,
     extent,
     free,
+    magnitude,
     walk,
 )
 from gradcheck.explain.simplify import Term, terms_of
 from gradcheck.explain.tree import call, called, read
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradcheck.explain.index import Space
 
 __all__ = ["NoMatrixForm", "formula_of"]
@@ -120,7 +123,7 @@ def _sizes(indices: tuple[Index, ...]) -> ast.expr:
 def _joined(parts: list[tuple[Fraction | float, ast.expr | None]]) -> ast.expr:
     result: ast.expr | None = None
     for coefficient, body in parts:
-        scaled = _scaled(abs(coefficient), body)
+        scaled = _scaled(magnitude(coefficient), body)
         if result is None:
             result = ast.UnaryOp(ast.USub(), scaled) if coefficient < 0 else scaled
         else:
@@ -144,7 +147,7 @@ def _number(value: Fraction | float) -> ast.expr:
     if isinstance(value, Fraction) and value.denominator != 1:
         return ast.BinOp(ast.Constant(value.numerator), ast.Div(), ast.Constant(value.denominator))
     return ast.Constant(
-        int(value) if float(value).is_integer() and abs(value) < 1e15 else float(value)
+        int(value) if float(value).is_integer() and magnitude(value) < 1e15 else float(value)
     )
 
 
@@ -191,38 +194,42 @@ def _pointwise(node: Node, indices: tuple[Index, ...]) -> ast.expr:
     return _function(node, lambda inner: _pointwise(inner, indices))
 
 
-def _function(node: Node, inner: object) -> ast.expr:
+def _function(node: Node, inner: Callable[[Node], ast.expr]) -> ast.expr:
     """Arithmetic and functions of numbers, the same in every layout."""
-    assert callable(inner)  # noqa: S101  (for the type checker)
     if isinstance(node, Number):
         return _number(node.value)
     if isinstance(node, Product):
         return _times([inner(f) for f in node.factors])
     if isinstance(node, Sum):
-        parts: list[tuple[Fraction | float, ast.expr | None]] = []
-        for term in node.terms:
-            if isinstance(term, Product) and isinstance(term.factors[0], Number):
-                rest = term.factors[1:]
-                parts.append((term.factors[0].value, _times([inner(f) for f in rest])))
-            elif isinstance(term, Number):
-                parts.append((term.value, None))
-            else:
-                parts.append((Fraction(1), inner(term)))
-        return _joined(parts)
+        return _joined([_scaled_term(term, inner) for term in node.terms])
     if isinstance(node, Apply):
-        args = [inner(a) for a in node.args]
-        if node.function == "reciprocal":
-            return ast.BinOp(ast.Constant(1), ast.Div(), args[0])
-        if node.function == "power":
-            return ast.BinOp(args[0], ast.Pow(), args[1])
-        if node.function == "holds":
-            return call("where", args[0], ast.Constant(1), ast.Constant(0))
-        if node.function == "fails":
-            return call("where", args[0], ast.Constant(0), ast.Constant(1))
-        if node.function in _COMPARISONS:
-            return ast.Compare(args[0], [_COMPARISONS[node.function]], [args[1]])
-        return call(node.function, *args)
+        return _applied(node.function, [inner(a) for a in node.args])
     raise NoMatrixForm
+
+
+def _scaled_term(
+    term: Node, inner: Callable[[Node], ast.expr]
+) -> tuple[Fraction | float, ast.expr | None]:
+    if isinstance(term, Number):
+        return term.value, None
+    if isinstance(term, Product) and isinstance(term.factors[0], Number):
+        return term.factors[0].value, _times([inner(f) for f in term.factors[1:]])
+    return Fraction(1), inner(term)
+
+
+def _applied(function: str, args: list[ast.expr]) -> ast.expr:
+    one, zero = ast.Constant(1), ast.Constant(0)
+    if function == "reciprocal":
+        return ast.BinOp(one, ast.Div(), args[0])
+    if function == "power":
+        return ast.BinOp(args[0], ast.Pow(), args[1])
+    if function == "holds":
+        return call("where", args[0], one, zero)
+    if function == "fails":
+        return call("where", args[0], zero, one)
+    if function in _COMPARISONS:
+        return ast.Compare(args[0], [_COMPARISONS[function]], [args[1]])
+    return call(function, *args)
 
 
 _COMPARISONS: dict[str, ast.cmpop] = {

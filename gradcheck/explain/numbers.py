@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,8 @@ from gradcheck.explain.document import Block, Equation, Paragraph, Section
 from gradcheck.explain.expression_page import setting_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gradcheck.explain.graph import Graph
     from gradcheck.explain.style import Style
     from gradcheck.explain.subject import Subject
@@ -53,7 +54,7 @@ def op_numbers(subject: Subject, at: Mapping[str, Array]) -> Section:
     for i, one in enumerate(out if several else [out]):
         key = f"out[{i}]" if several else "out"
         blocks.append(_value_line(_symbol(subject, key), one, "forward"))
-    upstream = at.get("G")
+    upstream: Any = at.get("G")
     if upstream is None:
         upstream = (
             [np.ones_like(o) for o in out]
@@ -73,7 +74,7 @@ def op_numbers(subject: Subject, at: Mapping[str, Array]) -> Section:
 
         def left(style: Style, name: str = name, tree: Any = tree) -> str:
             setting = subject.setting(style)
-            return f"{style.gradient(setting.symbol(name))} = {setting.text(tree)}"
+            return f"{setting.gradient(setting.symbol(name))} = {setting.text(tree)}"
 
         blocks.append(_value_line(left, value))
     return Section("In numbers", tuple(blocks))
@@ -97,7 +98,7 @@ def expression_numbers(graph: Graph, at: Mapping[str, Array]) -> Section:
             setting = setting_of(graph, style)
             text = setting.symbol(name)
             if name.endswith("_bar") and name[:-4] in graph.inputs:
-                text = style.gradient(setting.symbol(name[:-4]))
+                text = setting.gradient(setting.symbol(name[:-4]))
             return f"{text} = {setting.text(formula)}" if formula is not None else text
 
         return _value_line(left, known[name])

@@ -205,7 +205,11 @@ def _derivation(subject: Subject) -> list[Section]:
         steps = gradient_steps(subject, name)
         if steps is not None:
             shown = subject.symbols[name]
-            title = f"Derivation of ∂L/∂{shown}" if len(subject.gradients) > 1 else "Derivation"
+            title = (
+                f"Derivation of ∂{subject.loss}/∂{shown}"
+                if len(subject.gradients) > 1
+                else "Derivation"
+            )
             sections.append(Section(title, _generated(subject, steps)))
     if not sections:
         sections.append(Section("Derivation", _rearranged(subject)))
@@ -215,29 +219,36 @@ def _derivation(subject: Subject) -> list[Section]:
 def _written(subject: Subject) -> tuple[Block, ...]:
     blocks: list[Block] = []
     out = subject.symbols["out"]
-    names = subject.op.output_names(subject.call)
-    symbols = "G_" + ", G_".join(names) if names else f"∂L/∂{out}"
-    for i, step in enumerate(subject.op.derivation, 1):
-        blocks.append(Paragraph(f"{i}. {step.text}"))
+    names, loss = subject.op.output_names(subject.call), subject.loss
+    symbols = "G_" + ", G_".join(names) if names else f"∂{loss}/∂{out}"
+    number = 0
+    for step in subject.op.derivation:
+        if step.text:
+            number += 1
+            blocks.append(Paragraph(f"{number}. {step.text}"))
         if step.claim:
             defines = ":=" in step.claim
             left, right = step.claim.split(" := " if defines else " == ")
-            blocks.append(
-                Equation(
-                    lambda style, a=subject.tree(left), b=subject.tree(right): (  # type: ignore[misc]
-                        f"{subject.setting(style).text(a)} = {subject.setting(style).text(b)}"
-                    ),
-                    text=step.claim,
-                )
-            )
+            math_ = _claim(subject, subject.tree(left), subject.tree(right))
+            blocks.append(Equation(math_, text=step.claim))
     if "G" in {n for s in subject.op.derivation if s.claim for n in _claim_names(s.claim)}:
         what = (
             f"G = {symbols}"
             if not subject.op.outputs
-            else f"{symbols} are the gradients of the loss L by the outputs"
+            else f"{symbols} are the gradients of {loss} by the outputs"
         )
-        blocks.insert(0, Paragraph(f"L is any number that is computed from the output; {what}."))
+        blocks.insert(
+            0, Paragraph(f"{loss} is any number that is computed from the output; {what}.")
+        )
     return tuple(blocks)
+
+
+def _claim(subject: Subject, left: ast.expr, right: ast.expr) -> Math:
+    def math_(style: Style) -> str:
+        setting = subject.setting(style)
+        return f"{setting.text(left)} = {setting.text(right)}"
+
+    return math_
 
 
 def _claim_names(claim: str) -> set[str]:
@@ -264,7 +275,8 @@ def _generated(subject: Subject, steps: GradientSteps) -> tuple[Block, ...]:
         letters, symbol, _, outs, ats = lines(style)
         body = style.dot([style.indexed("G", outs), jacobian_of(style)])
         summed = [letters.out[i] for i in steps.out if isinstance(i, str)]
-        return f"{style.gradient(symbol, ats)} = {style.total(summed, body) if summed else body}"
+        right = style.total(summed, body) if summed else body
+        return f"{letters.setting.gradient(symbol, ats)} = {right}"
 
     def jacobian(style: Style) -> str:
         return f"{jacobian_of(style)} = {lines(style)[0].text(steps.jacobian)}"
@@ -274,20 +286,25 @@ def _generated(subject: Subject, steps: GradientSteps) -> tuple[Block, ...]:
 
     def inserted(style: Style) -> str:
         letters, symbol, _, _, ats = lines(style)
-        return f"{style.gradient(symbol, ats)} = {letters.text_at(steps.product)}"
+        return f"{subject.setting(style).gradient(symbol, ats)} = {letters.text_at(steps.product)}"
 
     def contracted(style: Style) -> str:
         letters, symbol, _, _, ats = lines(style)
-        return f"{style.gradient(symbol, ats)} = {letters.text_at(steps.result)}"
+        return f"{subject.setting(style).gradient(symbol, ats)} = {letters.text_at(steps.result)}"
 
     symbol = subject.symbols[name]
     if is_elementwise(subject.op):
-        how = f"Differentiate: {out} at one place depends on {symbol} at the same place alone, hence the δ (1 where its indices agree, else 0)."
+        how = (
+            f"Differentiate: {out} at one place depends on {symbol} at the same place "
+            "alone, hence the δ (1 where its indices agree, else 0)."
+        )
     else:
         how = "Differentiate the forward; δ is 1 where its indices agree, else 0."
     blocks: list[Block] = [
         Paragraph(
-            f"1. Let L be any number that is computed from {out}, and G = ∂L/∂{out}. The chain rule goes through every element of {out}:"
+            f"1. Let {subject.loss} be any number that is computed from {out}, and G = "
+            f"∂{subject.loss}/∂{out}. The chain rule goes through every element of "
+            f"{out}:"
         ),
         Equation(chain),
         Paragraph(f"2. {how}"),
@@ -303,7 +320,8 @@ def _generated(subject: Subject, steps: GradientSteps) -> tuple[Block, ...]:
             Paragraph("4. Without indices:"),
             Equation(
                 lambda style: (
-                    f"{style.gradient(subject.setting(style).symbol(name))} = {subject.setting(style).text(matrix)}"
+                    f"{subject.setting(style).gradient(subject.setting(style).symbol(name))} = "
+                    f"{subject.setting(style).text(matrix)}"
                 ),
                 text=trees.text_of(matrix),
             ),
@@ -316,17 +334,21 @@ def _rearranged(subject: Subject) -> tuple[Block, ...]:
     if not subject.is_linear:
         return (
             Paragraph(
-                f"With G = ∂L/∂{out}, the change of L is the inner product of G with the change of {out}; moving everything but the input's own change over to G gives the formula below."
+                f"With G = ∂L/∂{out}, the change of L is the inner product of G with the "
+                f"change of {out}; moving everything but the input's own change over to G "
+                "gives the formula below."
             ),
         )
     blocks: list[Block] = [
         Paragraph(
-            f"1. The op is linear: it copies or adds elements and computes nothing else, so ∂{out}/∂x is 1 where an element was taken to, and 0 elsewhere."
+            "1. The op is linear: it copies or adds elements and computes nothing "
+            f"else, so ∂{out}/∂x is 1 where an element was taken to, and 0 elsewhere."
         ),
         Paragraph(
             "2. Let G = ∂L/∂"
             + out
-            + ". By the chain rule an element of the input gets the sum of G over all the places to which it went: the op run backwards."
+            + ". By the chain rule an element of the input gets the sum of G over all "
+            "the places to which it went: the op run backwards."
         ),
     ]
     moved = copies(subject)
@@ -352,7 +374,7 @@ def _backwards(
     def math_(style: Style) -> str:
         symbol = subject.setting(style).symbol(name)
         return ",  ".join(
-            f"{style.gradient(symbol, [str(i) for i in source])} = "
+            f"{subject.setting(style).gradient(symbol, [str(i) for i in source])} = "
             + " + ".join(style.indexed("G", [str(i) for i in to]) for to in targets)
             for source, targets in places.items()
         )
@@ -366,7 +388,7 @@ def _gradient(subject: Subject) -> tuple[Block, ...]:
     for name, tree in subject.gradients.items():
         blocks.append(Equation(_gradient_math(subject, name, tree), text=trees.text_of(tree)))
         try:
-            code.append(f"d{name} = {tensorflow_code(trees.substitute(tree, {}))}")
+            code.append(f"d{name} = {tensorflow_code(tree, _all_shapes(subject))}")
         except UnknownCode:
             code.append(f"# d{name}: no single TensorFlow call does this; see the formula")
     words = _glossary(subject)
@@ -384,15 +406,24 @@ def _gradient(subject: Subject) -> tuple[Block, ...]:
         )
     )
     imports = ["import math"] if any("math." in line for line in code) else []
-    blocks.append(Code(tuple([*imports, *code])))
+    blocks.append(Code((*imports, *code)))
     return tuple(blocks)
+
+
+def _all_shapes(subject: Subject) -> dict[str, Shape]:
+    if subject.op.outputs:
+        return dict(subject.call.shapes)
+    return {**subject.call.shapes, "G": subject.shape, "out": subject.shape}
 
 
 def _gradient_math(subject: Subject, name: str, tree: ast.expr) -> Math:
     def math_(style: Style) -> str:
         setting = subject.setting(style)
         indices = _einsum_output(tree)
-        return f"{style.gradient(setting.symbol(name), indices)} = {setting.text(tree)}"
+        return (
+            f"{subject.setting(style).gradient(setting.symbol(name), indices)} = "
+            f"{setting.text(tree)}"
+        )
 
     return math_
 
@@ -425,7 +456,8 @@ def _complex(subject: Subject) -> list[Section]:
         return []
     blocks: list[Block] = [
         Paragraph(
-            "TensorFlow's gradient of a holomorphic function is G times the conjugate derivative, so the factors are conjugated:"
+            "TensorFlow's gradient of a holomorphic function is G times the conjugate "
+            "derivative, so the factors are conjugated:"
         )
     ]
     blocks += [
@@ -466,12 +498,15 @@ def _broadcasting(subject: Subject) -> list[Section]:
     for name, axes in stretched.items():
         if summed:
             lines.append(
-                f"{subject.symbols[name]} was broadcast: the formula has the output's shape {list(subject.shape)}, "
-                f"and is summed over axis {', '.join(map(str, axes))} back to {list(subject.call.shapes[name])}."
+                f"{subject.symbols[name]} was broadcast: the formula has the output's "
+                f"shape {list(subject.shape)}, "
+                f"and is summed over axis {', '.join(map(str, axes))} back to "
+                f"{list(subject.call.shapes[name])}."
             )
     if summed and not lines and len(subject.call.shapes) > 1:
         lines.append(
-            "Inputs of different shapes are broadcast: what was repeated on the way forward is summed on the way back, "
+            "Inputs of different shapes are broadcast: what was repeated on the way "
+            "forward is summed on the way back, "
             "over each axis that an input lacks or has with size 1."
         )
     if op.family == "linalg" and op.name not in ("einsum", "tensordot"):
@@ -517,7 +552,8 @@ def _domain(parameter: Parameter, symbol: str) -> str:
     kinks = [k for k in domain.kinks if k not in (domain.low, domain.high)]
     if kinks:
         said.append(
-            f"{symbol} = {' or '.join(f'{k:g}' for k in kinks)} is a point without a (continuous) derivative"
+            f"{symbol} = {' or '.join(f'{k:g}' for k in kinks)} is a point without a "
+            "(continuous) derivative"
         )
     return "; ".join(said) + "." if said else ""
 

@@ -27,7 +27,7 @@ def explain_registered(name: str) -> Document:
         Paragraph(f"{name} has no declaration here: no formula of it has been proved.")
     ]
     try:
-        function: Any = framework._gradient_registry.lookup(kind)  # noqa: SLF001
+        function: Any = framework._gradient_registry.lookup(kind)
     except LookupError:
         said.append(
             Paragraph(

@@ -26,7 +26,8 @@ _ESCAPES = {
     "<": "$<$", ">": "$>$", "|": "$|$",
 }  # fmt: skip
 _SYMBOLS = {
-    "∂": r"\partial", "Σ": r"\Sigma", "Π": r"\Pi", "·": r"\cdot", "×": r"\times", "⊙": r"\odot",
+    "∂": r"\partial", "ℓ": r"\ell", "½": r"\tfrac12", "‖": r"\|",
+    "Σ": r"\Sigma", "Π": r"\Pi", "·": r"\cdot", "×": r"\times", "⊙": r"\odot",
     "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "√": r"\surd", "∞": r"\infty", "±": r"\pm",
     "−": "-", "→": r"\to", "δ": r"\delta", "λ": r"\lambda", "α": r"\alpha", "β": r"\beta",
     "ε": r"\varepsilon", "π": r"\pi", "σ": r"\sigma", "Γ": r"\Gamma", "ψ": r"\psi",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from gradcheck.explain import tree as trees
 from gradcheck.explain.tree import called
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
 __all__ = ["NotScalar", "can_fuse", "derivative"]
 
@@ -24,6 +25,13 @@ _TO_SYMPY = {
     "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "erf": "erf",
 }  # fmt: skip
 _FROM_SYMPY = {there: here for here, there in _TO_SYMPY.items()}
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
 _OWN = frozenset([*_TO_SYMPY, "square", "log1p", "expm1", "sigmoid"])
 
 
@@ -48,7 +56,7 @@ def can_fuse(formula: ast.expr) -> bool:
 
 
 def derivative(formula: ast.expr, name: str) -> ast.expr:
-    """The derivative by one name, as simple as SymPy gets it; checked by numbers before it is used."""
+    """The derivative by one name, as simple as SymPy gets it; checked by numbers before use."""
     import sympy
 
     names = sorted(trees.names_in(formula) - {"pi", "e"})
@@ -73,7 +81,7 @@ def _candidates(plain: Any, sympy: Any) -> list[Any]:
     for simpler in (sympy.factor_terms, sympy.cancel, sympy.simplify):
         try:
             found.append(simpler(plain))
-        except Exception:  # noqa: BLE001, PERF203, S112  (SymPy raises anything; the plain form stands)
+        except Exception:  # noqa: S112  (SymPy raises anything; the plain form stands)
             continue
     return found
 
@@ -107,14 +115,7 @@ def _to_sympy(node: ast.expr, symbols: dict[str, Any], sympy: Any) -> Any:
     if isinstance(node, ast.UnaryOp):
         return -inner(node.operand)
     if isinstance(node, ast.BinOp):
-        a, b = inner(node.left), inner(node.right)
-        return {
-            ast.Add: lambda: a + b,
-            ast.Sub: lambda: a - b,
-            ast.Mult: lambda: a * b,
-            ast.Div: lambda: a / b,
-            ast.Pow: lambda: a**b,
-        }[type(node.op)]()
+        return _ARITHMETIC[type(node.op)](inner(node.left), inner(node.right))
     if not isinstance(node, ast.Call):
         raise NotScalar
     name, arg = called(node), inner(node.args[0])

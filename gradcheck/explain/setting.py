@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,8 @@ from gradcheck.explain import tree as trees
 from gradcheck.explain.tree import called
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from gradcheck.explain.style import Style
 
 __all__ = ["Setting", "opposite"]
@@ -32,6 +33,8 @@ _RENAMED = {
     "lgamma": "logΓ",
     "digamma": "ψ",
 }
+_FILLED = {"ones": "1", "ones_like": "1", "zeros": "0", "zeros_like": "0", "eye": "I"}
+_REDUCTIONS = frozenset(["sum", "total", "mean", "max", "min", "prod", "unreduce", "any", "all"])
 _SUPER = {"mT": "T", "adjoint": "H", "inv": "−1"}
 _COMPARE = {
     ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=",
@@ -47,10 +50,16 @@ class Setting:
     """By name in the formula: how it is written; `~v3` is v₃ with a bar, `dx` stays."""
     scalars: frozenset[str] = frozenset()
     """Names that are single numbers."""
+    loss: str = "L"
+    """What the gradients are of; another letter where L is taken."""
 
     def text(self, formula: ast.expr | str) -> str:
         """The whole formula."""
         return self._set(trees.read(formula) if isinstance(formula, str) else formula)[0]
+
+    def gradient(self, name: str, indices: Sequence[str] = ()) -> str:
+        """The derivative of the loss by one value, or by one of its elements."""
+        return self.style.gradient(self.loss, name, indices)
 
     def symbol(self, name: str) -> str:
         """How a name is written."""
@@ -98,7 +107,7 @@ class Setting:
         base = self._set(node.value, ATOM)[0]
         if isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant):
             # One of several outputs, or the gradient that reaches it.
-            shown = self.symbols.get(f"{node.value.id}[{node.slice.value}]")
+            shown = self.symbols.get(f"{node.value.id}[{node.slice.value!r}]")
             if shown is not None:
                 if shown.startswith("G_"):
                     return self.style.subscript("G", shown[2:]), ATOM
@@ -187,20 +196,38 @@ class Setting:
         )
 
     def _call(self, node: ast.Call) -> Text:
-        name, args, style = called(node), node.args, self.style
+        name, args = called(node), node.args
         if name in _SILENT:
             return self._node(args[0])
+        if name in _FILLED:
+            return self.style.symbol(_FILLED[name]), ATOM
+        if name in _REDUCTIONS:
+            return self._reduction(name, args)
+        if name == "einsum":
+            return self._einsum(args)
+        found = self._matrices(name, args) or self._numbers(name, args)
+        if found is not None:
+            return found
+        shown = args[: _SHAPED[name]] if name in _SHAPED else args
+        kept = [a for a in shown if called(a) != "shape" and not _is_shape_of(a)]
+        return self.style.call(_RENAMED.get(name, name), [self._set(a)[0] for a in kept]), ATOM
+
+    def _matrices(self, name: str, args: list[ast.expr]) -> Text | None:
+        """Products, transposes and inverses."""
         if name == "row":
-            return style.power(self._set(args[0], ATOM)[0], "T"), POWER
+            return self.style.power(self._set(args[0], ATOM)[0], "T"), POWER
         if name == "matmul":
-            return style.matmul(
-                [self._set(a, PRODUCT if called(a) == "matmul" else POWER)[0] for a in args]
-            ), PRODUCT
+            least = [PRODUCT if called(a) == "matmul" else POWER for a in args]
+            parts = [self._set(a, n)[0] for a, n in zip(args, least, strict=True)]
+            return self.style.matmul(parts), PRODUCT
         if name == "solve":
             inverse = self._raised(args[0], "−1")
-            return style.matmul([inverse, self._set(args[1], POWER)[0]]), PRODUCT
-        if name in _SUPER:
-            return self._raised(args[0], _SUPER[name]), POWER
+            return self.style.matmul([inverse, self._set(args[1], POWER)[0]]), PRODUCT
+        return (self._raised(args[0], _SUPER[name]), POWER) if name in _SUPER else None
+
+    def _numbers(self, name: str, args: list[ast.expr]) -> Text | None:
+        """Functions with a notation of their own."""
+        style = self.style
         if name == "square":
             return style.power(self._set(args[0], ATOM)[0], "2"), POWER
         if name == "power":
@@ -213,29 +240,20 @@ class Setting:
         if name == "abs":
             return style.modulus(self._set(args[0])[0]), ATOM
         if name == "where":
-            choice = [a.value if isinstance(a, ast.Constant) else None for a in args[1:]]
-            if choice in ([1, 0], [0, 1]):
-                held = args[0] if choice[0] else opposite(args[0])
-                return f"[{self._set(held)[0]}]", ATOM
-            first, second, third = (self._set(a)[0] for a in args)
-            return style.where(first, second, third), ATOM
-        if name == "logical_and":
-            return f"{self._set(args[0])[0]} {style.words('and')} {self._set(args[1])[0]}", SUM
-        if name in ("ones", "ones_like"):
-            return style.words("1") if style.words("") else "1", ATOM
-        if name in ("zeros", "zeros_like"):
-            return "0", ATOM
-        if name == "eye":
-            return style.symbol("I"), ATOM
-        if name == "total":
-            return style.call("sum", [self._set(args[0])[0]]), ATOM
-        if name in ("sum", "mean", "max", "min", "prod", "unreduce", "any", "all"):
-            return self._reduction(name, args)
-        if name == "einsum":
-            return self._einsum(args)
-        shown = args[: _SHAPED[name]] if name in _SHAPED else args
-        kept = [a for a in shown if called(a) != "shape" and not _is_shape_of(a)]
-        return style.call(_RENAMED.get(name, name), [self._set(a)[0] for a in kept]), ATOM
+            return self._where(args)
+        if name in ("logical_and", "logical_or"):
+            word = style.words(name.removeprefix("logical_"))
+            return f"{self._set(args[0])[0]} {word} {self._set(args[1])[0]}", SUM
+        return None
+
+    def _where(self, args: list[ast.expr]) -> Text:
+        choice = [a.value if isinstance(a, ast.Constant) else None for a in args[1:]]
+        if choice in ([1, 0], [0, 1]):
+            # One where a condition holds, else zero: Iverson's brackets.
+            held = args[0] if choice[0] else opposite(args[0])
+            return f"[{self._set(held)[0]}]", ATOM
+        first, second, third = (self._set(a)[0] for a in args)
+        return self.style.where(first, second, third), ATOM
 
     def _raised(self, node: ast.expr, exponent: str) -> str:
         if called(node) == "inv" and exponent in "TH" and isinstance(node, ast.Call):
@@ -253,20 +271,12 @@ class Setting:
         return self.style.call("exp", [self._set(node)[0]]), ATOM
 
     def _reduction(self, name: str, args: list[ast.expr]) -> Text:
-        axis = (
-            args[2 if name == "unreduce" else 1]
-            if len(args) > (2 if name == "unreduce" else 1)
-            else None
-        )
+        place = 2 if name == "unreduce" else 1
         below = ""
-        if axis is not None and not (isinstance(axis, ast.Constant) and axis.value is None):
-            below = trees.text_of(axis).strip("[]()").replace("-", "−").replace(" ", "")
-        if name == "unreduce":
-            return self.style.call("spread", [self._set(args[0])[0]], below), ATOM
-        if name == "sum":
-            body = self._set(args[0], PRODUCT)[0]
-            return self.style.call("sum", [body], below), ATOM
-        return self.style.call(name, [self._set(args[0])[0]], below), ATOM
+        if len(args) > place and trees.text_of(args[place]) != "None":
+            below = trees.text_of(args[place]).strip("[]()").replace("-", "−").replace(" ", "")
+        shown = {"unreduce": "spread", "total": "sum"}.get(name, name)
+        return self.style.call(shown, [self._set(args[0])[0]], below), ATOM
 
     def _einsum(self, args: list[ast.expr]) -> Text:
         equation = args[0].value if isinstance(args[0], ast.Constant) else ""

@@ -70,7 +70,7 @@ def join(terms: list[Term]) -> Node:
 
 def terms_of(node: Node, space: Space) -> list[Term]:
     """The terms of the normal form."""
-    found = [done for term in _expand(node, space) if (done := _contract(term, space)) is not None]
+    found = [done for term in _expand(node, space) if (done := _contract(term)) is not None]
     return _collect(found)
 
 
@@ -164,7 +164,7 @@ def _apply(node: Apply, space: Space) -> list[Term]:
     if node.function == "where":
         zero = Number(Fraction(0))
         condition, first, second = args
-        if second == zero or first == zero:
+        if zero in (first, second):
             indicator = Apply("holds", (condition,))
             if first == zero:
                 indicator = Apply("fails", (condition,))
@@ -203,35 +203,27 @@ def _multiply(choice: tuple[Term, ...], space: Space) -> Term:
     return Term(coefficient, bound, factors)
 
 
-def _contract(term: Term, space: Space) -> Term | None:
+def _contract(term: Term) -> Term | None:
     """Deltas and sums over nothing resolved; None for a term that is zero."""
-    coefficient, bound, factors = term.coefficient, list(term.bound), list(term.factors)
-    changed = True
-    while changed:
-        changed = False
-        for i, factor in enumerate(factors):
-            if isinstance(factor, Number):
-                coefficient *= factor.value
-                del factors[i]
-            elif isinstance(factor, Product):
-                factors[i : i + 1] = factor.factors
-            elif isinstance(factor, Delta):
-                if factor.left == factor.right:
-                    del factors[i]
-                elif isinstance(factor.left, int) and isinstance(factor.right, int):
-                    return None
-                else:
-                    swap = _replaceable(factor, bound)
-                    if swap is None:
-                        continue
-                    old, new = swap
-                    bound.remove(old)
-                    del factors[i]
-                    factors = [rename(f, {old: new}) for f in factors]
-            else:
-                continue
-            changed = True
-            break
+    coefficient, bound = term.coefficient, list(term.bound)
+    pending, factors = list(term.factors), list[Node]()
+    while pending:
+        factor = pending.pop(0)
+        if isinstance(factor, Number):
+            coefficient *= factor.value
+        elif isinstance(factor, Product):
+            pending[:0] = factor.factors
+        elif not isinstance(factor, Delta):
+            factors.append(factor)
+        elif isinstance(factor.left, int) and isinstance(factor.right, int):
+            coefficient *= int(factor.left == factor.right)
+        elif (swap := _replaceable(factor, bound)) is not None:
+            bound.remove(swap[0])
+            # Two deltas may meet now: everything is looked at again.
+            pending = [rename(f, {swap[0]: swap[1]}) for f in (*factors, *pending)]
+            factors = []
+        elif factor.left != factor.right:
+            factors.append(factor)
     used = {index for factor in factors for index in free(factor)}
     for index in bound:
         if index not in used:
@@ -243,7 +235,7 @@ def _contract(term: Term, space: Space) -> Term | None:
 
 def _replaceable(delta: Delta, bound: list[str]) -> tuple[str, Index] | None:
     for old, new in ((delta.left, delta.right), (delta.right, delta.left)):
-        if isinstance(old, str) and old in bound:
+        if isinstance(old, str) and old in bound and old != new:
             return old, new
     return None
 
@@ -275,7 +267,7 @@ def _collect(terms: list[Term]) -> list[Term]:
 
 def _ordered(term: Term) -> Term:
     """Factors in a fixed order, and the bound indices as they come in it."""
-    blind = {b: "*" for b in term.bound}
+    blind = dict.fromkeys(term.bound, "*")
     factors = sorted(term.factors, key=lambda f: (_rank(f), _key(f, blind)))
     met = {i: None for factor in factors for i in free(factor) if i in term.bound}
     return Term(term.coefficient, tuple(met), tuple(factors))

@@ -7,8 +7,10 @@ takes texts that are set already and returns one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["LATEX", "UNICODE", "Latex", "Style", "Unicode"]
 
@@ -23,32 +25,6 @@ _SUBSCRIPTS = dict(
     zip("0123456789+-ijklmnpqrstuvxaeho", "₀₁₂₃₄₅₆₇₈₉₊₋ᵢⱼₖₗₘₙₚqᵣₛₜᵤᵥₓₐₑₕₒ", strict=True)
 ) | {"−": "₋", ",": ","}
 del _SUBSCRIPTS["q"]
-
-
-class Style(Protocol):
-    """How mathematics looks."""
-
-    def symbol(self, name: str) -> str: ...
-    def number(self, value: float) -> str: ...
-    def words(self, text: str) -> str: ...
-    def subscript(self, base: str, below: str) -> str: ...
-    def power(self, base: str, exponent: str) -> str: ...
-    def indexed(self, base: str, indices: Sequence[str]) -> str: ...
-    def total(self, indices: Sequence[str], body: str) -> str: ...
-    def group(self, body: str) -> str: ...
-    def dot(self, factors: Sequence[str]) -> str: ...
-    def hadamard(self, factors: Sequence[str]) -> str: ...
-    def matmul(self, factors: Sequence[str]) -> str: ...
-    def quotient(self, above: str, below: str) -> str: ...
-    def root(self, body: str, simple: bool) -> str: ...
-    def modulus(self, body: str) -> str: ...
-    def call(self, name: str, args: Sequence[str], below: str = "") -> str: ...
-    def delta(self, left: str, right: str) -> str: ...
-    def where(self, condition: str, first: str, second: str) -> str: ...
-    def relation(self, operator: str) -> str: ...
-    def gradient(self, name: str, indices: Sequence[str] = ()) -> str: ...
-    def minus(self) -> str: ...
-    def adjoint_symbol(self, name: str) -> str: ...
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -140,9 +116,9 @@ class Unicode:
         """A comparison's sign."""
         return {">=": "≥", "<=": "≤", "!=": "≠", "==": "="}.get(operator, operator)
 
-    def gradient(self, name: str, indices: Sequence[str] = ()) -> str:
+    def gradient(self, loss: str, name: str, indices: Sequence[str] = ()) -> str:
         """The derivative of the loss by one value."""
-        return f"∂L/∂{self.indexed(name, indices)}"
+        return f"∂{loss}/∂{self.indexed(name, indices)}"
 
     def minus(self) -> str:
         """The sign of a negative."""
@@ -157,7 +133,8 @@ class Unicode:
 _GREEK = {
     "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\varepsilon",
     "λ": r"\lambda", "σ": r"\sigma", "π": r"\pi", "Σ": r"\sum", "Φ": r"\Phi", "φ": r"\varphi",
-    "ψ": r"\psi", "Γ": r"\Gamma", "μ": r"\mu", "Λ": r"\Lambda", "∞": r"\infty", "Δ": r"\Delta",
+    "ψ": r"\psi", "Γ": r"\Gamma", "μ": r"\mu", "Λ": r"\Lambda", "∞": r"\infty",
+    "ℓ": r"\ell", "Δ": r"\Delta",
 }  # fmt: skip
 
 
@@ -269,15 +246,18 @@ class Latex:
 
     def where(self, condition: str, first: str, second: str) -> str:
         """The first where the condition holds."""
-        return rf"\begin{{cases}} {first} & \text{{if }} {condition} \\ {second} & \text{{else}} \end{{cases}}"
+        return (
+            rf"\begin{{cases}} {first} & \text{{if }} {condition} \\ {second} & "
+            rf"\text{{else}} \end{{cases}}"
+        )
 
     def relation(self, operator: str) -> str:
         """A comparison's sign."""
         return {">=": r"\ge", "<=": r"\le", "!=": r"\ne", "==": "="}.get(operator, operator)
 
-    def gradient(self, name: str, indices: Sequence[str] = ()) -> str:
+    def gradient(self, loss: str, name: str, indices: Sequence[str] = ()) -> str:
         """The derivative of the loss by one value."""
-        return rf"\frac{{\partial L}}{{\partial {self.indexed(name, indices)}}}"
+        return rf"\frac{{\partial {self.symbol(loss)}}}{{\partial {self.indexed(name, indices)}}}"
 
     def minus(self) -> str:
         """The sign of a negative."""
@@ -289,6 +269,8 @@ class Latex:
         below = f"_{{{number}}}" if number else ""
         return rf"\bar{{{self.symbol(base)}}}{below}"
 
+
+Style: TypeAlias = Unicode | Latex
 
 UNICODE = Unicode()
 LATEX = Latex()

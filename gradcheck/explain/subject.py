@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,8 @@ from gradcheck.ops.declaration import Kind
 from gradcheck.ops.rules import broadcast_call
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gradcheck.explain.style import Style
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call, Op
@@ -47,7 +48,7 @@ def make_call(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> C
                 )
         shapes = _completed(op, shapes, args)
     elif not shapes and example is not None:
-        shapes = _variadic_shapes(op, args) or example.shapes
+        shapes = _variadic_shapes(args) or example.shapes
     given = {**(example.args if example and not set(args) & set(op.required) else {}), **args}
     missing = [name for name in op.required if name not in given]
     if missing:
@@ -97,7 +98,7 @@ def _turned(shapes: dict[str, Shape], fixed: Mapping[str, Shape]) -> list[dict[s
     return found
 
 
-def _variadic_shapes(op: Op, args: Mapping[str, Any]) -> dict[str, Shape]:
+def _variadic_shapes(args: Mapping[str, Any]) -> dict[str, Shape]:
     """For an einsum: an input per term, its sizes by letter."""
     equation = args.get("equation")
     if not isinstance(equation, str):
@@ -153,10 +154,15 @@ class Subject:
                 found[name] = name if len(name) == 1 or short in taken else short
         return found
 
+    @property
+    def loss(self) -> str:
+        """The letter of the loss: L, unless the op has an L of its own."""
+        return "ℓ" if "L" in self.symbols.values() else "L"
+
     def setting(self, style: Style) -> Setting:
         """Sets formulas of this op."""
         scalars = {n for n in self.call.args if n not in self.call.shapes}
-        return Setting(style, self.symbols, frozenset(scalars))
+        return Setting(style, self.symbols, frozenset(scalars), self.loss)
 
     def tree(self, text: str) -> ast.expr:
         """A formula of this call, for real inputs: arguments by their values."""

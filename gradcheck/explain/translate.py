@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,8 +27,10 @@ from gradcheck.explain.index import (
     Total,
 )
 from gradcheck.explain.tree import called
-from gradcheck.model import Shape
 from gradcheck.ops.language import CONSTANTS, FUNCTIONS
+
+if TYPE_CHECKING:
+    from gradcheck.model import Shape
 
 __all__ = ["Translation", "Value", "tensor"]
 
@@ -86,7 +88,7 @@ class Translation:
         if isinstance(found, Value):
             return found
         if isinstance(found, bool | int | float | np.integer | np.floating | Fraction):
-            number = Number(Fraction(found) if float(found).is_integer() else float(found))
+            number = _number(found)
             return Value((), lambda _: number)
         array = np.asarray(found)
         if array.dtype.kind not in "iufb" or array.size > 64:
@@ -250,7 +252,7 @@ class Translation:
 
         return Value(tuple(x.shape[axis] for axis in order), at)
 
-    def _mT(self, x: Value) -> Value:
+    def _mT(self, x: Value) -> Value:  # noqa: N802  (named after the function it translates)
         rank = len(x.shape)
         return self._transpose(x, [*range(rank - 2), rank - 1, rank - 2])
 
@@ -361,6 +363,13 @@ class Translation:
         return Value(target, at)
 
 
+def _number(value: Any) -> Number:
+    """Whole numbers and fractions stay exact."""
+    if isinstance(value, Fraction):
+        return Number(value)
+    return Number(Fraction(int(value)) if float(value).is_integer() else float(value))
+
+
 def _total(indices: list[Index], body: Node) -> Node:
     names = tuple(index for index in indices if isinstance(index, str))
     return Total(names, body) if names else body
@@ -400,8 +409,8 @@ def _arithmetic(op: ast.operator, a: Any, b: Any) -> Any:
 
 
 def _shape_after(name: str, args: list[Any]) -> Shape:
-    """The shape of a result, found by trying: with indices, with zeros, with invertible matrices."""
-    tries = (
+    """The shape of a result, found by trying: indices, zeros, invertible matrices."""
+    tries: tuple[Callable[[Any], Any], ...] = (
         lambda a: a,
         lambda a: a.astype(np.float64),
         lambda a: np.broadcast_to(np.eye(*a.shape[-2:]), a.shape) if a.ndim >= 2 else a,

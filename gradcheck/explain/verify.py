@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,10 +23,13 @@ from gradcheck.ops.declaration import ANYWHERE, Domain, Kind
 from gradcheck.ops.samples import SAMPLES, draw
 
 if TYPE_CHECKING:
+    import ast
+
     from gradcheck.explain.graph import Graph
+    from gradcheck.explain.index import Index, Node
     from gradcheck.explain.subject import Subject
 
-__all__ = ["Proof", "Point", "proof_section", "verify_expression", "verify_op"]
+__all__ = ["Point", "Proof", "proof_section", "verify_expression", "verify_op"]
 
 TOLERANCE = 2.0**-36
 """Rounding granted between two exact formulas, relative to the gradient's largest element."""
@@ -54,6 +59,14 @@ class Proof:
     holds: bool
 
 
+def _run(tree: ast.expr, known: Mapping[str, Any]) -> Any:
+    return trees.run(tree, known)
+
+
+def _element(node: Node, indices: tuple[Index, ...], known: Mapping[str, Any]) -> Any:
+    return evaluate(node, known, indices)
+
+
 def verify_op(
     subject: Subject, values: Mapping[str, Array] | None = None, seed: int = 0
 ) -> list[Proof]:
@@ -75,17 +88,13 @@ def verify_op(
     printed: dict[str, list[tuple[str, Printed]]] = {}
     for name in subject.gradients:
         formulas: list[tuple[str, Printed]] = [
-            ("formula", lambda known, tree=subject.executable(name): trees.run(tree, known))  # type: ignore[misc]
+            ("formula", functools.partial(_run, subject.executable(name)))
         ]
         steps = gradient_steps(subject, name)
         if steps is not None and not subject.op.derivation:
-            formulas.append(
-                ("derivation", lambda known, s=steps: evaluate(s.result, known, s.at))  # type: ignore[misc]
-            )
+            formulas.append(("derivation", functools.partial(_element, steps.result, steps.at)))
             if steps.matrix is not None:
-                formulas.append(
-                    ("without indices", lambda known, t=steps.matrix: trees.run(t, known))
-                )  # type: ignore[misc]
+                formulas.append(("without indices", functools.partial(_run, steps.matrix)))
         printed[name] = formulas
     domain_of = {n: domains.get(n, subject.op.inputs[0]).domain for n in call.shapes}
     return _prove(case, drawn, printed, call.args, domain_of, structures, seed, lambda known: known)
@@ -102,14 +111,14 @@ def verify_expression(
     names = [n for n in (wanted or graph.inputs) if graph.uses(n)]
     printed: dict[str, list[tuple[str, Printed]]] = {}
     for name in names:
-        printed[name] = [("chain rule", lambda known, n=name: known[bar(graph, n)])]  # type: ignore[misc]
+        printed[name] = [("chain rule", operator.itemgetter(bar(graph, name)))]
         form = closed_form(graph, name)
         if form is not None:
             printed[name].append(
-                ("closed, indices", lambda known, f=form: evaluate(f.node, known, f.indices))  # type: ignore[misc]
+                ("closed, indices", functools.partial(_element, form.node, form.indices))
             )
             if form.formula is not None:
-                printed[name].append(("closed", lambda known, f=form: trees.run(f.formula, known)))  # type: ignore[misc]
+                printed[name].append(("closed", functools.partial(_run, form.formula)))
     failure = "the expression is not finite at any point that was tried"
     for domain in _domains(graph):
         drawn = {n: _draw(domain.get(n, ANYWHERE), s, n, seed) for n, s in graph.inputs.items()}
@@ -251,10 +260,11 @@ def _proof(
         return Proof(name, label, np.inf, np.inf, np.inf, np.inf, holds=False)
     if value.shape != tape.shape:
         return Proof(name, label, np.inf, np.inf, np.inf, np.inf, holds=False)
-    from gradcheck.checker.formula import within
-
-    value, tape = within(value, structure), within(tape, structure)
-    numeric = numeric if structure == "general" else within(numeric, structure)
+    value, tape, numeric = (
+        _moved(value, structure),
+        _lower(tape, structure),
+        _lower(numeric, structure),
+    )
     scale = max(1.0, float(np.max(np.abs(tape), initial=0.0)))
 
     def apart(a: Array, b: Array) -> float:
@@ -263,6 +273,19 @@ def _proof(
     first, second, third = apart(value, tape), apart(value, numeric), apart(tape, numeric)
     bar_ = float(error_bar or 0.0) / scale
     return Proof(name, label, first, second, third, bar_, holds and first <= TOLERANCE)
+
+
+def _lower(gradient: Array, structure: str) -> Array:
+    """Of matrices that are moved within a structure the check gives the lower triangle."""
+    return np.tril(gradient) if structure in ("symmetric", "lower") else gradient
+
+
+def _moved(gradient: Array, structure: str) -> Array:
+    """The derivative along each move: of a symmetric matrix two elements move together."""
+    if structure == "symmetric":
+        twice = gradient + np.swapaxes(gradient, -1, -2)
+        return np.tril(twice - np.eye(gradient.shape[-1]) * gradient)
+    return _lower(gradient, structure)
 
 
 def proof_section(proofs: list[Proof]) -> Section:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.model import Array
 from gradcheck.ops.bounds import numbers
+
+if TYPE_CHECKING:
+    from gradcheck.model import Array
 
 __all__ = [
     "cholesky",
@@ -50,7 +52,9 @@ def left_singular(x: Any) -> Array:
 
 def right_singular(x: Any) -> Array:
     """The right singular vectors, as columns."""
-    return np.conj(np.swapaxes(np.linalg.svd(numbers(x), full_matrices=False)[2], -1, -2))
+    return np.asarray(
+        np.conj(np.swapaxes(np.linalg.svd(numbers(x), full_matrices=False)[2], -1, -2))
+    )
 
 
 def qr(x: Any) -> list[Array]:

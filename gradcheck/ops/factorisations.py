@@ -21,7 +21,10 @@ SPD = Domain(sample=Sample("spd"))
 SYMMETRIC = Domain(sample=Sample("symmetric"))
 LOWER = Domain(sample=Sample("lower"))
 
-HALVES = "The input is symmetric, so how the gradient is shared between its two halves is a convention: TensorFlow's differs from op to op."
+HALVES = (
+    "The input is symmetric, so how the gradient is shared between its two "
+    "halves is a convention: TensorFlow's differs from op to op."
+)
 
 
 def _square(call: Call) -> Shape:
@@ -44,17 +47,23 @@ _CHOLESKY = (
         "matmul(out, mT(out)) == input",
     ),
     Step(
-        "Change A by a symmetric dA. By the product rule L changes by a dL, lower triangular too, with",
+        "Change A by a symmetric dA. By the product rule L changes by a dL, lower "
+        "triangular too, with",
         "dinput == matmul(dout, mT(out)) + matmul(out, mT(dout))",
     ),
     Step(
-        "The unknown dL stands on both sides of L. Multiply by L⁻¹ from the left and by L⁻ᵀ from the right, and name what is left over from dL and from dA.",
+        "The unknown dL stands on both sides of L. Multiply by L⁻¹ from the left "
+        "and by L⁻ᵀ from the right, and name what is left over from dL and from "
+        "dA.",
         "M := matmul(inv(out), dout)",
     ),
     Step("", "X := matmul(matmul(inv(out), dinput), mT(inv(out)))"),
     Step("The equation then reads", "X == M + mT(M)"),
     Step(
-        "M is lower triangular, as a product of such matrices; its transpose is upper triangular. They meet on the diagonal alone, where both have the same. So M is the lower triangle of X with the diagonal halved: call that phi.",
+        "M is lower triangular, as a product of such matrices; its transpose is "
+        "upper triangular. They meet on the diagonal alone, where both have the "
+        "same. So M is the lower triangle of X with the diagonal halved: call "
+        "that phi.",
         "M == phi(X)",
     ),
     Step(
@@ -90,11 +99,15 @@ _EIGENVALUES = (
     Step("", "matmul(tensor, V) == V * expand_dims(out, 0)"),
     Step("V is orthogonal.", "matmul(mT(V), V) == eye(shape(tensor)[-1])"),
     Step(
-        "Take one eigenvector v: λ = vᵀ A v. Change A by a symmetric dA; v changes as well, but v keeps its length, so vᵀ dv = 0, and as A v = λ v the two terms with dv are λ·vᵀ dv = 0. What is left is dλ = vᵀ dA v, for all of them at once:",
+        "Take one eigenvector v: λ = vᵀ A v. Change A by a symmetric dA; v "
+        "changes as well, but v keeps its length, so vᵀ dv = 0, and as A v = λ v "
+        "the two terms with dv are λ·vᵀ dv = 0. What is left is dλ = vᵀ dA v, for "
+        "all of them at once:",
         "dout == diagonal(matmul(matmul(mT(V), dtensor), V))",
     ),
     Step(
-        "The loss changes by the inner product of G with dλ. The diagonal times G is a trace with diag(G):",
+        "The loss changes by the inner product of G with dλ. The diagonal times G "
+        "is a trace with diag(G):",
         "sum(G * dout) == trace(matmul(matmul(matmul(diag(G), mT(V)), dtensor), V))",
     ),
     Step(
@@ -111,7 +124,9 @@ _SINGULAR = (
     Step("", "V := right_singular(tensor)"),
     Step("", "matmul(matmul(U, diag(out)), mT(V)) == tensor"),
     Step(
-        "One singular value is s = uᵀ A v. Change A by dA: u and v keep their length, so uᵀ du = 0 and vᵀ dv = 0; as A v = s·u and Aᵀ u = s·v, the terms with du and dv vanish. What is left is ds = uᵀ dA v:",
+        "One singular value is s = uᵀ A v. Change A by dA: u and v keep their "
+        "length, so uᵀ du = 0 and vᵀ dv = 0; as A v = s·u and Aᵀ u = s·v, the "
+        "terms with du and dv vanish. What is left is ds = uᵀ dA v:",
         "dout == diagonal(matmul(matmul(mT(U), dtensor), V))",
     ),
     Step(
@@ -134,11 +149,13 @@ _QR = (
         "matmul(matmul(mT(out[0]), dinput), inv(out[1])) == W + matmul(dout[1], inv(out[1]))",
     ),
     Step(
-        "The last term is upper triangular, so the strictly lower part of the left side is that of W; being antisymmetric, W is known by it.",
+        "The last term is upper triangular, so the strictly lower part of the "
+        "left side is that of W; being antisymmetric, W is known by it.",
         "tril(matmul(matmul(mT(out[0]), dinput), inv(out[1])), -1) == tril(W, -1)",
     ),
     Step(
-        "Both dQ and dR follow from W. Put them into the change of the loss and gather what stands beside dA. With",
+        "Both dQ and dR follow from W. Put them into the change of the loss and "
+        "gather what stands beside dA. With",
         "M := matmul(out[1], mT(G[1])) - matmul(mT(G[0]), out[0])",
     ),
     Step(
@@ -150,7 +167,8 @@ _QR = (
 
 _LOGDET = (
     Step(
-        "A change dA moves the determinant by det A · tr(A⁻¹ dA) (Jacobi's formula); the logarithm divides by det A.",
+        "A change dA moves the determinant by det A · tr(A⁻¹ dA) (Jacobi's "
+        "formula); the logarithm divides by det A.",
         "dout == trace(matmul(inv(matrix), dmatrix))",
     ),
     Step(
@@ -271,7 +289,8 @@ OPS = (
         related=("solve", "cholesky", "inv"),
         pitfalls=(
             "The gradient of A is a triangle too: the other half was never read.",
-            "The right side is solved with the transposed triangle, which is an upper one for a lower.",
+            "The right side is solved with the transposed triangle, which is an upper "
+            "one for a lower.",
         ),
     ),
     Op(
@@ -281,7 +300,8 @@ OPS = (
         summary="λ = the eigenvalues of a symmetric A",
         inputs=(Parameter("tensor", SYMMETRIC),),
         formula={
-            "tensor": "matmul(eigenvectors(tensor) * expand_dims(G, -2), adjoint(eigenvectors(tensor)))"
+            "tensor": "matmul(eigenvectors(tensor) * expand_dims(G, -2), "
+            "adjoint(eigenvectors(tensor)))"
         },
         forward="eigenvalues(tensor)",
         tangent="diagonal(matmul(matmul(mT(eigenvectors(tensor)), dtensor), eigenvectors(tensor)))",
@@ -304,10 +324,12 @@ OPS = (
         summary="s = the singular values of A",
         inputs=(Parameter("tensor"),),
         formula={
-            "tensor": "matmul(left_singular(tensor) * expand_dims(G, -2), adjoint(right_singular(tensor)))"
+            "tensor": "matmul(left_singular(tensor) * expand_dims(G, -2), "
+            "adjoint(right_singular(tensor)))"
         },
         forward="singular_values(tensor)",
-        tangent="diagonal(matmul(matmul(mT(left_singular(tensor)), dtensor), right_singular(tensor)))",
+        tangent="diagonal(matmul(matmul(mT(left_singular(tensor)), dtensor), "
+        "right_singular(tensor)))",
         shape=lambda call: (*_matrix(call)[:-2], min(_matrix(call)[-2:])),
         build=_svd_build,
         symbols={"tensor": "A", "out": "s"},
@@ -316,7 +338,8 @@ OPS = (
         example=Example({"tensor": (3, 2)}),
         related=("eigvalsh", "norm", "qr"),
         pitfalls=(
-            "The signs of the singular vectors are free, but u and v must be taken from one decomposition.",
+            "The signs of the singular vectors are free, but u and v must be taken "
+            "from one decomposition.",
             "The gradient of the nuclear norm (G of ones) is U·Vᵀ, whatever the values are.",
         ),
     ),

@@ -84,13 +84,18 @@ _CONV1D, _CONV2D = _conv(1), _conv(2)
 
 _CONVOLUTION = (
     Step(
-        "windows(x) is, for every place of the output, the patch of x that the filter sees there: a copy of some elements, and linear. With it the convolution is a plain sum of products."
+        "windows(x) is, for every place of the output, the patch of x that the "
+        "filter sees there: a copy of some elements, and linear. With it the "
+        "convolution is a plain sum of products."
     ),
     Step(
-        "The filters are linear in y: by the product rule their gradient is the same sum with G in the place of the filters' result, over every place and every example of the batch."
+        "The filters are linear in y: by the product rule their gradient is the "
+        "same sum with G in the place of the filters' result, over every place "
+        "and every example of the batch."
     ),
     Step(
-        "Each element of a patch gets G times its filter; an element of x lies in several patches, so these are added up where they came from: unwindows."
+        "Each element of a patch gets G times its filter; an element of x lies in "
+        "several patches, so these are added up where they came from: unwindows."
     ),
 )
 
@@ -111,9 +116,12 @@ OPS = (
             example=example,
             related=(f"conv{3 - rank}d", "matmul", "avg_pool2d", "bias_add"),
             pitfalls=(
-                "The gradient of x is a convolution with the filters flipped, since it adds up overlaps.",
-                "TensorFlow does not flip the filters on the way forward: strictly it is a correlation.",
-                "With a stride, places that no window meets get 0; with SAME the padding differs at the two ends.",
+                "The gradient of x is a convolution with the filters flipped, since it "
+                "adds up overlaps.",
+                "TensorFlow does not flip the filters on the way forward: strictly it is "
+                "a correlation.",
+                "With a stride, places that no window meets get 0; with SAME the padding "
+                "differs at the two ends.",
             ),
         )
         for rank, (shape, forward, formula), example in (
@@ -141,16 +149,19 @@ OPS = (
         summary="y = the largest x of each window",
         inputs=(Parameter("input", Domain(sample=Sample("distinct"))),),
         formula={
-            "input": f"unwindows(one_hot_max({_SEEN}, [3, 4]) * expand_dims(G, [3, 4]), input, ksize, strides, padding)"
+            "input": f"unwindows(one_hot_max({_SEEN}, [3, 4]) * expand_dims(G, [3, 4]), input, "
+            "ksize, strides, padding)"
         },
         forward=f"max({_SEEN}, [3, 4])",
-        tangent=f"sum(one_hot_max({_SEEN}, [3, 4]) * windows(dinput, ksize, strides, padding), [3, 4])",
+        tangent=f"sum(one_hot_max({_SEEN}, [3, 4]) * windows(dinput, ksize, strides, "
+        "padding), [3, 4])",
         shape=_pool_shape,
         required=("ksize", "strides", "padding"),
         undefined=("Where two elements of a window tie for the largest.",),
         derivation=(
             Step(
-                "Of each window the output follows the largest element alone: its slope is 1, that of the others 0."
+                "Of each window the output follows the largest element alone: its slope "
+                "is 1, that of the others 0."
             ),
             Step(
                 "So each G goes to that element; where windows overlap, what comes back is added."
@@ -170,7 +181,8 @@ OPS = (
         summary="y = the mean of each window of x",
         inputs=(Parameter("input"),),
         formula={
-            "input": f"unwindows({_COUNTS} * expand_dims(G / sum({_COUNTS}, [3, 4]), [3, 4]), input, ksize, strides, padding)"
+            "input": f"unwindows({_COUNTS} * expand_dims(G / sum({_COUNTS}, [3, 4]), [3, 4]), "
+            "input, ksize, strides, padding)"
         },
         forward=f"sum(windows(input, ksize, strides, padding), [3, 4]) / sum({_COUNTS}, [3, 4])",
         tangent=f"sum(windows(dinput, ksize, strides, padding), [3, 4]) / sum({_COUNTS}, [3, 4])",
@@ -178,10 +190,12 @@ OPS = (
         required=("ksize", "strides", "padding"),
         derivation=(
             Step(
-                "Each output is the sum of its window over the number of elements in it, which is smaller at a padded edge: linear in x."
+                "Each output is the sum of its window over the number of elements in it, "
+                "which is smaller at a padded edge: linear in x."
             ),
             Step(
-                "Each element of a window gets G over that number; where windows overlap, what comes back is added."
+                "Each element of a window gets G over that number; where windows overlap, "
+                "what comes back is added."
             ),
         ),
         example=Example({"input": (1, 4, 4, 1)}, {"ksize": 2, "strides": 2, "padding": "VALID"}),

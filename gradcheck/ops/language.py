@@ -192,7 +192,7 @@ def tile(x: Any, multiples: Any) -> Array:
 
 
 def split(x: Any, parts: Any, axis: int = 0) -> list[Array]:
-    """x cut into so many equal parts, or into parts of these sizes, along an axis."""
+    """X cut into so many equal parts, or into parts of these sizes, along an axis."""
     x = numbers(x)
     if isinstance(parts, list | tuple):
         return np.split(x, np.cumsum(parts)[:-1].tolist(), axis=axis)

@@ -26,7 +26,8 @@ def _entropy_shape(call: Call) -> Shape:
     labels, logits = call.shapes["labels"], call.shapes["logits"]
     if labels != logits or not logits:
         raise ShapeError(
-            f"labels {list(labels)} and logits {list(logits)} must have the same shape, not a scalar's"
+            f"labels {list(labels)} and logits {list(logits)} must have the same "
+            "shape, not a scalar's"
         )
     axis = one_axis(call.args["axis"], len(logits))
     return (*logits[:axis], *logits[axis + 1 :])
@@ -52,7 +53,8 @@ def _last_axis(call: Call) -> Shape:
     for name in ("scale", "offset"):
         if call.shapes[name] != shape[-1:]:
             raise ShapeError(
-                f"{name} has shape {list(call.shapes[name])}, but the last axis of x needs {list(shape[-1:])}"
+                f"{name} has shape {list(call.shapes[name])}, but the last axis of x needs "
+                f"{list(shape[-1:])}"
             )
     return shape
 
@@ -67,7 +69,8 @@ def _bias_shape(call: Call) -> Shape:
     value, bias = call.shapes["value"], call.shapes["bias"]
     if len(value) < 2 or bias != value[-1:]:
         raise ShapeError(
-            f"bias has shape {list(bias)}, but the last axis of value {list(value)} needs {list(value[-1:])}"
+            f"bias has shape {list(bias)}, but the last axis of value {list(value)} "
+            f"needs {list(value[-1:])}"
         )
     return value
 
@@ -85,7 +88,10 @@ _DEV = "sqrt(mean(square(x - mean(x, -1, True)), -1, True) + epsilon)"
 
 def _projected(upstream: str) -> str:
     """What is left of a vector when its mean and its share along the normalised x are taken out."""
-    return f"({upstream} - mean({upstream}, -1, True) - {_HAT} * mean({upstream} * {_HAT}, -1, True)) / {_DEV}"
+    return (
+        f"({upstream} - mean({upstream}, -1, True) - {_HAT} * mean({upstream} * "
+        f"{_HAT}, -1, True)) / {_DEV}"
+    )
 
 
 _LAYER_NORM = (
@@ -97,8 +103,11 @@ _LAYER_NORM = (
     ),
     Step("", "dout == dh * scale + h * dscale + doffset"),
     Step(
-        "The first part projects: it takes the mean and the share along h out of dx. A projection is its own transpose, so on the way back it acts on G·scale in the same way.",
-        "sum(G * scale * dh) == sum((G * scale - mean(G * scale, -1, True) - h * mean(G * scale * h, -1, True)) / s * dx)",
+        "The first part projects: it takes the mean and the share along h out of "
+        "dx. A projection is its own transpose, so on the way back it acts on "
+        "G·scale in the same way.",
+        "sum(G * scale * dh) == sum((G * scale - mean(G * scale, -1, True) - h * "
+        "mean(G * scale * h, -1, True)) / s * dx)",
     ),
     Step("scale and offset were broadcast: their gradients are summed over all axes but the last."),
 )
@@ -112,8 +121,10 @@ _CROSS_ENTROPY = (
     ),
     Step("", "dout == -sum(labels * dlogp, axis) - sum(dlabels * log(p), axis)"),
     Step(
-        "Sort by the change of the logits: each gets p times the sum of the labels, minus its label. For labels that sum to one this is p - labels.",
-        "dout == sum((p * sum(labels, axis, True) - labels) * dlogits, axis) - sum(dlabels * log(p), axis)",
+        "Sort by the change of the logits: each gets p times the sum of the "
+        "labels, minus its label. For labels that sum to one this is p - labels.",
+        "dout == sum((p * sum(labels, axis, True) - labels) * dlogits, axis) - "
+        "sum(dlabels * log(p), axis)",
     ),
 )
 
@@ -122,7 +133,8 @@ _NORMALISE = (
     Step("The length changes by the share of dx along y.", "dn := sum(out * dx, axis, True)"),
     Step("By the quotient rule", "dout == (dx - out * dn) / n"),
     Step(
-        "That takes the share along y out of dx: a projection, which is its own transpose. So G is projected in the same way.",
+        "That takes the share along y out of dx: a projection, which is its own "
+        "transpose. So G is projected in the same way.",
         "sum(G * dout) == sum((G - out * sum(G * out, axis, True)) / n * dx)",
     ),
 )
@@ -147,7 +159,8 @@ OPS = (
         example=Example({"labels": (2, 3), "logits": (2, 3)}),
         related=("softmax", "log_softmax", "sparse_softmax_cross_entropy_with_logits"),
         pitfalls=(
-            "The logits' gradient is p - labels only if the labels sum to one; TensorFlow assumes it.",
+            "The logits' gradient is p - labels only if the labels sum to one; "
+            "TensorFlow assumes it.",
             "Applying softmax first and then this op takes the softmax twice.",
             "The labels have a gradient too: minus the log-softmax.",
         ),
@@ -162,10 +175,12 @@ OPS = (
             Parameter("logits"),
         ),
         formula={
-            "logits": "expand_dims(G, -1) * (exp(logits) / sum(exp(logits), -1, True) - one_hot(labels, shape(logits)[-1]))"
+            "logits": "expand_dims(G, -1) * (exp(logits) / sum(exp(logits), -1, True) - "
+            "one_hot(labels, shape(logits)[-1]))"
         },
         forward="log(sum(exp(logits), -1)) - sum(one_hot(labels, shape(logits)[-1]) * logits, -1)",
-        tangent="sum((exp(logits) / sum(exp(logits), -1, True) - one_hot(labels, shape(logits)[-1])) * dlogits, -1)",
+        tangent="sum((exp(logits) / sum(exp(logits), -1, True) - one_hot(labels, "
+        "shape(logits)[-1])) * dlogits, -1)",
         shape=_sparse_shape,
         symbols={"logits": "x"},
         example=Example({"labels": (2,), "logits": (2, 3)}),
@@ -173,11 +188,13 @@ OPS = (
         derivation=(
             Step(
                 "The loss is log Σ eˣ minus x at the label.",
-                "out == log(sum(exp(logits), -1)) - sum(one_hot(labels, shape(logits)[-1]) * logits, -1)",
+                "out == log(sum(exp(logits), -1)) - sum(one_hot(labels, "
+                "shape(logits)[-1]) * logits, -1)",
             ),
             Step(
                 "The first part moves by the softmax, the second by a one at the label.",
-                "dout == sum((exp(logits) / sum(exp(logits), -1, True) - one_hot(labels, shape(logits)[-1])) * dlogits, -1)",
+                "dout == sum((exp(logits) / sum(exp(logits), -1, True) - one_hot(labels, "
+                "shape(logits)[-1])) * dlogits, -1)",
             ),
         ),
         pitfalls=(
@@ -204,7 +221,8 @@ OPS = (
         family="nn",
         args={"approximate": False},
         forward="features * erfc(-features * float32(1 / sqrt(2))) / 2",
-        features="G * (erfc(-features * float32(1 / sqrt(2))) / 2 + features * float32(1 / sqrt(2)) "
+        features="G * (erfc(-features * float32(1 / sqrt(2))) / 2 + features * float32(1 / "
+        "sqrt(2)) "
         "* exp(-square(features * float32(1 / sqrt(2)))) / sqrt(pi))",
         related=("relu", "silu", "erf"),
         pitfalls=(
@@ -264,7 +282,8 @@ OPS = (
         scale="G * (x - mean) / sqrt(variance + variance_epsilon)",
         related=("layer_norm", "reduce_variance"),
         pitfalls=(
-            "mean and variance are inputs here: if they were computed from x, their gradients flow on.",
+            "mean and variance are inputs here: if they were computed from x, their "
+            "gradients flow on.",
             BROADCASTING,
         ),
     ),

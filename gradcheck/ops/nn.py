@@ -111,7 +111,8 @@ _ACTIVATIONS = (
         "selu",
         "tf.nn.selu",
         "y = λ·x where x > 0, else λα·(eˣ - 1)",
-        forward="1.0507009873554805 * where(features > 0, features, 1.6732632423543772 * (exp(features) - 1))",
+        forward="1.0507009873554805 * where(features > 0, features, 1.6732632423543772 * "
+        "(exp(features) - 1))",
         family="nn",
         domains=BENDS,
         features=(

@@ -31,7 +31,8 @@ def _split_shapes(call: Call) -> list[Shape]:
     sizes = wholes(parts, "num_or_size_splits")
     if sum(sizes) != shape[axis]:
         raise ShapeError(
-            f"num_or_size_splits {sizes} adds up to {sum(sizes)}, but axis {axis} has size {shape[axis]}"
+            f"num_or_size_splits {sizes} adds up to {sum(sizes)}, but axis {axis} has "
+            f"size {shape[axis]}"
         )
     return [(*shape[:axis], size, *shape[axis + 1 :]) for size in sizes]
 
@@ -48,7 +49,8 @@ def _strided_index(call: Call) -> str:
     strides = wholes(call.args["strides"], "strides") if call.args["strides"] else [1] * len(begin)
     if not len(begin) == len(end) == len(strides) <= rank:
         raise ShapeError(
-            f"begin {begin}, end {end} and strides {strides} must have one number each per axis, at most {rank}"
+            f"begin {begin}, end {end} and strides {strides} must have one number each "
+            f"per axis, at most {rank}"
         )
     return ", ".join(f"{b}:{e}:{s}" for b, e, s in zip(begin, end, strides, strict=True))
 
@@ -57,7 +59,7 @@ def _strided_shape(call: Call) -> Shape:
     from gradcheck.ops.index import parse_index
 
     index: Any = parse_index(_strided_index(call))
-    return np.broadcast_to(np.int8(0), only(call))[index].shape
+    return np.shape(np.broadcast_to(np.int8(0), only(call))[index])
 
 
 def _depth(call: Call) -> int:
@@ -79,7 +81,8 @@ def _scatter_nd_shape(call: Call) -> Shape:
     wanted = (*call.shapes["indices"][:-1], *shape[_depth(call) :])
     if call.shapes["updates"] != wanted:
         raise ShapeError(
-            f"updates have shape {list(call.shapes['updates'])}, but these indices and shape need {list(wanted)}"
+            f"updates have shape {list(call.shapes['updates'])}, but these indices and "
+            f"shape need {list(wanted)}"
         )
     return shape
 
@@ -135,7 +138,10 @@ def _repeat_forward(call: Call) -> str:
     shape = only(call)
     axis = one_axis(call.args["axis"], len(shape))
     apart = [*shape[: axis + 1], call.args["repeats"], *shape[axis + 1 :]]
-    return f"reshape(broadcast_to(expand_dims(input, {axis + 1}), {list(apart)}), {list(_repeat_shape(call))})"
+    return (
+        f"reshape(broadcast_to(expand_dims(input, {axis + 1}), {list(apart)}), "
+        f"{list(_repeat_shape(call))})"
+    )
 
 
 OPS = (

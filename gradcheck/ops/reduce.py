@@ -109,7 +109,8 @@ CENTRED = "(input_tensor - mean(input_tensor, axis, True))"
 _VARIANCE = (
     Step("Name the deviations from the mean.", f"d := {CENTRED}"),
     Step(
-        "The change of a square is twice its root times the change of the root; the mean moves too, "
+        "The change of a square is twice its root times the change of the root; "
+        "the mean moves too, "
         "by the mean of the changes.",
         "dout == 2 * mean(d * (dinput_tensor - mean(dinput_tensor, axis, True)), axis, keepdims)",
     ),
@@ -134,10 +135,12 @@ _DEVIATION = (
 
 _RUNNING_PRODUCT = (
     Step(
-        "Each output is a product of elements; with respect to one of them, its slope is the product of the others: y/x."
+        "Each output is a product of elements; with respect to one of them, its "
+        "slope is the product of the others: y/x."
     ),
     Step(
-        "So an element gets the sum of G·y over all the products that it takes part in, divided by itself."
+        "So an element gets the sum of G·y over all the products that it takes "
+        "part in, divided by itself."
     ),
 )
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gradcheck.checker.target import resolve
 from gradcheck.errors import ExpressionError
 from gradcheck.explain import tree as trees
 from gradcheck.explain.chain import bar, closed_form, run_chain
@@ -18,7 +19,6 @@ from gradcheck.explain.expression_page import explain_expression
 from gradcheck.explain.graph import read_graph
 from gradcheck.explain.render_latex import render_latex
 from gradcheck.explain.render_text import render_text
-from gradcheck.checker.target import resolve
 from gradcheck.spec.expression import parse_tf
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def test_chosen_expressions_agree_with_the_tape(text: str, shapes: dict[str, Sha
 def test_a_wrong_closed_form_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from gradcheck.explain import chain
 
-    monkeypatch.setattr(chain, "derivative", lambda formula, _name: trees.read("2.001 * x"))
+    monkeypatch.setattr(chain, "derivative", lambda _formula, _name: trees.read("2.001 * x"))
     wrong, _ = disagreements("tf.sin(x) * x", {"x": (3,)})
     assert any("closed" in text for text in wrong)
     assert not any("chain" in text for text in wrong)

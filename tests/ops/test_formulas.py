@@ -26,9 +26,9 @@ def disagreement(declared: Op, point: Point) -> float:
     """The largest error of a formula, relative to the largest element of the gradient."""
     worst = 0.0
     assert point.formula.keys() == point.tape.keys()
-    for name, tape in point.tape.items():
+    for name, found in point.tape.items():
         structure = structure_of(declared, name)
-        formula, tape = within(point.formula[name], structure), within(tape, structure)
+        formula, tape = within(point.formula[name], structure), within(found, structure)
         assert formula.shape == tape.shape
         if tape.size:
             scale = max(1.0, float(np.abs(tape).max()))
