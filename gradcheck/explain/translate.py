@@ -28,6 +28,7 @@ from gradcheck.explain.index import (
 )
 from gradcheck.explain.tree import called
 from gradcheck.ops.language import CONSTANTS, FUNCTIONS
+from gradcheck.ops.special import SPECIAL
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -61,8 +62,8 @@ ELEMENTWISE = frozenset(
         "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "sign", "abs",
         "sigmoid", "maximum", "minimum", "power", "arctan2", "where", "conj", "real", "imag",
         "floor", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
-        "logical_and", "logical_or", "logical_not", "erf", "erfc", "erfinv", "lgamma", "digamma",
-        "trigamma", "float32",
+        "logical_and", "logical_or", "logical_not", "float32",
+        *(function.__name__ for function in SPECIAL),
     ]
 )  # fmt: skip
 _COMPARISONS = {
