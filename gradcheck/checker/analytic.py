@@ -14,7 +14,6 @@ from gradcheck.checker.tensors import (
     differentiable_outputs,
     explain_exception,
     to_numpy,
-    to_tensors,
 )
 from gradcheck.errors import UsageError
 from gradcheck.model import Array, Mode, Shape, Upstream
@@ -72,56 +71,83 @@ def draw_upstream(
     ]
 
 
-def backward(
-    function: Function,
-    operands: Sequence[Operand],
-    values: Sequence[Array],
-    upstream: Sequence[Array],
-    mode: Mode = Mode.EAGER,
-) -> Backward:
-    """One pass forward and one back.
+class Tape:
+    """A function whose gradients are wanted at several points; traced once where it is traced."""
 
-    Raises GradientRaised when only the way back fails, and FunctionRaised else.
-    """
-    import tensorflow as tf
+    def __init__(
+        self, function: Function, operands: Sequence[Operand], mode: Mode = Mode.EAGER
+    ) -> None:
+        """Nothing runs yet."""
+        self._function = function
+        self._operands = operands
+        self._mode = mode
+        self._variables: list[Any] | None = None
+        self._traced: Any = None
+        self._reached_back = False
 
-    tensors = to_tensors(operands, values)
-    reached_back = False
+    def __call__(self, values: Sequence[Array], upstream: Sequence[Array]) -> Backward:
+        """One pass forward and one back.
 
-    def both(*constants: Any) -> tuple[list[Any], list[Any]]:
-        nonlocal reached_back
-        arguments = [
-            t if o.variable else c for t, o, c in zip(tensors, operands, constants, strict=True)
+        Raises GradientRaised when only the way back fails, and FunctionRaised else.
+        """
+        import tensorflow as tf
+
+        self._set_variables(values)
+        constants = [
+            tf.zeros([]) if operand.variable else tf.constant(value)
+            for operand, value in zip(self._operands, values, strict=True)
         ]
-        sources = [a for a, o in zip(arguments, operands, strict=True) if o.differentiate]
+        cotangents = [tf.constant(ct) for ct in upstream]
+        run: Any = self._both
+        if self._mode is not Mode.EAGER:
+            if self._traced is None:
+                compile_ = self._mode is Mode.XLA
+                self._traced = tf.function(self._both, jit_compile=compile_, autograph=False)
+            run = self._traced
+        self._reached_back = False
+        try:
+            outputs, gradients = run(constants, cotangents)
+        except FunctionRaised:
+            raise
+        except Exception as error:
+            # A traced function may fail on its way forward after its way back was traced.
+            eager = self._mode is Mode.EAGER
+            if self._reached_back and (eager or isinstance(error, LookupError)):
+                raise GradientRaised(explain_exception(error)) from error
+            raise FunctionRaised(explain_exception(error)) from error
+        return Backward(
+            [to_numpy(output) for output in outputs],
+            [None if g is None else to_numpy(g) for g in gradients],
+        )
+
+    def _set_variables(self, values: Sequence[Array]) -> None:
+        import tensorflow as tf
+
+        if self._variables is None:
+            self._variables = [
+                tf.Variable(value) if operand.variable else None
+                for operand, value in zip(self._operands, values, strict=True)
+            ]
+            return
+        for variable, value in zip(self._variables, values, strict=True):
+            if variable is not None:
+                variable.assign(value)
+
+    def _both(self, constants: list[Any], upstream: list[Any]) -> tuple[list[Any], list[Any]]:
+        import tensorflow as tf
+
+        variables = self._variables or [None] * len(constants)
+        arguments = [c if v is None else v for c, v in zip(constants, variables, strict=True)]
+        sources = [a for a, o in zip(arguments, self._operands, strict=True) if o.differentiate]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(sources)
-            outputs = differentiable_outputs(call(function, arguments))
-        reached_back = True
+            outputs = differentiable_outputs(call(self._function, arguments))
+        self._reached_back = True
         cotangents = [
-            tf.cast(tf.constant(ct), output.dtype)
-            for ct, output in zip(upstream, outputs, strict=True)
+            tf.cast(ct, output.dtype) for ct, output in zip(upstream, outputs, strict=True)
         ]
         gradients = tape.gradient(outputs, sources, output_gradients=cotangents)
         return outputs, [None if g is None else tf.convert_to_tensor(g) for g in gradients]
-
-    run = both
-    if mode is not Mode.EAGER:
-        run = tf.function(both, jit_compile=mode is Mode.XLA, autograph=False)
-    constants = [tf.zeros([]) if o.variable else t for t, o in zip(tensors, operands, strict=True)]
-    try:
-        outputs, gradients = run(*constants)
-    except FunctionRaised:
-        raise
-    except Exception as error:
-        # A traced function may fail on its way forward after its way back was traced.
-        if reached_back and (mode is Mode.EAGER or isinstance(error, LookupError)):
-            raise GradientRaised(explain_exception(error)) from error
-        raise FunctionRaised(explain_exception(error)) from error
-    return Backward(
-        [to_numpy(output) for output in outputs],
-        [None if g is None else to_numpy(g) for g in gradients],
-    )
 
 
 def forward(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from gradcheck.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 def check(
@@ -35,7 +37,8 @@ def check(
     seed: int = 0,
     tolerance: Tolerance | tuple[float, float] | None = None,
     mode: str = "eager",
-    checks: Sequence[str] = ("reverse",),
+    checks: str | Sequence[str] = ("reverse",),
+    structure: Mapping[str, str] | None = None,
 ) -> Result:
     """Check the gradients of `fn` at `inputs`.
 
@@ -50,13 +53,22 @@ def check(
         tolerance: `(rtol, atol)` or a Tolerance, in place of the error bars.
         mode: "eager", "graph" or "xla".
         checks: any of "reverse", "forward" and "second".
+        structure: by name of an input, "symmetric" (or Hermitian) or "lower" (triangular): it is
+            then only moved to matrices of the same kind, as cholesky and eigh take for granted.
 
     Returns:
         A Result. What the function does (raise, return NaN, be random) is a verdict, never an
         exception; only a call that makes no sense raises UsageError.
     """
+    if not callable(fn):
+        raise UsageError(f"fn is a {type(fn).__name__}: it must be a function")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise UsageError(f"seed is {seed!r}: it must be a whole number, 0 or more")
     names = _names(fn, len(inputs))
     chosen = _chosen(wrt, names)
+    kinds = [checks] if isinstance(checks, str) else list(checks)
+    if not kinds:
+        raise UsageError("checks is empty: there is nothing to check")
     operands = []
     for position, (name, given) in enumerate(zip(names, inputs, strict=True)):
         value, variable = _value(given, name)
@@ -69,6 +81,7 @@ def check(
                 value=value,
                 differentiate=differentiable and (chosen is None or position in chosen),
                 variable=variable,
+                structure=_structure(structure, name, value),
             )
         )
     problem = Problem(
@@ -76,7 +89,7 @@ def check(
         operands=tuple(operands),
         upstream=_upstream(upstream),
         mode=_member(Mode, mode, "mode"),
-        checks=tuple(_member(CheckKind, kind, "check") for kind in checks),
+        checks=tuple(_member(CheckKind, kind, "check") for kind in kinds),
         seed=seed,
         tolerance=_tolerance(tolerance),
     )
@@ -145,13 +158,23 @@ def _chosen(
 ) -> frozenset[int] | None:
     if wrt is None:
         return None
-    wanted = [wrt] if isinstance(wrt, int | str) else list(wrt)
+    if isinstance(wrt, int | str):
+        wanted: list[Any] = [wrt]
+    elif isinstance(wrt, Collection):
+        wanted = list(wrt)
+    else:
+        raise UsageError(f"wrt is {wrt!r}: it names inputs by position or name")
     positions = set()
     for item in wanted:
         if isinstance(item, str):
             if item not in names:
-                raise UsageError(f"wrt names {item!r}, but the inputs are {', '.join(names)}")
+                raise UsageError(
+                    f"wrt names {item!r}, but the inputs are {', '.join(names)}"
+                    f"{_nearest(item, names)}"
+                )
             positions.add(names.index(item))
+        elif isinstance(item, bool) or not isinstance(item, int):
+            raise UsageError(f"wrt holds {item!r}: inputs are named by position or name")
         elif -len(names) <= item < len(names):
             positions.add(item % len(names))
         else:
@@ -159,6 +182,21 @@ def _chosen(
     if not positions:
         raise UsageError("wrt is empty: there is nothing to differentiate")
     return frozenset(positions)
+
+
+def _nearest(text: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(text, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _structure(structure: Mapping[str, str] | None, name: str, value: Array) -> str:
+    kind = (structure or {}).get(name, "general")
+    known = ("general", "symmetric", "lower")
+    if kind not in known:
+        raise UsageError(f"there is no structure {kind!r}{_nearest(kind, known)}")
+    if kind != "general" and (value.ndim < 2 or value.shape[-1] != value.shape[-2]):
+        raise UsageError(f"input {name!r} is said to be {kind}, but it has no square matrices")
+    return kind
 
 
 def _value(given: Any, name: str) -> tuple[Array, bool]:
@@ -171,6 +209,8 @@ def _value(given: Any, name: str) -> tuple[Array, bool]:
         return np.asarray(given.numpy()), False
     try:
         value = np.asarray(given)
+        if value.dtype.kind not in "fciubV":
+            raise TypeError(f"it is a {type(given).__name__}")
         tf.as_dtype(value.dtype)
     except (TypeError, ValueError) as error:
         raise UsageError(f"input {name!r} is no tensor: {error}") from error
@@ -184,20 +224,28 @@ def _upstream(given: Any) -> Upstream:
         if given == "ones":
             return "ones"
         raise UsageError(f"upstream is {given!r}: it is 'random', 'ones' or values")
-    if isinstance(given, list | tuple) and any(hasattr(item, "shape") for item in given):
-        return tuple(np.asarray(item) for item in given)
-    return (np.asarray(given),)
+    several = isinstance(given, list | tuple) and any(hasattr(item, "shape") for item in given)
+    arrays = tuple(np.asarray(item) for item in (given if several else [given]))
+    for array in arrays:
+        if array.dtype.kind not in "fciub" or not np.isfinite(array).all():
+            raise UsageError("upstream must be finite numbers")
+    if not any(array.any() for array in arrays):
+        raise UsageError("an upstream of zeros weighs nothing: there is nothing to check")
+    return arrays
 
 
 def _tolerance(given: Tolerance | tuple[float, float] | None) -> Tolerance | None:
     if given is None:
         return None
-    tolerance = given if isinstance(given, Tolerance) else Tolerance(*given)
-    if not 0 <= tolerance.rtol < 1 or tolerance.atol < 0:
-        raise UsageError("a tolerance needs 0 ≤ rtol < 1 and atol ≥ 0, or it cannot fail")
-    if tolerance.rtol == tolerance.atol == 0:
+    if isinstance(given, tuple | list) and len(given) == 2:
+        given = Tolerance(*given)
+    if not isinstance(given, Tolerance):
+        raise UsageError(f"tolerance is {given!r}: it is (rtol, atol) or a Tolerance")
+    if not (0 <= given.rtol < 1 and 0 <= given.atol < np.inf):
+        raise UsageError("a tolerance needs 0 ≤ rtol < 1 and 0 ≤ atol < ∞, or it cannot fail")
+    if given.rtol == given.atol == 0:
         raise UsageError("a tolerance of zero cannot pass: leave it out, or give one")
-    return tolerance
+    return given
 
 
 def _member(kind: Any, text: str, what: str) -> Any:
@@ -205,7 +253,8 @@ def _member(kind: Any, text: str, what: str) -> Any:
         return kind(text)
     except ValueError:
         known = ", ".join(kind)
-        raise UsageError(f"there is no {what} {text!r}; there are {known}") from None
+        message = f"there is no {what} {text!r}; there are {known}{_nearest(str(text), kind)}"
+        raise UsageError(message) from None
 
 
 __all__ = ["Verdict", "assert_gradients", "check", "describe"]

@@ -19,7 +19,7 @@ BOUND_SAFETY = 2.0
 ARITHMETIC = 32 * 2.0**-52
 """Rounding that is granted to the analytic gradient, relative to its parts before they cancel."""
 
-VACUOUS = 0.05
+VACUOUS = 0.1
 """A bound that is more than this share of the input's largest derivative judges nothing."""
 
 
@@ -50,6 +50,7 @@ def compare(
     slack: Array | float = 0.0,
     tolerance: Tolerance | None = None,
     excused: Array | None = None,
+    beyond_reach: Array | None = None,
 ) -> Agreement:
     """Compare coordinate by coordinate.
 
@@ -60,6 +61,8 @@ def compare(
         slack: what the analytic gradient's own noise was measured to be.
         tolerance: given by hand, in place of the error bars.
         excused: coordinates that cannot be moved (infinite inputs) and so are not judged.
+        beyond_reach: coordinates whose claimed derivative would show only at smaller steps than
+            there are, and so cannot be refuted.
     """
     with np.errstate(all="ignore"):
         numeric = estimate.numeric
@@ -73,7 +76,8 @@ def compare(
         if tolerance is not None:
             allowed = tolerance.atol + tolerance.rtol * np.abs(nearest)
         infinite = np.isinf(numeric)
-        unknown = ~infinite & ~(estimate.bound <= VACUOUS * np.maximum(reference, np.abs(numeric)))
+        matters = VACUOUS * np.maximum(reference, np.abs(numeric))
+        unknown = ~infinite & ~(estimate.bound + slack <= matters)
         broken = ~np.isfinite(analytic) & ~infinite
         wrong = np.where(infinite, np.isfinite(analytic), error > allowed)
     # From the mildest to the gravest: the last that applies stays.
@@ -82,6 +86,8 @@ def compare(
     verdicts[wrong] = Verdict.MISMATCH
     verdicts[unknown] = Verdict.INCONCLUSIVE
     verdicts[broken] = Verdict.NONFINITE
+    if beyond_reach is not None:
+        verdicts[beyond_reach & (broken | wrong)] = Verdict.INCONCLUSIVE
     if excused is not None:
         verdicts[excused & (verdicts != Verdict.NONFINITE)] = Verdict.PASS
         error = np.where(excused, 0.0, error)

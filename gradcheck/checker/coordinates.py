@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 BUDGET = 4096
 """Real numbers of one input up to which each is moved by itself."""
 
-SAMPLED = 256
-"""How many of a larger input's elements are moved by themselves, drawn at random."""
+SAMPLED, FEWEST = 256, 16
+"""How many of a larger input's elements are moved by themselves, drawn at random: so many, and
+fewer down to this the larger it is."""
+
+SAMPLED_NUMBERS = 2**23
+"""How many numbers the points that move a sample hold at most, all together."""
+
+SMALLEST = 2.0**-1000
+"""Below this an element is taken for zero when steps are chosen."""
 
 DIRECTIONS = 8
 """How many random directions are added for a larger input."""
@@ -56,7 +63,8 @@ def choose(
     for i, operand in enumerate(operands):
         positions, weights = _structured(operand, layout.complex_[i])
         if len(positions) > BUDGET:
-            chosen = np.sort(rng.choice(len(positions), SAMPLED, replace=False))
+            count = int(np.clip(SAMPLED_NUMBERS // len(positions), FEWEST, SAMPLED))
+            chosen = np.sort(rng.choice(len(positions), count, replace=False))
             for _ in range(DIRECTIONS):
                 signs = rng.choice([-1.0, 1.0], size=len(positions))
                 vector = np.zeros(len(point))
@@ -80,7 +88,7 @@ def choose(
             positions=positions,
             weights=weights,
             unit=scale[first],
-            reach=np.maximum(scale, typical)[first] / 4,
+            reach=np.maximum(scale, typical)[first] / 2,
             room_down=(point - low)[first],
             room_up=(high - point)[first],
             precision=precision,
@@ -91,7 +99,7 @@ def choose(
             point=point,
             vectors=vectors,
             unit=ones,
-            reach=ones / 4,
+            reach=ones / 2,
             room_down=down,
             room_up=up,
             precision=precision,
@@ -108,7 +116,8 @@ def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
         size = np.abs(array).ravel()
         if layout.complex_[i]:
             size = np.repeat(size, 2)
-        usable = (size > 0) & np.isfinite(size)
+        # Subnormal numbers are zero to much of the arithmetic.
+        usable = (size > SMALLEST) & np.isfinite(size)
         middle = float(np.median(size[usable])) if usable.any() else 1.0
         part = slice(layout.offsets[i], layout.offsets[i + 1])
         scale[part] = power_of_two(np.where(usable, size, middle))

@@ -62,16 +62,22 @@ def disconnected(reference: Reference, part: Part, estimate: Estimate) -> Compar
     """None from the tape: say whether the output moves all the same."""
     comparison = replace(blank(reference, part), verdict=Verdict.DISCONNECTED)
     moves = (np.abs(estimate.numeric) > SURELY_MOVES * estimate.bound) | estimate.kink
+    if estimate.kink.any() and not (np.abs(estimate.left) + np.abs(estimate.right))[moves].any():
+        note = (
+            "the output jumps at this point, and on both sides its derivative is zero: None is as "
+            "good an answer as there is"
+        )
+        return replace(comparison, note=note, failing=comparison.elements)
     if not moves.any():
         note = (
-            "the tape and the numeric derivative agree: the output does not depend on this input. "
-            "It is not used, or the result was computed outside the function and captured as a "
-            "constant"
+            "the tape and the numeric derivative agree: the output does not move with this input. "
+            "It is not used, or the output is constant around this point, or the result was "
+            "computed outside the function and captured as a constant"
         )
         return replace(comparison, note=note, failing=comparison.elements)
     largest = int(np.argmax(np.where(moves, np.abs(estimate.numeric), 0.0)))
     flat = int(reference.coordinates.element[part.columns][largest])
-    index = _index(flat, reference, part.position)
+    index = index_of(flat, reference, part.position)
     note = (
         f"the output does move with this input: its numeric derivative at {place(index)} is "
         f"{estimate.numeric[largest]:.6g} ± {estimate.bound[largest]:.1g}, so a gradient is missing"
@@ -85,7 +91,7 @@ def compared(
     gradient: Array,
     estimate: Estimate,
     agreement: Agreement,
-    directed: Agreement,
+    directed: Agreement | None,
 ) -> Comparison:
     """What the agreement of coordinates means for the input.
 
@@ -100,8 +106,9 @@ def compared(
     layout = reference.evaluator.inputs
     is_complex, shape = layout.complex_[part.position], layout.shapes[part.position]
     verdict, note = agreement.overall, _note(agreement, reference)
-    if directed.overall is not Verdict.PASS and verdict in (Verdict.PASS, Verdict.KINK):
-        verdict = directed.overall
+    along = Verdict.PASS if directed is None else directed.overall
+    if along is not Verdict.PASS and verdict in (Verdict.PASS, Verdict.KINK):
+        verdict = along
         note = (
             "no single element that was sampled shows it, but the derivative along a random "
             "direction of all of them does"
@@ -124,7 +131,11 @@ def compared(
         right=spread_out(np.where(estimate.kink, estimate.right, nothing)),
     )
     failing = np.isin(agreement.verdicts, [Verdict.PASS, Verdict.KINK], invert=True)
-    indices = [_index(int(flat), reference, part.position) for flat in element[_ranked(agreement)]]
+    ranked = _ranked(agreement)
+    shown = ranked[: int(failing.sum())] if failing.any() else ranked[:1]
+    indices = [
+        index_of(int(flat), reference, part.position) for flat in element[shown[: 2 * WORST]]
+    ]
     judged = (agreement.verdicts != Verdict.INCONCLUSIVE) & np.isfinite(agreement.error)
     error = np.where(judged, agreement.error, 0.0)
     bounds = estimate.bound[np.isfinite(estimate.bound)]
@@ -136,10 +147,7 @@ def compared(
         max_abs_error=float(error.max(initial=0.0)),
         max_rel_error=float(relative_error(error, gradient, estimate).max(initial=0.0)),
         error_bar=float(bounds.max(initial=0.0)),
-        worst=tuple(
-            arrays.element(index, value)
-            for index in list(dict.fromkeys(indices))[: WORST if failing.any() else 1]
-        ),
+        worst=tuple(arrays.element(index, value) for index in list(dict.fromkeys(indices))[:WORST]),
         failing=int(failing.sum()),
         analytic=arrays.analytic,
         numeric=arrays.numeric,
@@ -178,7 +186,7 @@ def _or_none(value: Scalar) -> Scalar | None:
     return None if np.isnan(value) else value
 
 
-def _index(flat: int, reference: Reference, position: int) -> tuple[int, ...]:
+def index_of(flat: int, reference: Reference, position: int) -> tuple[int, ...]:
     """The index in the input of a real number of its flat form."""
     layout = reference.evaluator.inputs
     element = flat // (2 if layout.complex_[position] else 1)
@@ -194,7 +202,8 @@ def _note(agreement: Agreement, reference: Reference) -> str:
         )
     unknown = int((agreement.verdicts == Verdict.INCONCLUSIVE).sum())
     if unknown and agreement.overall is Verdict.INCONCLUSIVE:
-        notes.append(f"the error bar hides {unknown} of {len(agreement.verdicts)} derivatives")
+        hidden = f"{unknown} of {len(agreement.verdicts)} derivatives"
+        notes.append(f"rounding in the function or its gradient hides {hidden}")
         if not np.isfinite(reference.evaluator.base).all():
             notes.append("the function itself is not finite at this point")
     return "; ".join(notes)

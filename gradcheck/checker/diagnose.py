@@ -12,7 +12,6 @@ from itertools import permutations
 
 import numpy as np
 
-from gradcheck.checker.numeric import Differentiator
 from gradcheck.checker.reference import Reference
 from gradcheck.model import Array, Comparison, Diagnosis
 
@@ -74,6 +73,10 @@ def _factor_text(comparison: Comparison, reference: Reference, factor: float) ->
     """Name a constant factor, and where it may come from."""
     too = 1 / factor
     size = abs(too) if abs(too) >= 1 else abs(factor)
+    if size < 1.001:
+        share = abs(abs(too) - 1)
+        more = "large" if abs(too) >= 1 else "small"
+        return f"the gradient of {comparison.name} is too {more} by {share:.2g} of itself"
     relation = "large" if abs(too) >= 1 else "small"
     text = f"the gradient of {comparison.name} is {size:.6g} times too {relation}"
     if too < 0:
@@ -126,14 +129,7 @@ def _from_elsewhere(comparison: Comparison, reference: Reference) -> Suspects:
     mine = np.flatnonzero(coordinates.owner == position)
     if len(mine) != _reals(analytic):
         return
-    evaluator = reference.evaluator
-    ones = Differentiator(
-        evaluator,
-        evaluator.base,
-        np.ones_like(reference.weights),
-        reference.noise,
-        coordinates.space,
-    ).run()
+    ones = reference.with_upstream_of_ones()
     if _close(ones.numeric[mine], analytic):
         text = (
             f"the gradient of {comparison.name} ignores the upstream gradient: it is what an "
@@ -183,7 +179,8 @@ def _partial(comparison: Comparison, _: Reference) -> Suspects:
     zero = " (it is zero there)" if not np.any(analytic[wrong]) else ""
     places = np.argwhere(wrong)
     if count == 1:
-        text = f"only the element {places[0].tolist()} of {comparison.name} is wrong{zero}"
+        index = places[0].tolist()
+        text = f"only the element {index} of {comparison.name} is wrong{zero}"
         yield "element", text, numeric
         return
     for axis in range(wrong.ndim):

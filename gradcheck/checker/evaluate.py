@@ -27,8 +27,18 @@ PROBE_TOLERANCE = 1e-12
 """How far a batched call may be from single ones, relative to the largest output: summation in
 another order is all that may differ."""
 
+CHUNK = 2**22
+"""How many numbers go through one call, inputs and outputs together."""
+
+WORTH_PROBING = 4
+"""Points from which on a call looks for a batched form."""
+
 TRACING_PAYS = 2.0
 """Seconds of single calls from which on tracing a vectorised version is worth its cost."""
+
+
+class ShapeChanges(Exception):  # noqa: N818  (it becomes a verdict)
+    """The function's outputs have other shapes at other points."""
 
 
 class Evaluator:
@@ -46,6 +56,7 @@ class Evaluator:
         """
         self._function = function
         self._values = list(values)
+        self._variables = {i for i, operand in enumerate(operands) if operand.variable}
         self._moved = [i for i, operand in enumerate(operands) if operand.differentiate]
         self._dtypes = [self._values[i].dtype for i in self._moved]
         self.inputs = Layout.of([self._values[i] for i in self._moved])
@@ -79,19 +90,36 @@ class Evaluator:
 
     def __call__(self, points: Array) -> Array:
         """Rows of outputs for rows of points."""
+        if len(points) >= WORTH_PROBING:
+            self.probe()
+        size = max(1, CHUNK // max(1, len(self.point) + len(self.base)))
+        if len(points) <= size:
+            return self._chunk(points)
+        chunks = [self._chunk(points[i : i + size]) for i in range(0, len(points), size)]
+        return np.concatenate(chunks)
+
+    def _chunk(self, points: Array) -> Array:
         stacked = [
             array.astype(dtype, copy=False)
             for array, dtype in zip(self.inputs.unflatten_rows(points), self._dtypes, strict=True)
         ]
-        if not self._probed:
-            self._probed = True
-            self._batched = self._find_batched(len(points))
         if self._batched is not None:
             try:
                 return self._rows(self._batched(stacked), len(points))
             except Exception:  # a batch of another size may not fit where the probe did
                 self._batched = None
         return self._one_by_one(stacked)
+
+    def probe(self) -> None:
+        """Find out, once, whether many points can share a call."""
+        if not self._probed:
+            self._probed = True
+            self._batched = self._find_batched()
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether many points share a call, as far as is known."""
+        return self._batched is not None
 
     def expect(self, evaluations: int) -> None:
         """Say how many single calls are to come, so that tracing is weighed against them."""
@@ -103,22 +131,38 @@ class Evaluator:
 
         arguments = [tf.constant(value) for value in self._values]
         for position, value in zip(self._moved, moved, strict=True):
-            arguments[position] = tf.constant(value)
+            arguments[position] = self._tensor(position, value)
         return [
             output.numpy() for output in differentiable_outputs(call(self._function, arguments))
         ]
+
+    def _tensor(self, position: int, value: Array) -> Any:
+        """A tensor, or the variable that the function may insist on."""
+        import tensorflow as tf
+
+        return tf.Variable(value) if position in self._variables else tf.constant(value)
 
     def _one_by_one(self, stacked: Sequence[Array]) -> Array:
         """A call per point; the conversions at both ends are done once for all of them."""
         import tensorflow as tf
 
-        arguments: list[Any] = [tf.constant(value) for value in self._values]
+        arguments: list[Any] = [
+            self._tensor(position, value) for position, value in enumerate(self._values)
+        ]
         columns = [tf.unstack(tf.constant(array)) for array in stacked]
         collected: list[list[Any]] = [[] for _ in self.outputs.shapes]
         for tensors in zip(*columns, strict=True):
             for position, tensor in zip(self._moved, tensors, strict=True):
-                arguments[position] = tensor
+                if position in self._variables:
+                    arguments[position].assign(tensor)
+                else:
+                    arguments[position] = tensor
             outputs = differentiable_outputs(call(self._function, arguments))
+            if [tuple(output.shape) for output in outputs] != list(self.outputs.shapes):
+                raise ShapeChanges(
+                    "the shapes of the outputs depend on the values of the inputs, and change "
+                    "around this point: there is no derivative to compare with"
+                )
             for kept, output in zip(collected, outputs, strict=True):
                 kept.append(output)
         return self._rows([tf.stack(outputs) for outputs in collected], len(stacked[0]))
@@ -131,8 +175,8 @@ class Evaluator:
             raise ValueError("the batched outputs have other shapes")
         return self.outputs.flatten_rows(arrays)
 
-    def _find_batched(self, rows: int) -> Batched | None:
-        if rows < 4 or not self.outputs.shapes:
+    def _find_batched(self) -> Batched | None:
+        if not self.outputs.shapes:
             return None
         ranks = [len(shape) for shape in self.inputs.shapes]
         candidates = [self._stacked(pad_to=None)]
@@ -143,19 +187,21 @@ class Evaluator:
         return self._first_that_works(candidates)
 
     def _first_that_works(self, candidates: Sequence[Batched]) -> Batched | None:
-        """The first candidate that equals single calls on points that have nothing in common."""
+        """The first candidate that equals single calls, at the point and at an unrelated one."""
         taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
         count = next(size for size in range(3, 64) if size not in taken)
         rng = np.random.default_rng(len(self.point))
-        points = self.point * rng.uniform(0.75, 1.0, size=(count, len(self.point)))
+        other = self.point * rng.uniform(0.75, 1.0, size=len(self.point))
+        points = np.stack([self.point] * (count - 1) + [other])
         stacked = [
             array.astype(dtype)
             for array, dtype in zip(self.inputs.unflatten_rows(points), self._dtypes, strict=True)
         ]
         try:
-            single = self._one_by_one(stacked)
+            alone = self._one_by_one([array[-1:] for array in stacked])
         except Exception:  # not defined there: nothing to compare with
             return None
+        single = np.concatenate([np.stack([self.base] * (count - 1)), alone])
         finite = np.isfinite(single)
         allowed = PROBE_TOLERANCE * float(np.max(np.abs(single[finite]), initial=0.0))
         if self.precision is not None:
@@ -194,7 +240,7 @@ class Evaluator:
             for position, array, shape in zip(
                 self._moved, stacked, self.inputs.shapes, strict=True
             ):
-                arguments[position] = tf.constant(_align(array, shape, pad_to))
+                arguments[position] = self._tensor(position, _align(array, shape, pad_to))
             return call(self._function, arguments)
 
         return batched
@@ -210,6 +256,9 @@ class Evaluator:
             for position, tensor in zip(self._moved, tensors, strict=True):
                 arguments[position] = tensor
             return differentiable_outputs(call(self._function, arguments))
+
+        # What it says about ops that it cannot vectorise is no concern of the user's.
+        tf.get_logger().setLevel("CRITICAL")
 
         @tf.function(reduce_retracing=True)  # type: ignore[untyped-decorator]  # no types in TF
         def many(stacked: list[Any]) -> Any:

@@ -70,7 +70,7 @@ def _judge(
         error = np.abs(to_double(gradient) - values)
         largest = np.max(np.abs(values[np.isfinite(values)]), initial=0.0)
         allowed = FORMULA_TOLERANCE * largest
-        if comparison.bound is not None:
+        if comparison.bound is not None and comparison.verdict is not Verdict.INCONCLUSIVE:
             # Where the function itself is noisy, two formulas may differ as much as it does.
             allowed = allowed + np.nan_to_num(comparison.bound, nan=0.0, posinf=0.0)
         same = (error <= allowed) | (gradient == values) | (np.isnan(gradient) & np.isnan(values))

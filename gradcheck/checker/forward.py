@@ -8,8 +8,7 @@ import numpy as np
 
 from gradcheck.checker.analytic import forward
 from gradcheck.checker.compare import compare, relative_error
-from gradcheck.checker.numeric import Differentiator
-from gradcheck.checker.space import Directions
+from gradcheck.checker.moves import largest
 from gradcheck.model import Array, CheckKind, Comparison, Element, Verdict
 
 if TYPE_CHECKING:
@@ -35,26 +34,8 @@ def check_forward(problem: Problem, reference: Reference) -> list[Comparison]:
         vectors = np.zeros((len(block), layout.offsets[-1]))
         vectors[:, start : start + size] = block * reference.coordinates.scale[start : start + size]
         moved = np.array([_along(problem, reference, vector) for vector in vectors])
-        everywhere = np.full(len(vectors), np.inf)
-        ones = np.ones(len(vectors))
-        estimate = Differentiator(
-            evaluator,
-            evaluator.base,
-            reference.weights,
-            reference.noise,
-            Directions(
-                point=evaluator.point,
-                vectors=vectors,
-                unit=ones,
-                reach=ones / 4,
-                room_down=everywhere,
-                room_up=everywhere,
-                precision=evaluator.precision,
-            ),
-        ).run()
-        size_that_matters = float(estimate.scale[np.isfinite(estimate.scale)].max(initial=0.0))
-        if size_that_matters == 0:
-            size_that_matters = float(np.linalg.norm(reference.weights * evaluator.base))
+        estimate = reference.along(vectors)
+        size_that_matters = largest(estimate.scale) or largest(reference.weights * evaluator.base)
         agreement = compare(moved, estimate, reference=size_that_matters)
         failing = np.isin(agreement.verdicts, [Verdict.PASS, Verdict.KINK], invert=True)
         worst = int(np.argmax(np.nan_to_num(agreement.error))) if len(moved) else 0

@@ -8,14 +8,14 @@ differences of a smooth function vanish, so what is left in them is noise.
 
 One spacing does not serve all functions. Over too short a line a function that rounds to float32
 inside stands still; over too long a line a function that varies fast looks like noise. So there are
-several lines, and each output is judged by those that suit it.
+several lines, and each output is judged by those that suit it. Where an output climbs in steps, the
+height of a step is seen directly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from math import factorial
 
 import numpy as np
@@ -28,10 +28,10 @@ Evaluate = Callable[[Array], Array]
 POINTS = 8
 """Values on one line: differences up to order six, two of the highest."""
 
-SPACINGS = (2.0**-40, 2.0**-34, 2.0**-27, 2.0**-20, 2.0**-16, 2.0**-12)
+SPACINGS = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
 """Relative spacings of the first lines, for arithmetic of 24 bits and more."""
 
-COARSE_SPACINGS = (2.0**-8, 2.0**-5)
+COARSE_SPACINGS = (2.0**-12, 2.0**-8, 2.0**-5)
 """For outputs that stand still on the first lines: arithmetic of 8 to 11 bits."""
 
 NOISE_SHARE = 1 / 64
@@ -40,7 +40,29 @@ NOISE_SHARE = 1 / 64
 PLATEAU = 3.0
 """Noise on two neighbouring lines differs at most by this factor."""
 
+ROUNDING_SHARE = 12**-0.5
+"""Standard deviation of rounding to steps, as a share of their height."""
+
+STEPS_SEEN = 3
+"""How many steps an output must climb to be one that rounds: fewer may be jumps, as of floor."""
+
+BITS = (8, 11, 24)
+"""Precisions that a function may round to inside: bfloat16, float16, float32."""
+
+WILD = 0.1
+"""Share of wild outputs from which on a function is hopeless."""
+
+ASSUMED = 2.0**-52
+"""Relative noise of a function that computes in double precision and loses nothing."""
+
+SCATTERED = 6
+"""How many points tell how many bits a function's values have."""
+
 _UNIT_ROUNDOFF = 2.0**-53
+
+# Noise of unit variance makes differences of variance (2k)!/(k!)² at order k.
+_ORDERS = range(1, POINTS - 1)
+_GAMMA = [factorial(k) ** 2 / factorial(2 * k) for k in _ORDERS]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +73,16 @@ class Noise:
     """Standard deviation, by output."""
     relative: float
     """The share of an output's size that is noise, typical of this function."""
+    lost: float = 0.0
+    """The same of the outputs as they are, which may cancel: how ill-conditioned all this is."""
+    rounds_to: float = 0.0
+    """The relative spacing of the values that the function rounds to inside, if it does."""
+
+
+def assumed_noise(base: Array) -> Noise:
+    """The noise of a function that does everything right: the last digits of its outputs."""
+    size = np.where(np.isfinite(base), np.abs(base), 0.0)
+    return Noise(ASSUMED * size, ASSUMED)
 
 
 def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, seed: int) -> Noise:
@@ -68,44 +100,117 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
     rng = np.random.default_rng([seed, 0x6E6F697365])
     # Signed powers of two: the points of a line are then nearly exact, and no noise themselves.
     direction = rng.choice([-1.0, -0.5, 0.5, 1.0], size=point.shape) * scale
+    away = rng.uniform(2.0**-6, 2.0**-3, size=(SCATTERED, len(point)))
+    away *= rng.choice([-1.0, 1.0], size=away.shape)
     with np.errstate(all="ignore"):
-        level, seen = _over_lines(evaluate, point, base, direction, SPACINGS)
+        points = [_line_points(point, direction, SPACINGS), point + away * scale]
+        outputs = evaluate(np.concatenate(points))
+        lines, scattered = outputs[: len(points[0])], outputs[len(points[0]) :]
+        level, seen, wild = _over_lines(base, lines, len(SPACINGS))
         if not seen.all():
-            coarse, _ = _over_lines(evaluate, point, base, direction, COARSE_SPACINGS)
+            coarse_points = _line_points(point, direction, COARSE_SPACINGS)
+            coarse, _, _ = _over_lines(base, evaluate(coarse_points), len(COARSE_SPACINGS))
             level = np.where(seen, level, np.where(level > 0, np.fmin(level, coarse), coarse))
+        if (scattered == base).all():
+            # Nothing moves over the size of the inputs: look over the size of one.
+            scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
+        unit = _few_bits(base, scattered)
+        level = np.fmax(level, ROUNDING_SHARE * unit)
         size = np.where(np.isfinite(base), np.abs(base), 0.0)
         relative, absolute = _shared(level, size)
-    return Noise(np.maximum(level, np.maximum(absolute, relative * size)), relative)
+        rounded = np.isfinite(unit) & (size > 0)
+        rounds_to = float(np.max(unit[rounded] / size[rounded], initial=0.0))
+    level = np.maximum(level, np.maximum(absolute, relative * size))
+    lost = float(np.median(level[size > 0] / size[size > 0])) if size.any() else 0.0
+    if wild.mean() > WILD:
+        lost = 1.0
+    return Noise(level, relative, lost, min(rounds_to, 2.0**-7))
 
 
-def _over_lines(
-    evaluate: Evaluate, point: Array, base: Array, direction: Array, spacings: tuple[float, ...]
-) -> tuple[Array, Array]:
-    """The noise of each output, and whether the lines could tell."""
+def _line_points(point: Array, direction: Array, spacings: tuple[float, ...]) -> Array:
+    """The points of lines with these spacings, without the one that they have in common."""
     # To alternating sides: a singularity that one line runs into, its neighbours run away from.
-    sides = [(-1.0) ** i * spacing for i, spacing in enumerate(spacings)]
-    steps = np.concatenate([side * np.arange(1, POINTS) for side in sides])
-    outputs = evaluate(point + steps[:, np.newaxis] * direction)
-    levels, limit = [], np.full(base.shape, np.nan)
-    for line in outputs.reshape(len(spacings), POINTS - 1, len(base)):
-        values = np.concatenate([base[np.newaxis], line])
-        noise, smooth = _difference_table(values)
-        moves = (np.diff(values, axis=0) != 0).sum(axis=0) > POINTS // 2
-        usable = moves & ~smooth & (noise <= NOISE_SHARE * np.ptp(values, axis=0))
-        levels.append(np.where(usable, noise, np.nan))
-        limit = np.fmin(limit, np.where(moves & (noise > 0), noise, np.nan))
+    sides = np.array(spacings) * (-1.0) ** np.arange(len(spacings))
+    steps = (sides[:, np.newaxis] * np.arange(1, POINTS)).ravel()
+    return np.asarray(point + steps[:, np.newaxis] * direction)
+
+
+def _over_lines(base: Array, outputs: Array, count: int) -> tuple[Array, Array, Array]:
+    """The noise of each output, whether the lines could tell, and whether the output is wild.
+
+    Wild is one that varies over less than the spacing of the shortest line.
+    """
+    lines = np.empty((count, POINTS, len(base)))
+    lines[:, 0], lines[:, 1:] = base, outputs.reshape(count, POINTS - 1, len(base))
+    # By powers of two to the size of one: squares of very large or small numbers are no numbers.
+    _, exponent = np.frexp(np.where(np.isfinite(base), base, 1.0))
+    noise, seen, wild = _noise_of(np.ldexp(lines, -exponent))
+    return np.ldexp(noise, exponent), seen | ~np.isfinite(base), wild
+
+
+def _noise_of(lines: Array) -> tuple[Array, Array, Array]:
+    """The same from the values: (lines, points, outputs)."""
+    level, smooth, increments = _difference_table(lines)
+    moving = increments != 0
+    moves = moving.sum(axis=1) > POINTS // 2
+    usable = moves & ~smooth & (level <= NOISE_SHARE * np.ptp(lines, axis=1))
+    levels = np.where(usable, level, np.nan)
     # What the shortest line that moves shows is noise. What a longer one shows on top may be a
     # function that varies too fast for it, unless the next longer line shows the same. No noise
     # at all, on one line, may be steps of just one quantum each: believed if all lines agree.
-    level = np.full(base.shape, np.nan)
-    for noise in levels:
-        level = np.where((np.isnan(level) | (level == 0)) & ~np.isnan(noise), noise, level)
-    for shorter, longer in pairwise(levels):
-        low, high = np.minimum(shorter, longer), np.maximum(shorter, longer)
-        level = np.where(high <= PLATEAU * low, np.fmax(level, high), level)
-    seen = ~np.isnan(level) | ~np.isfinite(base)
-    # Whatever it is that a line shows, the noise is not more.
-    return np.nan_to_num(np.where(seen, level, limit), nan=0.0), seen
+    noise = np.full(lines.shape[2], np.nan)
+    for line in levels:
+        noise = np.where((np.isnan(noise) | (noise == 0)) & ~np.isnan(line), line, noise)
+    low, high = np.fmin(levels[:-1], levels[1:]), np.maximum(levels[:-1], levels[1:])
+    plateaus = np.where(high <= PLATEAU * low, high, -1.0).max(axis=0)
+    noise = np.where(plateaus >= 0, np.fmax(noise, plateaus), noise)
+
+    noise = np.fmax(noise, ROUNDING_SHARE * _step_height(lines, increments))
+
+    # Whatever it is that a line shows, the noise is not more; nor what it shows without the point
+    # itself, where the function may jump.
+    beside, _, _ = _difference_table(lines[:, 1:])
+    limit = np.where(moves & (level > 0), np.fmin(level, beside), np.inf).min(axis=0)
+    limit = np.where(np.isfinite(limit), limit, 0.0)
+    wild = moves[0] & ~smooth[0] & (level[0] > NOISE_SHARE * np.ptp(lines[0], axis=0))
+    return np.where(np.isnan(noise), limit, noise), ~np.isnan(noise), wild
+
+
+def _step_height(lines: Array, increments: Array) -> Array:
+    """The height of the steps that each output climbs in; NaN for those that do not."""
+    height = np.full(lines.shape[2], np.nan)
+    # The first increment may be a jump at the point itself, which is no rounding.
+    moving = increments[:, 1:] != 0
+    suspects = np.flatnonzero(~moving.all(axis=(0, 1)) & moving.any(axis=(0, 1)))
+    if not len(suspects):
+        return height
+    moving, sizes = moving[:, :, suspects], np.abs(increments[:, 1:, suspects])
+    climbs = moving.sum(axis=(0, 1)) >= STEPS_SEEN
+    smallest = np.where(moving, sizes, np.inf).min(axis=(0, 1))
+    height[suspects] = np.where(climbs, smallest, np.nan)
+    return height
+
+
+def _few_bits(base: Array, values: Array) -> Array:
+    """The unit in the last place of outputs whose values have few bits; NaN for the others.
+
+    At points with all their bits a function that computes in double precision gives values with
+    all their bits. One whose values all fit into 24, 11 or 8 bits rounds to them.
+    """
+    unit = np.full(base.shape, np.nan)
+    mantissa, exponent = np.frexp(np.concatenate([base[np.newaxis], values]))
+    scaled = np.ldexp(mantissa, max(BITS))
+    open_ = (scaled == np.rint(scaled)).all(axis=0) & (values != base).any(axis=0)
+    # Whole numbers are no rounding but the function's own steps, as of floor or sign.
+    open_ &= ~(values == np.rint(values)).all(axis=0)
+    if not open_.any():
+        return unit
+    for bits in BITS:
+        scaled = np.ldexp(mantissa, bits)
+        short = open_ & (scaled == np.rint(scaled)).all(axis=0)
+        unit = np.where(short, np.ldexp(1.0, exponent.max(axis=0) - bits), unit)
+        open_ &= ~short
+    return unit
 
 
 def _shared(level: Array, size: Array) -> tuple[float, float]:
@@ -125,21 +230,22 @@ def _shared(level: Array, size: Array) -> tuple[float, float]:
     return max(min(relative, 1.0), _UNIT_ROUNDOFF), absolute
 
 
-def _difference_table(values: Array) -> tuple[Array, Array]:
-    """The noise that high-order differences show, and whether it may be a smooth function's."""
-    by_order = {}
-    differences = values
-    changes_sign: Array = np.zeros(values.shape[1:], dtype=bool)
-    for order in range(1, POINTS - 1):
-        differences = np.diff(differences, axis=0)
-        # Noise of unit variance makes differences of variance (2k)!/(k!)² at order k.
-        gamma = factorial(order) ** 2 / factorial(2 * order)
-        by_order[order] = np.sqrt(gamma * np.mean(differences**2, axis=0))
-        if order == 4:
-            # A derivative keeps its sign over a short line; noise does not.
-            up, down = (differences > 0).any(axis=0), (differences < 0).any(axis=0)
-            changes_sign = np.asarray(up & down)
-    high = np.maximum(by_order[5], by_order[6])
-    level = np.where(by_order[4] <= 3 * high, np.maximum(by_order[4], high), high)
-    shrinking = (by_order[6] < by_order[5] / 2.5) & (by_order[5] < by_order[4] / 2.5)
-    return level, (level > 0) & (shrinking | ~changes_sign)
+def _difference_table(lines: Array) -> tuple[Array, Array, Array]:
+    """By line and output: the noise in high-order differences, whether that is smooth, increments.
+
+    Smooth means that what looks like noise may be a function that varies fast.
+    """
+    differences, by_order = lines, []
+    for gamma in _GAMMA:
+        differences = differences[:, 1:] - differences[:, :-1]
+        by_order.append((differences, gamma))
+    first, fourth = by_order[0][0], by_order[3][0]
+    four, five, six = (
+        np.sqrt(gamma / d.shape[1] * np.einsum("lpk,lpk->lk", d, d)) for d, gamma in by_order[3:]
+    )
+    # A derivative keeps its sign over a short line; noise does not.
+    changes_sign = (fourth.max(axis=1) > 0) & (fourth.min(axis=1) < 0)
+    high = np.maximum(five, six)
+    level = np.where(four <= 3 * high, np.maximum(four, high), high)
+    shrinking = (six < five / 2.5) & (five < four / 2.5)
+    return level, (level > 0) & (shrinking | ~changes_sign), first

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import describe
-from gradcheck.checker.analytic import Backward, backward
-from gradcheck.checker.compare import compare
+from gradcheck.checker.analytic import Backward, Tape
+from gradcheck.checker.compare import BOUND_SAFETY, Agreement, compare
 from gradcheck.checker.describe import Part
 from gradcheck.checker.diagnose import diagnose
 from gradcheck.checker.formula import judge_formulas
+from gradcheck.checker.moves import largest
+from gradcheck.checker.numeric import CANCELLATION, GOAL
 from gradcheck.checker.precision import judge_precision
 from gradcheck.checker.rounding import gradient_spread
+from gradcheck.checker.search import find_wrong_element
 from gradcheck.errors import UsageError
 from gradcheck.model import Array, Comparison, Estimate, Mode, Verdict
 
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 
 CONFIRMED = 64
 """How many of the coordinates that look wrong are looked at again with other steps."""
+
+CANCELLED = 2.0**-12
+"""What a derivative that cancels counts for, relative to the outputs' moves."""
 
 LAST_DIGITS = 2.0**-50
 """Relative change of the inputs that shows how much of a gradient in float64 is rounding."""
@@ -38,20 +44,71 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
     # `judge_precision` judges the arithmetic.
     two_questions = reference.is_low and not reference.no_double
     mode = Mode.EAGER if two_questions else problem.mode
-    passed = backward(
-        problem.function, problem.operands, reference.values, reference.upstream, mode
-    )
-    estimate, along = reference.elements.run(), reference.directions.run()
+    tape = Tape(problem.function, problem.operands, mode)
+    passed = tape(reference.values, reference.upstream)
+    estimate, along = _estimate(reference, passed)
     comparisons = [
         _compare_input(reference, passed, Part.of(reference, i), estimate, along)
         for i in range(len(passed.gradients))
     ]
+    if not all(comparison.verdict.acceptable for comparison in comparisons):
+        _must_be_deterministic(reference, tape, passed)
     comparisons = judge_formulas(comparisons, reference, passed)
     return judge_precision(comparisons, reference, passed) if two_questions else comparisons
 
 
+def _estimate(reference: Reference, passed: Backward) -> tuple[Estimate, Estimate | None]:
+    """The derivatives along elements, and along directions where there are any.
+
+    At first sight every derivative should lie within a bound that supposes an ideal function, and
+    that bound should be good. A correct gradient of an ordinary function does; measuring the noise
+    and looking for better steps would only widen what is allowed. What does not gets a closer look.
+    """
+    layout = reference.evaluator.inputs
+    gradients = [g for g in passed.gradients if g is not None]
+    ordinary = [g.shape for g in gradients] == list(layout.shapes)
+    if not ordinary or reference.problem.tolerance is not None or not reference.evaluator.base.size:
+        return reference.differentiate(), reference.directions.run()
+    estimate = reference.first_look()
+    if estimate is None:
+        return reference.differentiate(), reference.directions.run()
+    analytic = reference.coordinates.space.project(layout.flatten(gradients))
+    good = GOAL * np.maximum(np.abs(estimate.numeric), CANCELLATION * estimate.scale)
+    fine = np.abs(analytic - estimate.numeric) <= BOUND_SAFETY * estimate.bound
+    fine &= (estimate.bound <= good) & ~estimate.kink
+    still = (estimate.scale == 0) & (analytic == 0)
+    doubtful = ~(fine | still)
+    if still.all():
+        return reference.differentiate(), None
+    if doubtful.any():
+        return reference.differentiate(estimate, doubtful), None
+    return estimate, None
+
+
+class NotDeterministic(Exception):  # noqa: N818  (it becomes a verdict)
+    """The gradient is another one each time."""
+
+
+def _must_be_deterministic(reference: Reference, tape: Tape, passed: Backward) -> None:
+    """Before blame: is it the same gradient again?"""
+    for _ in range(2):
+        again = tape(reference.values, reference.upstream)
+        for operand, one, other in zip(
+            reference.moved, passed.gradients, again.gradients, strict=True
+        ):
+            if (
+                one is not None
+                and other is not None
+                and not np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+            ):
+                raise NotDeterministic(
+                    f"the gradient of {operand.name} is not deterministic: it differs from one "
+                    "call to the next. Fix its seed (tf.random.stateless_…)"
+                )
+
+
 def _compare_input(
-    reference: Reference, passed: Backward, part: Part, estimate: Estimate, along: Estimate
+    reference: Reference, passed: Backward, part: Part, estimate: Estimate, along: Estimate | None
 ) -> Comparison:
     comparison = describe.blank(reference, part)
     gradient = passed.gradients[part.position]
@@ -65,7 +122,7 @@ def _compare_input(
         return replace(comparison, verdict=Verdict.MISMATCH, note=note)
     wanted = reference.evaluator.dtype(part.position)
     if gradient.dtype != wanted:
-        note = f"the gradient is {gradient.dtype.name}, but its input is {wanted.name}"
+        note = f"the gradient is {gradient.dtype.name}, its input {wanted.name}"
         return replace(comparison, verdict=Verdict.MISMATCH, note=note)
     if not gradient.size:
         note = "the input is empty: only the shape and dtype of its gradient were checked"
@@ -74,61 +131,109 @@ def _compare_input(
 
 
 def _compare_elements(
-    reference: Reference, passed: Backward, part: Part, estimate: Estimate, along: Estimate
+    reference: Reference, passed: Backward, part: Part, estimate: Estimate, along: Estimate | None
 ) -> Comparison:
     """Judge one input, and look twice before calling it wrong."""
-    coordinates, tolerance = reference.coordinates, reference.problem.tolerance
-    gradient = passed.gradients[part.position]
-    full = _in_place(reference, part.position, np.asarray(gradient))
-    analytic = coordinates.space.project(full)[part.columns]
-    directed = coordinates.directions.project(full)[part.directions]
-    excused = ~reference.point_is_finite[part.columns]
-    mine, mine_along = _take(estimate, part.columns), _take(along, part.directions)
-    size = _size_that_matters(reference, mine)
+    full = _in_place(reference, part.position, np.asarray(passed.gradients[part.position]))
+    analytic = reference.coordinates.space.project(full)[part.columns]
+    mine = _take(estimate, part.columns)
+    size = _size_that_matters(reference, mine, analytic)
+    tolerance = reference.problem.tolerance
     if tolerance is not None and 0 < size < tolerance.atol:
         name = reference.moved[part.position].name
         raise UsageError(
             f"the tolerance cannot fail: atol {tolerance.atol:g} is above the largest derivative "
             f"of {name}, {size:.3g}"
         )
-    agreement = compare(analytic, mine, reference=size, tolerance=tolerance, excused=excused)
-    agreement_along = compare(directed, mine_along, reference=size, tolerance=tolerance)
-    if Verdict.MISMATCH in (agreement.overall, agreement_along.overall):
-        suspects = np.flatnonzero(agreement.verdicts == Verdict.MISMATCH)
-        suspects = suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED]
-        again = reference.elements.confirm(part.columns[suspects], agreement.error[suspects])
-        mine = _take(again, part.columns)
-        rounding = _rounding(reference, passed, part.position)
+    mine, agreement = _judge(reference, passed, part, analytic, mine, size)
+    directed = None
+    if along is not None and len(part.directions):
+        directed = _judge_directions(reference, passed, part, full, along, size)
+    comparison = describe.compared(reference, part, analytic, mine, agreement, directed)
+    if comparison.verdict is not Verdict.MISMATCH:
+        return comparison
+    if directed is not None and agreement.overall is not Verdict.MISMATCH:
+        worst = int(part.directions[np.argmax(directed.error / directed.tolerance)])
+        vector = reference.coordinates.directions.vectors[worst]
+        found = find_wrong_element(reference, part.position, full, vector)
+        return replace(comparison, worst=() if found is None else (found,))
+    return replace(comparison, diagnosis=diagnose(comparison, reference))
+
+
+def _judge(
+    reference: Reference,
+    passed: Backward,
+    part: Part,
+    analytic: Array,
+    estimate: Estimate,
+    size: float,
+) -> tuple[Estimate, Agreement]:
+    """Compare element by element; what looks wrong is looked at again, alone and closer."""
+    tolerance = reference.problem.tolerance
+    excused = ~reference.point_is_finite[part.columns]
+    # What only reaches outputs that are not finite cannot be seen to move.
+    unseen = (estimate.scale == 0) & (analytic != 0) & ~np.isfinite(reference.evaluator.base).all()
+    slack: Array | float = 0.0
+    confirmed = np.zeros(len(analytic), dtype=bool)
+    while True:
         agreement = compare(
             analytic,
-            mine,
+            estimate,
             reference=size,
+            slack=slack,
             tolerance=tolerance,
             excused=excused,
-            slack=coordinates.space.project_size(rounding)[part.columns],
+            beyond_reach=unseen,
         )
-        slack = coordinates.directions.project_size(rounding)[part.directions]
-        agreement_along = compare(
-            directed, mine_along, reference=size, tolerance=tolerance, slack=slack
-        )
-    comparison = describe.compared(reference, part, analytic, mine, agreement, agreement_along)
-    if comparison.verdict is Verdict.MISMATCH:
-        return replace(comparison, diagnosis=diagnose(comparison, reference))
-    return comparison
+        wrong = agreement.verdicts == Verdict.MISMATCH
+        if not wrong.any() or (wrong & confirmed).any():
+            return estimate, agreement
+        suspects = np.flatnonzero(wrong)
+        suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
+        refuted = reference.elements.confirm(part.columns[suspects], analytic[suspects])
+        unseen[suspects] |= ~refuted
+        confirmed[suspects] = True
+        estimate = _take(reference.elements.estimate(), part.columns)
+        rounding = _rounding(reference, passed, part.position)
+        slack = reference.coordinates.space.project_size(rounding)[part.columns]
 
 
-def _size_that_matters(reference: Reference, estimate: Estimate) -> float:
-    """The size of a derivative that counts for this input: how much the outputs move."""
-    scale = estimate.scale[np.isfinite(estimate.scale)].max(initial=0.0)
-    if scale > 0:
-        return float(scale)
-    finite = np.where(np.isfinite(reference.evaluator.base), reference.evaluator.base, 0.0)
-    return float(np.linalg.norm(reference.weights * finite))
+def _judge_directions(
+    reference: Reference,
+    passed: Backward,
+    part: Part,
+    full: Array,
+    along: Estimate,
+    size: float,
+) -> Agreement:
+    """Compare along the random directions that stand for the elements of a large input."""
+    space, tolerance = reference.coordinates.directions, reference.problem.tolerance
+    analytic, estimate = space.project(full)[part.directions], _take(along, part.directions)
+    agreement = compare(analytic, estimate, reference=size, tolerance=tolerance)
+    if agreement.overall is not Verdict.MISMATCH:
+        return agreement
+    rounding = _rounding(reference, passed, part.position)
+    slack = space.project_size(rounding)[part.directions]
+    return compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
+
+
+def _size_that_matters(reference: Reference, estimate: Estimate, analytic: Array) -> float:
+    """The size of a derivative that counts for this input; a bound must be well below it."""
+    size = max(largest(estimate.numeric), largest(analytic))
+    # Derivatives that cancel to nothing are still known well if the bound is tiny against what
+    # the outputs move.
+    size = max(size, CANCELLED * largest(estimate.scale))
+    if size > 0:
+        return size
+    # Nothing moves, and the gradient says so too: there is only the size of the outputs.
+    return largest(reference.weights * reference.evaluator.base)
 
 
 def _rounding(reference: Reference, passed: Backward, position: int) -> Array:
     """What the gradient may be off by rounding, by real number of the point."""
-    relative = {operand.name: LAST_DIGITS for operand in reference.moved}
+    # A function that rounds inside would not notice a change that it rounds away.
+    change = max(LAST_DIGITS, reference.noise.rounds_to)
+    relative = {operand.name: change for operand in reference.moved}
     spread = gradient_spread(reference, passed, relative)[position]
     if reference.evaluator.inputs.complex_[position]:
         spread = spread + 1j * spread

@@ -37,25 +37,40 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
             quotients (a series in h²), 2 for one-sided ones (a series in h).
     """
     rows, steps = quotients.shape
-    power = ratio  # ratio ** order
-    best = Extrapolated(
-        np.full(rows, np.nan), np.full(rows, np.inf), np.zeros(rows, dtype=np.int64)
-    )
-    column, noise = quotients, roundoff
+    if steps < 2:
+        return Extrapolated(
+            np.full(rows, np.nan), np.full(rows, np.inf), np.zeros(rows, dtype=np.int64)
+        )
     # The quotients themselves: the next smaller step tells how far off each of them is.
-    if steps > 1:
-        gap = np.abs(column[:, :-1] - column[:, 1:]) * (ratio / (ratio - 1))
-        gap = np.maximum(gap, _contradicted(column, noise)[:, :-1] * (ratio / (ratio - 1)))
-        best = _better(best, column[:, :-1], gap + noise[:, :-1] + noise[:, 1:], first_level=0)
+    finer, coarser = quotients[:, 1:], quotients[:, :-1]
+    gap = np.maximum(np.abs(coarser - finer), _contradicted(quotients, roundoff)[:, :-1])
+    values = [coarser]
+    bounds = [gap * (ratio / (ratio - 1)) + roundoff[:, :-1] + roundoff[:, 1:]]
+    levels = list(range(steps - 1))
+
+    column, noise, power = quotients, roundoff, ratio
     for order in range(1, steps):
         finer, coarser = column[:, 1:], column[:, :-1]
-        combined = finer + (finer - coarser) / (power - 1)
+        column = finer + (finer - coarser) / (power - 1)
         noise = (power * noise[:, 1:] + noise[:, :-1]) / (power - 1)
-        gap = np.maximum(np.abs(combined - finer), np.abs(combined - coarser))
-        gap = np.maximum(gap, _contradicted(combined, noise))
-        best = _better(best, combined, gap + noise, first_level=order)
-        column, power = combined, power * ratio
-    return best
+        gap = np.maximum(np.abs(column - finer), np.abs(column - coarser))
+        if order < steps - 1:
+            gap = np.maximum(gap, _contradicted(column, noise))
+        values.append(column)
+        bounds.append(gap + noise)
+        levels += range(order, steps)
+        power *= ratio
+
+    every_value, every_bound = np.concatenate(values, axis=1), np.concatenate(bounds, axis=1)
+    # Neighbours may agree by chance at low order; the highest order then tells another story.
+    apart = np.abs(every_value - column) - noise
+    every_bound = np.fmax(every_bound, apart)
+    if not np.isfinite(every_bound).all():
+        every_bound = np.where(np.isfinite(every_bound), every_bound, np.inf)
+    best, row = np.argmin(every_bound, axis=1), np.arange(rows)
+    bound = every_bound[row, best]
+    value = np.where(np.isfinite(bound), every_value[row, best], np.nan)
+    return Extrapolated(value, bound, np.array(levels)[best])
 
 
 def _contradicted(column: Array, noise: Array) -> Array:
@@ -64,21 +79,8 @@ def _contradicted(column: Array, noise: Array) -> Array:
     Two neighbours can agree by chance, where two terms of the series cancel between their steps.
     """
     far = np.zeros(column.shape)
-    for entry in range(column.shape[1] - 1):
-        here, finer = slice(entry, entry + 1), slice(entry + 1, None)
-        excess = np.abs(column[:, here] - column[:, finer]) - noise[:, here] - noise[:, finer]
-        far[:, entry] = np.fmax(excess, 0.0).max(axis=1)
+    for ahead in range(1, column.shape[1]):
+        here, finer = (slice(None), slice(None, -ahead)), (slice(None), slice(ahead, None))
+        excess = np.abs(column[here] - column[finer]) - noise[here] - noise[finer]
+        far[here] = np.fmax(far[here], excess)
     return far
-
-
-def _better(best: Extrapolated, values: Array, bounds: Array, *, first_level: int) -> Extrapolated:
-    """Replace each row's best by the best of these columns where that has a smaller bound."""
-    bounds = np.where(np.isfinite(values) & np.isfinite(bounds), bounds, np.inf)
-    pick = np.argmin(bounds, axis=1)
-    row = np.arange(len(bounds))
-    better = bounds[row, pick] < best.bound
-    return Extrapolated(
-        np.where(better, values[row, pick], best.value),
-        np.where(better, bounds[row, pick], best.bound),
-        np.where(better, pick + first_level, best.level),
-    )

@@ -50,7 +50,8 @@ class Space(ABC):
     def project_size(self, sizes: Array) -> Array:
         """The same for sizes, which add up whatever the signs are."""
 
-    def _rounded(self, points: Array) -> Array:
+    def rounded(self, points: Array) -> Array:
+        """The points as the function will see them."""
         if self.precision is None:
             return points
         return points.astype(self.precision).astype(np.float64)
@@ -71,13 +72,15 @@ class Elements(Space):
         moved = np.repeat(self.point[np.newaxis], len(columns), axis=0)
         for position, weight in zip(self.positions.T, self.weights.T, strict=True):
             moved[rows, position[columns]] += weight[columns] * deltas
-        moved = self._rounded(moved)
+        moved = self.rounded(moved)
         first = self.positions[columns, 0]
         return moved, (moved[rows, first] - self.point[first]) / self.weights[columns, 0]
 
     def project(self, gradient: Array) -> Array:
         """See Space.project."""
-        return np.asarray((gradient[self.positions] * self.weights).sum(axis=1))
+        # A gradient may be infinite: an element with weight zero must not come in as NaN.
+        parts = np.where(self.weights == 0, 0.0, gradient[self.positions] * self.weights)
+        return np.asarray(parts.sum(axis=1))
 
     def project_size(self, sizes: Array) -> Array:
         """See Space.project_size."""
@@ -93,7 +96,7 @@ class Directions(Space):
 
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
         """See Space.points."""
-        return self._rounded(self.point + deltas[:, np.newaxis] * self.vectors[columns]), deltas
+        return self.rounded(self.point + deltas[:, np.newaxis] * self.vectors[columns]), deltas
 
     def project(self, gradient: Array) -> Array:
         """See Space.project."""
@@ -102,3 +105,17 @@ class Directions(Space):
     def project_size(self, sizes: Array) -> Array:
         """See Space.project_size."""
         return np.asarray(np.abs(self.vectors) @ sizes)
+
+
+def everywhere(space: Space, vectors: Array) -> Directions:
+    """Directions through the same point, with no domain to mind."""
+    ones = np.ones(len(vectors))
+    return Directions(
+        point=space.point,
+        vectors=vectors,
+        unit=ones,
+        reach=ones / 2,
+        room_down=np.inf * ones,
+        room_up=np.inf * ones,
+        precision=space.precision,
+    )

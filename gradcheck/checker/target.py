@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib
 import inspect
@@ -112,18 +113,39 @@ def _op(case: Case) -> Callable[..., Any]:
         complete = op.call({i.name: i.shape for i in case.inputs}, args).args
         return lambda *tensors: make(tf, list(tensors), complete)
     function = resolve(op.tf if op is not None else case.target.text)
-    if _takes_by_name(function, names):
-        return lambda *tensors: function(**dict(zip(names, tensors, strict=True)), **args)
-    return lambda *tensors: function(*tensors, **args)
+    return _caller(function, names, args)
 
 
-def _takes_by_name(function: Callable[..., Any], names: list[str]) -> bool:
-    """Whether the inputs are named as the function names its parameters."""
+def _caller(
+    function: Callable[..., Any], names: list[str], args: dict[str, Any]
+) -> Callable[..., Any]:
+    """Hand the inputs over by position as far as possible, each to the parameter of its name.
+
+    By position, because `tf.custom_gradient` differentiates positional arguments only: an input
+    that comes by keyword would silently get the gradient of the ops inside. Where the names are
+    not the function's, the order of the inputs counts.
+    """
     try:
-        parameters = inspect.signature(function).parameters
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return False
-    return all(name in parameters for name in names)
+        parameters = {}.values()
+    if not {p.name for p in parameters} >= set(names):
+        return lambda *tensors: function(*tensors, **args)
+    leading: list[str] = []
+    for parameter in parameters:
+        known = parameter.name in names or parameter.name in args
+        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            break
+        if not known:
+            break
+        leading.append(parameter.name)
+
+    def call_by_name(*tensors: Any) -> Any:
+        values = {**args, **dict(zip(names, tensors, strict=True))}
+        first = [values.pop(name) for name in leading]
+        return function(*first, **values)
+
+    return call_by_name
 
 
 def _expression(case: Case) -> Callable[..., Any]:
@@ -152,11 +174,13 @@ def _user_function(case: Case, allow: Collection[str], root: str) -> Callable[..
         ) from error
     for part in attribute.split("."):
         if not hasattr(found, part):
-            raise FunctionError(f"`{module_name}` has no `{attribute}`")
+            near = difflib.get_close_matches(part, dir(found), n=1)
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            raise FunctionError(f"`{module_name}` has no `{attribute}`{hint}")
         found = getattr(found, part)
+        if inspect.ismodule(found):
+            # `mypkg.layers:os.system` would reach code that nobody allowed.
+            raise FunctionError(f"`{part}` in `{case.target.text}` is a module, not a function")
     if not callable(found):
         raise FunctionError(f"`{case.target.text}` is not callable: it is a {type(found).__name__}")
-    names, args, call = [i.name for i in case.inputs], dict(case.args), found
-    if _takes_by_name(call, names):
-        return lambda *tensors: call(**dict(zip(names, tensors, strict=True)), **args)
-    return lambda *tensors: call(*tensors, **args)
+    return _caller(found, [i.name for i in case.inputs], dict(case.args))

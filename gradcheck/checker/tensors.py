@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from gradcheck.checker.problem import Operand
     from gradcheck.model import Array
 
 Function = Callable[..., Any]
@@ -32,8 +31,12 @@ def differentiable_outputs(structure: Any) -> list[Any]:
     """The floating-point and complex tensors of whatever a function returned, in order."""
     import tensorflow as tf
 
+    if isinstance(structure, tf.Tensor):
+        # The usual case, without the cost of walking through a structure.
+        dtype = structure.dtype
+        return [structure] if dtype.is_floating or dtype.is_complex else []
     outputs = []
-    for leaf in tf.nest.flatten(structure, expand_composites=False):
+    for leaf in tf.nest.flatten(structure, expand_composites=True):
         if leaf is None or isinstance(leaf, str | bytes):
             continue
         tensor = tf.convert_to_tensor(leaf)
@@ -47,16 +50,6 @@ def to_numpy(tensor: Any) -> Array:
     import tensorflow as tf
 
     return np.asarray(tf.convert_to_tensor(tensor).numpy())
-
-
-def to_tensors(operands: Sequence[Operand], values: Sequence[Array]) -> list[Any]:
-    """One tensor per operand, or a variable where the case asks for it."""
-    import tensorflow as tf
-
-    return [
-        tf.Variable(value) if operand.variable else tf.constant(value)
-        for operand, value in zip(operands, values, strict=True)
-    ]
 
 
 def in_double(values: Sequence[Array]) -> list[Array]:
@@ -83,9 +76,17 @@ def is_differentiable(dtype: np.dtype[Any]) -> bool:
 
 def explain_exception(error: BaseException) -> str:
     """The telling line of an exception, without TensorFlow's decoration."""
+    if isinstance(error, FunctionRaised):
+        return str(error)
     text = str(getattr(error, "message", "") or error)
     # Graph errors name their node in braces, eager ones their op at the end.
     text = re.sub(r"\{\{[^}]*\}\}|\[Op:\w+\]( name: ?)?", "", text)
+    missing = re.search(r"Could not find device for node:.*= (\w+)\[.*?T=DT_(\w+)", text)
+    if missing:
+        dtype = {"HALF": "float16", "FLOAT": "float32", "DOUBLE": "float64"}.get(
+            missing[2], missing[2].lower()
+        )
+        return f"TensorFlow has no {dtype} kernel for {missing[1]} on this device"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     # Errors while tracing carry the user's stack, with the message at its end.
     if lines and lines[0].startswith(("in user code:", "Exception encountered")):

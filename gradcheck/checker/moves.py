@@ -1,0 +1,215 @@
+"""Moving coordinates and seeing how the scalar moves, with as few calls as the function allows.
+
+Every output is differenced first and weighed afterwards: outputs may hold huge or infinite elements
+that do not move. Coordinates that reach different outputs can be moved in the same call; `sparsity`
+tells which do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker.stage import Moves
+
+if TYPE_CHECKING:
+    from gradcheck.checker.noise import Evaluate, Noise
+    from gradcheck.checker.space import Space
+    from gradcheck.checker.sparsity import Colouring
+    from gradcheck.model import Array
+
+ROUNDOFF_SAFETY = 3.0
+"""How many standard deviations of the measured noise a bound allows for."""
+
+SINGLE_SAFETY = 6.0
+"""The same for functions that compute in float32 inside: their approximations err smoothly by a
+few units in the last place, which no difference of values shows."""
+
+SINGLE_NOISE = (2.0**-40, 2.0**-16)
+"""Relative noise between which a function counts as one of those. (What is coarser is mostly
+computed in float32 and then rounded once.)"""
+
+
+ILL_CONDITIONED = 2.0**-20
+"""Relative noise from which on a function that does not round inside must be ill-conditioned."""
+
+ILL_CONDITIONED_SAFETY = 100.0
+"""Its noise is not the same in all directions, and was measured along one."""
+
+HOPELESS = 2.0**-16
+"""A function that keeps fewer digits varies over less than any step that could show it."""
+
+FAR = (1.0, -1.0, 4.0, -4.0)
+"""Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
+largest element of the point."""
+
+
+class Mover:
+    """Moves the coordinates of a space."""
+
+    def __init__(
+        self,
+        evaluate: Evaluate,
+        base: Array,
+        weights: Array,
+        noise: Noise,
+        space: Space,
+        colouring: Colouring | None = None,
+    ) -> None:
+        """Set up; the arguments are those of Differentiator."""
+        self.space = space
+        self.colouring = colouring
+        self.evaluations = 0
+        self.base = base
+        self._evaluate = evaluate
+        self._weights = weights
+        self._noise = noise
+        self._safety = ROUNDOFF_SAFETY
+        if SINGLE_NOISE[0] < noise.relative < SINGLE_NOISE[1]:
+            self._safety = SINGLE_SAFETY
+        if noise.lost > ILL_CONDITIONED and not noise.rounds_to:
+            self._safety = ILL_CONDITIONED_SAFETY
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.size = largest(weights * base)
+        """The size of the scalar's terms."""
+        self.trustworthy = noise.lost < HOPELESS or noise.rounds_to > 0
+        """Whether the function keeps enough digits to refute anything."""
+        self._dependents: dict[int, Array] = {}
+
+    def moves(self, columns: Array, ladder: Array, *, alone: bool = False) -> Moves:
+        """Move each of the columns up and down by the steps of its row of the ladder.
+
+        Args:
+            columns: which coordinates.
+            ladder: a row of steps for each.
+            alone: each in calls of its own, whatever the colouring says.
+        """
+        allowed = np.stack([self.space.room_up[columns] > 0, self.space.room_down[columns] > 0])
+        deltas = np.stack([ladder, -ladder], axis=1) * allowed.T[:, :, np.newaxis]
+        if self.colouring is None or alone:
+            actual, change, size, noise = self._apart(columns, deltas)
+        else:
+            actual, change, size, noise = self._together(self.colouring, columns, deltas)
+        actual = np.where(deltas == 0, np.nan, actual)
+        change = np.where(deltas == 0, np.nan, change)
+        return Moves(
+            right=change[:, 0],
+            left=change[:, 1],
+            up=actual[:, 0],
+            down=actual[:, 1],
+            size=size.max(axis=1),
+            noise=self._safety * noise.max(axis=1),
+        )
+
+    def look_for_dependents(self, columns: Array) -> None:
+        """See which outputs far moves of these coordinates reach.
+
+        An output may depend on a coordinate and yet stand still over small steps, where its last
+        digit is larger than its change. Its noise is part of the bound all the same.
+        """
+        allowed = np.stack([self.space.room_down[columns], self.space.room_up[columns]], axis=1)
+        moves = np.outer(self.space.unit[columns], FAR)
+        beyond = 2 * largest(self.space.point) * np.array([[1.0, -1.0]])
+        moves = np.concatenate([moves, np.repeat(beyond, len(columns), axis=0)], axis=1)
+        moves = np.clip(moves, -0.5 * allowed[:, :1], 0.5 * allowed[:, 1:])
+        points, _ = self.space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
+        _, moved, _ = self._outputs(points)
+        reached = np.asarray(moved.reshape(*moves.shape, len(self.base)).any(axis=1))
+        self._dependents.update(zip(columns.tolist(), reached, strict=True))
+
+    def _apart(self, columns: Array, deltas: Array) -> tuple[Array, Array, Array, Array]:
+        """A call per move."""
+        shape = deltas.shape
+        points, actual = self.space.points(np.repeat(columns, shape[1] * shape[2]), deltas.ravel())
+        changes, moved, noise = self._outputs(points)
+        outputs = len(self.base)
+        # Only outputs that depend on the coordinate add noise; where none moves, any of them may
+        # have hidden a change that is smaller than its noise.
+        moved = moved.reshape(shape[0], shape[1] * shape[2], outputs)
+        depends = np.asarray(moved.any(axis=1))
+        depends = depends | ~depends.any(axis=1, keepdims=True)
+        if self._dependents:
+            nobody = np.zeros(outputs, dtype=bool)
+            depends |= np.stack([self._dependents.get(c, nobody) for c in columns.tolist()])
+        noisy = noise.reshape(*shape, outputs) * depends[:, np.newaxis, np.newaxis]
+        return (
+            actual.reshape(shape),
+            changes.sum(axis=1).reshape(shape),
+            np.abs(changes).sum(axis=1).reshape(shape),
+            _norms(noisy),
+        )
+
+    def _together(
+        self, colouring: Colouring, columns: Array, deltas: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """A call per colour: each output tells of the coordinate of that colour it depends on."""
+        colours, row = np.unique(colouring.colour[columns], return_inverse=True)
+        _, sides, steps = deltas.shape
+        per_colour = sides * steps
+        point, position = self.space.point, colouring.position[columns]
+        points = np.repeat(point[np.newaxis], len(colours) * per_colour, axis=0)
+        rows = row[:, np.newaxis] * per_colour + np.arange(per_colour)
+        moved_to = point[position][:, np.newaxis] + deltas.reshape(len(columns), per_colour)
+        points[rows, position[:, np.newaxis]] = moved_to
+        points = self.space.rounded(points)
+        actual = points[rows, position[:, np.newaxis]] - point[position][:, np.newaxis]
+        changes, moved, noise = self._outputs(points)
+
+        # Sum the outputs of each row by the coordinate that they belong to.
+        outputs, count = len(self.base), len(columns)
+        place = np.full(len(colouring.colour) + 1, count)  # the last: outputs of nobody here
+        place[columns] = np.arange(count)
+        owner = place[colouring.owner[colours]]
+        target = (owner[:, np.newaxis] * per_colour + np.arange(per_colour)[:, np.newaxis]).reshape(
+            -1
+        )
+
+        def split(values: Array) -> Array:
+            summed = np.bincount(target, values.ravel(), (count + 1) * per_colour)
+            return np.asarray(summed[: count * per_colour].reshape(count, sides, steps))
+
+        moved = moved.reshape(len(colours), per_colour, outputs)
+        depends = np.asarray(moved.any(axis=1))
+        top = float(noise.max(initial=0.0)) or 1.0
+        noisy = (noise / top).reshape(len(colours), per_colour, outputs)
+        noisy = (noisy * depends[:, np.newaxis]) ** 2
+        still = ~np.isin(np.arange(count), owner[depends])
+        variance = split(noisy)
+        # As above: where nothing moves, anything may have hidden a change.
+        variance[still] = float(((noise[0] / top) ** 2).sum())
+        return (
+            actual.reshape(deltas.shape),
+            split(changes),
+            split(np.abs(changes)),
+            top * np.sqrt(variance),
+        )
+
+    def _outputs(self, points: Array) -> tuple[Array, Array, Array]:
+        """By point and output: weighed change, whether there is one, and its weighed noise."""
+        outputs = self._evaluate(points)
+        self.evaluations += len(points)
+        # Outputs may be infinite or NaN in places that do not move: that is no change.
+        moved = outputs != self.base
+        if np.isnan(self.base).any():
+            moved &= ~(np.isnan(outputs) & np.isnan(self.base))
+        changes = outputs - self.base
+        if not np.isfinite(self.base).all():
+            changes = np.where(moved, changes, 0.0)
+        noise = np.maximum(self._noise.level, self._noise.relative * np.abs(outputs))
+        noise *= np.abs(self._weights)
+        if not np.isfinite(noise).all():
+            noise = np.where(np.isfinite(noise), noise, 0.0)
+        return changes * self._weights, moved, noise
+
+
+def largest(values: Array) -> float:
+    """The largest finite size; zero if there is none."""
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+
+
+def _norms(values: Array) -> Array:
+    """Norms of sizes along the last axis, also where squares would overflow or vanish."""
+    top = values.max(axis=-1, initial=0.0, keepdims=True)
+    safe = np.where(top > 0, top, 1.0)
+    return np.asarray(safe[..., 0] * np.sqrt(((values / safe) ** 2).sum(axis=-1)))

@@ -1,0 +1,187 @@
+"""What one sequence of halving steps tells: a derivative with its bound, a kink, a jump, a pole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker.richardson import Extrapolated, extrapolate
+
+if TYPE_CHECKING:
+    from gradcheck.model import Array
+
+JUMPS = 0.6
+"""Over three halvings a smooth function's change shrinks to 1/8, a jump's stays: from this share on
+it may be a jump, and smaller steps will tell."""
+
+HALVES = 0.75
+"""The difference between the two sides of a smooth function shrinks at least by this factor."""
+
+DIVERGES = 1.3
+"""One-sided quotients that grow by this factor with every halving have no limit."""
+
+
+@dataclass(eq=False)
+class Moves:
+    """How the scalar moves when coordinates move: a row per coordinate, a column per step."""
+
+    right: Array
+    left: Array
+    """Change of the scalar to either side; NaN where that side is not to be entered."""
+    up: Array
+    down: Array
+    """How far the coordinate really moved (`down` is negative)."""
+    size: Array
+    """How much the outputs moved, without cancelling."""
+    noise: Array
+    """A bound on the noise of a change."""
+
+    def join(self, other: Moves) -> Moves:
+        """The same coordinates with more steps."""
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return Moves(*(np.concatenate(pair, axis=1) for pair in pairs))
+
+    def take(self, rows: Array) -> Moves:
+        """Some of the coordinates."""
+        return Moves(*(getattr(self, f.name)[rows] for f in fields(self)))
+
+
+@dataclass(eq=False)
+class Stage:
+    """What is known of each coordinate."""
+
+    value: Array
+    bound: Array
+    roundoff: Array
+    """The part of the bound that smaller steps would make larger."""
+    step: Array
+    scale: Array
+    """How much the outputs move per unit, without cancelling."""
+    left: Array
+    right: Array
+    kink: Array
+    contrast: Array
+    """By how much a kink stands out, to be compared with round-off; infinite for a jump."""
+    diverges: Array
+    linear: Array
+    """Whether all the steps agree to round-off."""
+
+    @classmethod
+    def unknown(cls, count: int) -> Stage:
+        """Nothing is known of so many coordinates."""
+        stage = cls(*(np.zeros(count) for _ in fields(cls)))
+        stage.value[:], stage.bound[:] = np.nan, np.inf
+        for name in ("kink", "diverges", "linear"):
+            setattr(stage, name, np.zeros(count, dtype=bool))
+        return stage
+
+    def take(self, rows: Array) -> Stage:
+        """Some of the coordinates."""
+        return Stage(*(getattr(self, f.name)[rows] for f in fields(self)))
+
+    def put(self, rows: Array | slice, other: Stage) -> None:
+        """Replace what is known of some coordinates."""
+        for f in fields(self):
+            getattr(self, f.name)[rows] = getattr(other, f.name)
+
+
+def judge(moves: Moves) -> Stage:
+    """Extrapolate the quotients of one sequence and see what kind of point this is."""
+    right, left = moves.right / moves.up, moves.left / moves.down
+    central = (moves.right - moves.left) / (moves.up - moves.down)
+    ladder = np.fmax(moves.up, -moves.down)
+    noise = moves.noise / ladder
+    value, bound, level = extrapolate(central, noise, ratio=4)
+    rows = np.arange(len(value))
+    # The two sides of a smooth function differ by an amount that halves with the step.
+    apart = np.abs(right - left)
+    halves = (apart[:, 1:] <= HALVES * apart[:, :-1] + 2 * noise[:, 1:]).all(axis=1)
+    # And so does the change itself, even where the two sides of a jump are alike.
+    change = np.abs(moves.right - moves.left)
+    halves &= ~(change[:, -1] > JUMPS * change[:, 0])
+    # Steps that all give the same are those of a function that is linear here, or quadratic.
+    same = np.abs(central[:, :1] - central[:, 1:]).max(axis=1) <= noise.sum(axis=1)
+    no_kink = np.zeros(len(value), dtype=bool)
+    stage = Stage(
+        value=value,
+        bound=bound,
+        roundoff=noise[rows, level],
+        step=ladder[rows, level],
+        scale=moves.size[:, -1] / ladder[:, -1],
+        left=value.copy(),
+        right=value.copy(),
+        kink=no_kink,
+        contrast=np.zeros(len(value)),
+        diverges=no_kink.copy(),
+        linear=same & (apart <= 3 * noise).all(axis=1),
+    )
+    special = np.flatnonzero(~halves)
+    if len(special):
+        stage.put(special, _look_closer(stage.take(special), moves.take(special)))
+    return stage
+
+
+def _look_closer(stage: Stage, moves: Moves) -> Stage:
+    """Tell the kinks, the jumps and the edges of a domain from what is smooth after all."""
+    right, left = moves.right / moves.up, moves.left / moves.down
+    only_right, only_left = np.isnan(left[:, -1]), np.isnan(right[:, -1])
+    both = ~(only_right | only_left)
+    ladder = np.fmax(moves.up, -moves.down)
+    noise = moves.noise / ladder
+    steps = ladder.shape[1]
+    from_right, from_left = _both_sides(right, left, 2 * noise)
+    if not both.all():
+        rows = np.arange(len(both))
+        value, bound, level = (
+            np.where(only_right, r, s) for r, s in zip(from_right, from_left, strict=True)
+        )
+        stage.value = np.where(both, stage.value, value)
+        stage.bound = np.where(both, stage.bound, bound)
+        stage.step = np.where(both, stage.step, ladder[rows, level])
+        stage.roundoff = np.where(both, stage.roundoff, noise[rows, level])
+        outward = np.where(only_left[:, np.newaxis], left, right)
+        growing = np.abs(outward[:, -1]) > DIVERGES ** (steps - 1) * np.abs(outward[:, 0])
+        stage.diverges = ~both & growing
+    gap = np.abs(from_right.value - from_left.value)
+    gap_bound = from_right.bound + from_left.bound
+    stage.kink = both & (gap > 3 * gap_bound + 4 * noise[:, -1]) & (gap > 1e-6 * stage.scale)
+    stage.contrast = gap
+    # At a kink the central quotient means nothing: what counts are the two sides.
+    stage.left, stage.right = from_left.value, from_right.value
+    stage.bound = np.where(stage.kink, np.fmax(from_right.bound, from_left.bound), stage.bound)
+    stage.value = np.where(stage.kink, (stage.left + stage.right) / 2, stage.value)
+    if steps > 2:
+        change = np.abs(moves.right - moves.left)
+        jump = both & (change[:, -1] > JUMPS * change[:, 0])
+        jump &= change[:, -1] > 10 * moves.noise[:, -1]
+        if jump.any():
+            _across_jumps(stage, moves, np.flatnonzero(jump))
+    return stage
+
+
+def _both_sides(right: Array, left: Array, noise: Array) -> tuple[Extrapolated, Extrapolated]:
+    """One-sided derivatives, both in one go."""
+    count = len(right)
+    sides = extrapolate(np.concatenate([right, left]), np.concatenate([noise, noise]), ratio=2)
+    return (
+        Extrapolated(*(part[:count] for part in sides)),
+        Extrapolated(*(part[count:] for part in sides)),
+    )
+
+
+def _across_jumps(stage: Stage, moves: Moves, rows: Array) -> None:
+    """Where the function jumps, take each side's derivative between points of that side."""
+    up, down = moves.up[rows], moves.down[rows]
+    right = np.diff(moves.right[rows], axis=1) / np.diff(up, axis=1)
+    left = np.diff(moves.left[rows], axis=1) / np.diff(down, axis=1)
+    noise = 2 * moves.noise[rows, 1:] / up[:, 1:]
+    from_right, from_left = _both_sides(right, left, noise)
+    stage.left[rows], stage.right[rows] = from_left.value, from_right.value
+    stage.value[rows] = (from_left.value + from_right.value) / 2
+    stage.bound[rows] = np.fmax(from_left.bound, from_right.bound)
+    stage.roundoff[rows] = noise[:, -1]
+    stage.step[rows] = up[:, -1]
+    stage.kink[rows] = True
+    stage.contrast[rows] = np.inf

@@ -1,0 +1,268 @@
+"""Cases, as the spec reader makes them: built, run, and never an exception."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from gradcheck.checker import check_case
+from gradcheck.model import (
+    Case,
+    CheckKind,
+    Input,
+    Location,
+    Mode,
+    Result,
+    Sample,
+    Target,
+    TargetKind,
+    Tolerance,
+    Verdict,
+)
+from gradcheck.ops import all_ops
+from gradcheck.spec import load
+
+if TYPE_CHECKING:
+    from gradcheck.model import Shape
+
+HERE = Location("specs/s.yaml", 3, 5)
+ROOT = Path(__file__).parents[2]
+
+
+def shape(name: str, *size: int, **rest: Any) -> Input:
+    return Input(name=name, shape=size, location=HERE, **rest)
+
+
+def values(name: str, given: Any, **rest: Any) -> Input:
+    array = np.asarray(given)
+    size: Shape = array.shape
+    return Input(name=name, shape=size, location=HERE, values=array, **rest)
+
+
+def case(kind: str, text: str, *inputs: Input, **rest: Any) -> Case:
+    target = Target(TargetKind(kind), text, HERE)
+    return Case("specs/s.yaml::c", "specs/s.yaml", "c", HERE, target, inputs, **rest)
+
+
+def run(kind: str, text: str, *inputs: Input, **rest: Any) -> Result:
+    return check_case(case(kind, text, *inputs, **rest), allow=("tests.checker",), root=str(ROOT))
+
+
+class TestVerdicts:
+    def test_pass(self) -> None:
+        result = run("op", "matmul", shape("a", 2, 3), shape("b", 3, 4))
+        assert result.verdict is Verdict.PASS
+        assert [c.name for c in result.comparisons] == ["a", "b"]
+        assert result.case is not None
+        assert result.id == "specs/s.yaml::c"
+        assert result.comparisons[0].formula is not None
+
+    def test_mismatch_of_a_claim(self) -> None:
+        result = run("op", "square", values("x", [1.0, 2.0]), gradient={"x": "3 * G * x"})
+        assert result.verdict is Verdict.MISMATCH
+        assert "the claimed gradient differs from the tape" in result.comparisons[0].note
+        assert "the numeric derivative agrees with the tape" in result.comparisons[0].note
+
+    def test_a_claim_of_another_shape(self) -> None:
+        result = run("expr", "s * t", values("s", 2.0), values("t", [1.0, 2.0]),
+                     gradient={"s": np.array([1.0, 2.0])})  # fmt: skip
+        assert result.verdict is Verdict.MISMATCH
+        assert "the claimed gradient has shape [2], but s has shape []" in (
+            result.comparisons[0].note
+        )
+
+    @pytest.mark.parametrize("claim", ["2 * G * x", np.array([2.0, 4.0])])
+    def test_a_claim_that_is_right(self, claim: Any) -> None:
+        result = run("op", "square", values("x", [1.0, 2.0]), gradient={"x": claim},
+                     upstream="ones")  # fmt: skip
+        assert result.verdict is Verdict.PASS
+
+    def test_a_claim_that_cannot_be_evaluated(self) -> None:
+        result = run("op", "square", values("x", [1.0, 2.0]), gradient={"x": "G @ G[0]"})
+        assert result.verdict is Verdict.ERROR
+        assert result.comparisons[0].verdict is Verdict.ERROR
+        assert "cannot be evaluated" in result.comparisons[0].note
+
+    def test_a_claim_decides_where_the_numeric_derivative_cannot(self) -> None:
+        text = "tf.sin(x) + 1e16"
+        assert run("expr", text, values("x", [0.5])).verdict is Verdict.INCONCLUSIVE
+        claimed = run("expr", text, values("x", [0.5]), gradient={"x": "G * cos(x)"})
+        assert claimed.verdict is Verdict.PASS
+        refused = run("expr", text, values("x", [0.5]), gradient={"x": "G * sin(x)"})
+        assert refused.verdict is Verdict.MISMATCH
+
+    def test_disconnected(self) -> None:
+        result = run("expr", "a * 2.0 + 0.0 * tf.stop_gradient(b)", shape("a", 2), shape("b", 2))
+        assert [str(c.verdict) for c in result.comparisons] == ["pass", "disconnected"]
+
+    def test_kink(self) -> None:
+        assert run("op", "relu", values("features", [0.0, 1.0])).verdict is Verdict.KINK
+
+    def test_nonfinite(self) -> None:
+        text = "tf.where(x == 0.0, tf.ones_like(x), tf.sin(x) / x)"
+        assert run("expr", text, values("x", [0.0, 1.0])).verdict is Verdict.NONFINITE
+
+    def test_inconclusive(self) -> None:
+        result = run("op", "log", values("x", [-1.0]))
+        assert result.verdict is Verdict.INCONCLUSIVE
+
+    def test_error(self) -> None:
+        result = run("expr", "tf.reshape(x, [7])", shape("x", 2, 3))
+        assert result.verdict is Verdict.ERROR
+        assert "Input to reshape" in result.message
+
+    def test_skipped(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from gradcheck.spec import allowlist
+
+        known = frozenset({*allowlist.ALLOWED, "tf.raw_ops.FromTheFuture"})
+        monkeypatch.setattr(allowlist, "ALLOWED", known)
+        result = run("op", "tf.raw_ops.FromTheFuture", shape("x", 2))
+        assert result.verdict is Verdict.SKIPPED
+        assert "has no `tf.raw_ops.FromTheFuture`" in result.message
+
+    def test_an_expected_mismatch_is_expected(self) -> None:
+        claim = {"x": "3 * G * x"}
+        result = run("op", "square", shape("x", 2), gradient=claim, expect=Verdict.MISMATCH)
+        assert result.expected
+
+
+class TestInputs:
+    def test_the_seed_decides_the_values(self) -> None:
+        def element(seed: int) -> Any:
+            (comparison,) = run("op", "square", shape("x", 3), seed=seed).comparisons
+            return comparison.worst[0].value
+
+        assert element(1) == element(1)
+        assert element(1) != element(2)
+
+    def test_another_input_does_not_change_this_one(self) -> None:
+        # With the sum of squares the gradient tells the values.
+        alone = run("expr", "tf.reduce_sum(a * a)", shape("a", 3), upstream="ones")
+        text = "tf.reduce_sum(a * a) + tf.reduce_sum(b)"
+        both = run("expr", text, shape("b", 3), shape("a", 3), upstream="ones")
+        assert both.comparisons[1].name == "a"
+        np.testing.assert_array_equal(
+            np.asarray(alone.comparisons[0].analytic), np.asarray(both.comparisons[1].analytic)
+        )
+
+    def test_constants_are_not_differentiated(self) -> None:
+        result = run("op", "matmul", shape("a", 2, 3), shape("b", 3, 4, grad=False))
+        assert [c.name for c in result.comparisons] == ["a"]
+
+    def test_variables(self) -> None:
+        result = run(
+            "op", "gather", shape("params", 4, variable=True), values("indices", [0, 2, 2])
+        )
+        assert result.verdict is Verdict.PASS
+
+    @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "complex64"])
+    def test_dtypes(self, dtype: str) -> None:
+        result = run("op", "square", shape("x", 3), dtype=dtype)
+        assert result.verdict is Verdict.PASS
+        assert result.comparisons[0].dtype == dtype
+
+    def test_samples(self) -> None:
+        result = run("op", "log", shape("x", 3, sample=Sample("uniform", (2.0, 3.0))))
+        assert result.verdict is Verdict.PASS
+        assert 2 <= float(np.real(result.comparisons[0].worst[0].value)) <= 3
+
+    @pytest.mark.parametrize(
+        ("sample", "text"),
+        [("spd", "tf.linalg.cholesky(a)"), ("symmetric", "tf.linalg.eigvalsh(a)")],
+    )
+    def test_symmetric_samples_are_moved_as_such(self, sample: str, text: str) -> None:
+        result = run("expr", text, shape("a", 3, 3, sample=Sample(sample)))
+        assert result.verdict is Verdict.PASS
+
+    def test_large_results_travel_light(self) -> None:
+        large = run("op", "square", shape("x", 5000)).comparisons[0]
+        assert large.analytic is None
+        assert large.worst
+        small = run("op", "square", shape("x", 50)).comparisons[0]
+        assert small.analytic is not None
+
+
+class TestOptions:
+    @pytest.mark.parametrize("mode", list(Mode))
+    def test_modes(self, mode: Mode) -> None:
+        assert run("op", "tanh", shape("x", 3), mode=mode).verdict is Verdict.PASS
+
+    def test_checks(self) -> None:
+        result = run("op", "tanh", shape("x", 3), checks=tuple(CheckKind))
+        assert [c.check for c in result.comparisons] == list(CheckKind)
+        assert result.verdict is Verdict.PASS
+
+    def test_upstream(self) -> None:
+        given = (np.array([2.0, 3.0]),)
+        result = run("op", "square", values("x", [1.0, 1.0]), upstream=given)
+        assert np.asarray(result.comparisons[0].analytic).tolist() == [4, 6]
+
+    def test_a_tolerance_that_cannot_fail(self) -> None:
+        result = run("op", "square", shape("x", 3), tolerance=Tolerance(atol=1e6))
+        assert result.verdict is Verdict.ERROR
+        assert "the tolerance cannot fail" in result.message
+
+    def test_args(self) -> None:
+        result = run("op", "matmul", shape("a", 3, 2), shape("b", 3, 4),
+                     args={"transpose_a": True})  # fmt: skip
+        assert result.verdict is Verdict.PASS
+
+
+def square(x: Any) -> Any:
+    return x * x
+
+
+NUMBER = 3
+
+
+class TestUserFunctions:
+    def test_it_runs(self) -> None:
+        result = run("function", "tests.checker.test_case:square", shape("x", 3))
+        assert result.verdict is Verdict.PASS
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("tests.checker.test_case:missing", "has no `missing`"),
+            ("tests.checker.test_case:NUMBER", "is not callable: it is a int"),
+            ("tests.checker.no_such:square", "cannot be imported"),
+            ("os:system", "is not among the allowed packages"),
+            ("tests.checkers:square", "is not among the allowed packages"),
+        ],
+    )
+    def test_what_cannot_be_reached(self, text: str, words: str) -> None:
+        result = run("function", text, shape("x", 3))
+        assert result.verdict is Verdict.ERROR
+        assert words in result.message
+        assert "specs/s.yaml:3:5" in result.message
+
+
+def test_what_is_not_allowed_is_not_reached() -> None:
+    for text in ("tf.io.write_file", "tf.py_function"):
+        result = run("op", text, shape("x", 2))
+        assert result.verdict is Verdict.ERROR
+        assert "not on the list" in result.message
+
+
+class TestSweep:
+    """All the shipped specs, on draws that nobody has looked at before."""
+
+    CASES = load([str(ROOT / "specs" / "ops")]).cases
+
+    def test_every_op_is_there(self) -> None:
+        used = {case.target.text for case in self.CASES}
+        assert {op.name for op in all_ops()} <= used
+
+    @pytest.mark.parametrize("seed", [101, 102])
+    def test_no_false_alarm(self, seed: int) -> None:
+        unexpected = []
+        for one in self.CASES:
+            result = check_case(replace(one, seed=seed))
+            if not result.expected:
+                notes = [f"{c.name}: {c.verdict} {c.note}" for c in result.comparisons]
+                unexpected.append(f"{one.id}: {result.verdict} {result.message} {notes}")
+        assert not unexpected, "\n".join(unexpected)

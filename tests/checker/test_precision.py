@@ -1,0 +1,120 @@
+"""Low precision: right formulas pass whatever they must lose, lost arithmetic is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker.api import describe
+from tests.checker.planted import planted
+
+X = np.random.default_rng(6).standard_normal((4, 5))
+LOW = ["float32", "float16", "bfloat16"]
+
+
+def cast(tf: Any, value: Any, dtype: str) -> Any:
+    return np.asarray(value).astype(tf.as_dtype(dtype).as_numpy_dtype)
+
+
+@pytest.mark.parametrize("dtype", LOW)
+@pytest.mark.parametrize("name", ["tanh", "exp", "sigmoid", "nn.softmax", "nn.gelu", "reduce_mean"])
+def test_right_gradients_pass(tf: Any, name: str, dtype: str) -> None:
+    function = tf
+    for part in name.split("."):
+        function = getattr(function, part)
+    for seed in range(5):
+        x = cast(tf, np.random.default_rng(seed).standard_normal((3, 4)), dtype)
+        result = gradcheck.check(function, x, seed=seed)
+        assert result.verdict == "pass", describe(result)
+        assert f"in {dtype} within" in result.comparisons[0].note
+
+
+def test_sums_that_cancel_pass(tf: Any) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        a, b = (rng.standard_normal(s).astype(np.float32) for s in ((2, 3), (3, 2)))
+        result = gradcheck.check(tf.linalg.matmul, a, b, seed=seed)
+        assert result.verdict == "pass", describe(result)
+
+
+@pytest.mark.parametrize(("dtype", "error"), [("float32", 1e-5), ("bfloat16", 0.2)])
+def test_lost_arithmetic_is_found(tf: Any, dtype: str, error: float) -> None:
+    low = tf.as_dtype(dtype)
+
+    def lose(gradients: list[Any]) -> list[Any]:
+        (g,) = gradients
+        return [tf.cast(tf.cast(g, tf.float64) * (1 + error), low) if g.dtype == low else g]
+
+    result = gradcheck.check(planted(tf.tanh, lose), cast(tf, X, dtype))
+    assert result.verdict == "mismatch"
+    assert f"the arithmetic of {dtype} loses it" in result.comparisons[0].note
+
+
+@pytest.mark.parametrize("name", ["tanh", "acosh", "layers", "cell"])
+def test_rounding_in_between_is_no_fault(tf: Any, name: str) -> None:
+    functions: dict[str, tuple[Any, list[tuple[float, tuple[int, ...]]]]] = {
+        "tanh": (tf.tanh, [(10.0, (3, 4))]),
+        "acosh": (lambda x: tf.acosh(tf.abs(x) + 1), [(1e-3, (5,))]),
+        "layers": (
+            lambda x, w, v: tf.tanh(x @ w) @ v,
+            [(10.0, (3, 4)), (1.0, (4, 5)), (1.0, (5, 1))],
+        ),
+        "cell": (lambda c, x: tf.sigmoid(x) * c + tf.tanh(x), [(10.0, (4,)), (10.0, (4,))]),
+    }
+    function, inputs = functions[name]
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        values = [(size * rng.standard_normal(shape)).astype(np.float32) for size, shape in inputs]
+        result = gradcheck.check(function, *values, seed=seed)
+        assert result.verdict == "pass", describe(result)
+
+
+def test_the_value_of_the_input_is_shown(tf: Any) -> None:
+    def lose(gradients: list[Any]) -> list[Any]:
+        (g,) = gradients
+        return [g * 1.001 if g.dtype == tf.float32 else g]
+
+    result = gradcheck.check(planted(tf.tanh, lose), X.astype(np.float32))
+    assert result.comparisons[0].worst[0].value in X.astype(np.float32)
+
+
+def test_one_percent_in_bfloat16_is_found_in_the_formula(tf: Any) -> None:
+    wrong = planted(tf.tanh, lambda gs: [gs[0] * 1.01])
+    assert gradcheck.check(wrong, cast(tf, X, "bfloat16")).verdict == "mismatch"
+
+
+def test_cancelling_in_the_gradient_function_is_found(tf: Any) -> None:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def careless(x: Any) -> Any:
+        big = tf.cast(2.0**20, x.dtype)
+        return 2 * x, lambda g: (2 * g + big) - big
+
+    result = gradcheck.check(careless, X.astype(np.float32))
+    assert result.verdict == "mismatch"
+    assert "ulp" in result.comparisons[0].note
+    assert gradcheck.check(careless, X).verdict in ("pass", "mismatch")
+
+
+def test_overflow_in_low_precision_alone(tf: Any) -> None:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def overflows(x: Any) -> Any:
+        return 2 * x, lambda g: tf.square(g * 2.0**10) / (g * 2.0**19)
+
+    result = gradcheck.check(overflows, X.astype(np.float16))
+    assert result.verdict == "nonfinite"
+
+
+def test_no_kernel(tf: Any) -> None:
+    result = gradcheck.check(tf.linalg.det, np.eye(2, dtype=np.float16))
+    assert result.verdict == "error"
+    assert "runs in float64, but not in float16" in result.message
+
+
+def test_complex64(tf: Any) -> None:
+    z = (X + 1j * X[::-1]).astype(np.complex64)
+    assert gradcheck.check(tf.exp, z).verdict == "pass"
+    wrong = planted(tf.exp, lambda gs: [tf.math.conj(gs[0])])
+    assert gradcheck.check(wrong, z).verdict == "mismatch"
