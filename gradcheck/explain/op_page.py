@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcheck import ops
 from gradcheck.explain import tree as trees
-from gradcheck.explain.code import UnknownCode, tensorflow_code
+from gradcheck.explain.code import UnknownCode
 from gradcheck.explain.derive import (
     GradientSteps,
     Letters,
@@ -172,7 +172,7 @@ def _forward(subject: Subject) -> tuple[Block, ...]:
         note = "element by element" if len(blocks) else ""
         blocks.append(Equation(math_, note))
     moved = copies(subject) if found is None and subject.is_linear else None
-    if moved is not None:
+    if moved:
         shown = moved[:6]
 
         def pairs(style: Style) -> str:
@@ -195,6 +195,11 @@ def _outputs(subject: Subject, style: Style) -> str:
     if not subject.op.outputs:
         return style.symbol(subject.symbols["out"])
     return ", ".join(style.symbol(name) for name in subject.op.output_names(subject.call))
+
+
+def _changes(subject: Subject, style: Style) -> str:
+    names = subject.op.output_names(subject.call) or (subject.symbols["out"],)
+    return ", ".join(f"d{style.symbol(name)}" for name in names)
 
 
 def _derivation(subject: Subject) -> list[Section]:
@@ -388,7 +393,7 @@ def _gradient(subject: Subject) -> tuple[Block, ...]:
     for name, tree in subject.gradients.items():
         blocks.append(Equation(_gradient_math(subject, name, tree), text=trees.text_of(tree)))
         try:
-            code.append(f"d{name} = {tensorflow_code(tree, _all_shapes(subject))}")
+            code.append(f"d{name} = {subject.code(name)}")
         except UnknownCode:
             code.append(f"# d{name}: no single TensorFlow call does this; see the formula")
     words = _glossary(subject)
@@ -408,12 +413,6 @@ def _gradient(subject: Subject) -> tuple[Block, ...]:
     imports = ["import math"] if any("math." in line for line in code) else []
     blocks.append(Code((*imports, *code)))
     return tuple(blocks)
-
-
-def _all_shapes(subject: Subject) -> dict[str, Shape]:
-    if subject.op.outputs:
-        return dict(subject.call.shapes)
-    return {**subject.call.shapes, "G": subject.shape, "out": subject.shape}
 
 
 def _gradient_math(subject: Subject, name: str, tree: ast.expr) -> Math:
@@ -477,7 +476,7 @@ def _forward_mode(subject: Subject) -> list[Section]:
             (
                 Equation(
                     lambda style: (
-                        f"d{_outputs(subject, style)} = {subject.setting(style).text(tree)}"
+                        f"{_changes(subject, style)} = {subject.setting(style).text(tree)}"
                     ),
                     "how the output moves when the inputs move by d…",
                     trees.text_of(tree),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ShapeError, UsageError
 from gradcheck.explain import tree as trees
+from gradcheck.explain.code import tensorflow_code
 from gradcheck.explain.setting import Setting
 from gradcheck.explain.translate import Value, tensor
 from gradcheck.ops.declaration import Kind
@@ -144,6 +145,7 @@ class Subject:
         found = {"out": match[1] if match else "y", "G": "G", **op.symbols}
         for i, name in enumerate(op.output_names(self.call)):
             found[f"out[{i}]"], found[f"G[{i}]"] = name, f"G_{name}"
+            found[f"dout[{i}]"] = f"d{name}"
         names = list(self.call.shapes)
         for name in names:
             if name not in found:
@@ -261,6 +263,14 @@ class Subject:
         return (
             all(uses.count(name) == 1 for name in self.differentiable) or self.op.name == "cumsum"
         )
+
+    def code(self, name: str) -> str:
+        """The gradient of an input as a line of TensorFlow; UnknownCode where there is none."""
+        declared = self.op.codes(self.call)
+        shapes = dict(self.call.shapes)
+        if not self.op.outputs:
+            shapes |= {"G": self.shape, "out": self.shape}
+        return declared[name] if name in declared else tensorflow_code(self.gradients[name], shapes)
 
     def known(self) -> dict[str, Value | Any]:
         """The names of formulas for the calculus."""

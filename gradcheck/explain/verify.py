@@ -240,9 +240,11 @@ def _prove(
 
 
 def _outputs(function: Callable[..., Any], operands: Any) -> list[Array]:
-    from gradcheck.checker.tensors import call, differentiable_outputs, to_numpy, to_tensors
+    import tensorflow as tf
 
-    tensors = to_tensors(operands, [operand.value for operand in operands])
+    from gradcheck.checker.tensors import call, differentiable_outputs, to_numpy
+
+    tensors = [tf.constant(operand.value) for operand in operands]
     return [to_numpy(output) for output in differentiable_outputs(call(function, tensors))]
 
 

@@ -116,6 +116,8 @@ class Op:
     tangent: str | Callable[[Call], str] = ""
     """How the output changes when each input x changes by `dx`; empty where it can be generated:
     for elementwise ops, and for those that are linear in each input."""
+    code: Formulas | Callable[[Call], Formulas] = field(default_factory=dict)
+    """By input: a line of TensorFlow, where the formula cannot be translated into one."""
     derivation: Derivation = ()
     """Written where no rule can generate it."""
     symbols: Mapping[str, str] = field(default_factory=dict)
@@ -146,6 +148,10 @@ class Op:
     def forward_text(self, call: Call) -> str:
         """What it computes for this very call; empty where the language has no words."""
         return self.forward(call) if callable(self.forward) else self.forward
+
+    def codes(self, call: Call) -> Formulas:
+        """The lines of TensorFlow that are declared, for this very call."""
+        return self.code(call) if callable(self.code) else self.code
 
     def tangent_text(self, call: Call) -> str:
         """The declared forward-mode formula for this very call."""

@@ -67,7 +67,40 @@ def _conv(rank: int) -> Any:
             "filters": f"einsum('n{place}{inner}c,n{place}d->{inner}cd', {windows}, G)",
         }
 
-    return shape, forward, formula
+    def code(call: Call) -> dict[str, str]:
+        padding, wide = call.args["padding"], call.args[stride]
+        steps = [1, *_per_axis(wide, rank, stride), 1]
+        x, g, f = ("input", "G", "filters")
+        sizes = "tf.shape(filters)"
+        if rank == 1:
+            # TensorFlow itself takes a signal for an image of height one.
+            x, g, f = ("input[:, None]", "G[:, None]", "filters[None]")
+            sizes, steps = f"tf.shape({f})", [1, 1, wide, 1]
+        tail = f"strides={steps}, padding={padding!r})"
+        back = (
+            f"tf.raw_ops.Conv2DBackpropInput(input_sizes=tf.shape({x}), filter={f}, "
+            f"out_backprop={g}, {tail}"
+        )
+        kernel = (
+            f"tf.raw_ops.Conv2DBackpropFilter(input={x}, filter_sizes={sizes}, "
+            f"out_backprop={g}, {tail}"
+        )
+        if rank == 1:
+            back, kernel = f"{back}[:, 0]", f"{kernel}[0]"
+        return {"input": back, "filters": kernel}
+
+    return shape, forward, formula, code
+
+
+def _pool_code(call: Call, op: str) -> dict[str, str]:
+    size, steps = ([1, *_per_axis(call.args[name], 2, name), 1] for name in ("ksize", "strides"))
+    tail = f"grad=G, ksize={size}, strides={steps}, padding={call.args['padding']!r})"
+    given = (
+        "orig_input=input, orig_output=out"
+        if op == "MaxPoolGrad"
+        else "orig_input_shape=tf.shape(input)"
+    )
+    return {"input": f"tf.raw_ops.{op}({given}, {tail}"}
 
 
 def _pool_shape(call: Call) -> Shape:
@@ -109,9 +142,10 @@ OPS = (
             inputs=(Parameter("input"), Parameter("filters")),
             formula=formula,
             forward=forward,
+            code=code,
             shape=shape,
             required=("stride" if rank == 1 else "strides", "padding"),
-            symbols={"input": "x", "filters": "w"},
+            symbols={"input": "x", "filters": "K"},
             derivation=_CONVOLUTION,
             example=example,
             related=(f"conv{3 - rank}d", "matmul", "avg_pool2d", "bias_add"),
@@ -124,7 +158,7 @@ OPS = (
                 "differs at the two ends.",
             ),
         )
-        for rank, (shape, forward, formula), example in (
+        for rank, (shape, forward, formula, code), example in (
             (
                 1,
                 _CONV1D,
@@ -153,6 +187,7 @@ OPS = (
             "ksize, strides, padding)"
         },
         forward=f"max({_SEEN}, [3, 4])",
+        code=lambda call: _pool_code(call, "MaxPoolGrad"),
         tangent=f"sum(one_hot_max({_SEEN}, [3, 4]) * windows(dinput, ksize, strides, "
         "padding), [3, 4])",
         shape=_pool_shape,
@@ -184,6 +219,7 @@ OPS = (
             "input": f"unwindows({_COUNTS} * expand_dims(G / sum({_COUNTS}, [3, 4]), [3, 4]), "
             "input, ksize, strides, padding)"
         },
+        code=lambda call: _pool_code(call, "AvgPoolGrad"),
         forward=f"sum(windows(input, ksize, strides, padding), [3, 4]) / sum({_COUNTS}, [3, 4])",
         tangent=f"sum(windows(dinput, ksize, strides, padding), [3, 4]) / sum({_COUNTS}, [3, 4])",
         shape=_pool_shape,

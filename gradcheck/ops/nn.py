@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain, Example, Op, Parameter
+from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
 from gradcheck.ops.elementwise import BEND_AT_ZERO, elementwise
 from gradcheck.ops.rules import one_axis, only
 
@@ -151,19 +151,43 @@ _SOFTMAX = tuple(
         formula={"logits": formula},
         forward=forward,
         tangent=tangent,
+        derivation=derivation,
+        symbols={"logits": "x", "out": "y"},
         example=Example({"logits": (2, 3)}),
         related=("log_softmax", "softmax_cross_entropy_with_logits", "reduce_logsumexp"),
         shape=_axis_kept,
         args={"axis": -1},
         pitfalls=pitfalls,
     )
-    for name, summary, forward, formula, tangent, pitfalls in (
+    for name, summary, forward, formula, tangent, derivation, pitfalls in (
         (
             "softmax",
             "y = eˣ / Σ eˣ along an axis",
             "exp(logits) / sum(exp(logits), axis, True)",
             "out * (G - sum(G * out, axis, True))",
             "out * (dlogits - sum(dlogits * out, axis, True))",
+            (
+                Step("Name the exponentials and their sum.", "w := exp(logits)"),
+                Step("", "s := sum(w, axis, True)"),
+                Step("", "out == w / s"),
+                Step(
+                    "Each exponential changes by itself times dx, and s by the sum of these.",
+                    "ds := sum(w * dlogits, axis, True)",
+                ),
+                Step("By the quotient rule", "dout == (w * dlogits) / s - w * ds / square(s)"),
+                Step(
+                    "In both terms w/s is y again: y moves by y times how far dx is above its mean "
+                    "under y.",
+                    "dout == out * (dlogits - sum(out * dlogits, axis, True))",
+                ),
+                Step(
+                    "The change of the loss is the inner product of G with dy. Written out, "
+                    "it is a "
+                    "double sum over the row in which the two indices may be swapped: the same "
+                    "formula, with G in the place of dx, stands beside dx.",
+                    "sum(G * dout) == sum(out * (G - sum(G * out, axis, True)) * dlogits)",
+                ),
+            ),
             (
                 "The Jacobian is not diagonal: every output depends on every logit of its row.",
                 "With an upstream of ones the gradient is exactly 0, so a check with ones passes "
@@ -177,6 +201,20 @@ _SOFTMAX = tuple(
             "logits - log(sum(exp(logits), axis, True))",
             "G - exp(out) * sum(G, axis, True)",
             "dlogits - sum(exp(out) * dlogits, axis, True)",
+            (
+                Step("p is the softmax.", "p := exp(logits) / sum(exp(logits), axis, True)"),
+                Step("", "out == log(p)"),
+                Step(
+                    "log Σ eˣ changes by the mean of dx under p; y by what dx is above that.",
+                    "dout == dlogits - sum(p * dlogits, axis, True)",
+                ),
+                Step(
+                    "Multiply by G and sum. In the second part the sum of G over the row stands "
+                    "beside p·dx.",
+                    "sum(G * dout) == sum((G - p * sum(G, axis, True)) * dlogits)",
+                ),
+                Step("p is exp(y), which is at hand.", "p == exp(out)"),
+            ),
             (
                 "The sum runs over G, and exp(out) is the softmax: not the other way round.",
                 "log(softmax(x)) by hand underflows, and its gradient is NaN there; not this one.",

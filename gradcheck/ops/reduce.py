@@ -144,6 +144,21 @@ _RUNNING_PRODUCT = (
     ),
 )
 
+_LOGSUMEXP = (
+    Step(
+        "eʸ is the sum of the exponentials.", "exp(out) == sum(exp(input_tensor), axis, keepdims)"
+    ),
+    Step(
+        "Differentiate both sides.",
+        "exp(out) * dout == sum(exp(input_tensor) * dinput_tensor, axis, keepdims)",
+    ),
+    Step(
+        "Divide by eʸ: each element counts with its share of the sum, which is the softmax.",
+        f"dout == sum(exp(input_tensor - {OUT_BACK}) * dinput_tensor, axis, keepdims)",
+    ),
+    Step("So an element gets G times its share."),
+)
+
 _EXTREME = (
     Step(
         "Of all elements along the axis the output follows one: w is 1 there and 0 elsewhere (k "
@@ -222,6 +237,8 @@ OPS = (
         "The derivative is the softmax, so the elements of the gradient sum to G.",
         "Computed by hand without subtracting the maximum it overflows from x = 710 on.",
         tangent=f"sum(exp(input_tensor - {OUT_BACK}) * dinput_tensor, axis, keepdims)",
+        derivation=_LOGSUMEXP,
+        related=("softmax", "log_softmax", "reduce_max"),
     ),
     reduction(
         "reduce_variance",

@@ -62,7 +62,17 @@ def expressions(draw: st.DrawFn) -> tuple[str, dict[str, Shape]]:
 def _grown(draw: st.DrawFn, text: str, shape: Shape, made: list[Any]) -> tuple[str, Shape]:
     kind = draw(
         st.sampled_from(
-            ["unary", "unary", "binary", "reduce", "shape", "matrix", "softmax", "constant"]
+            [
+                "unary",
+                "unary",
+                "binary",
+                "reduce",
+                "shape",
+                "matrix",
+                "softmax",
+                "constant",
+                "linalg",
+            ]
         )
     )
     rank = len(shape)
@@ -114,12 +124,47 @@ def _grown(draw: st.DrawFn, text: str, shape: Shape, made: list[Any]) -> tuple[s
         turned = (*shape[:-2], shape[-1], shape[-2])
         del turned
         return f"tf.matmul({text}, {text}, transpose_b=True)", (*shape[:-1], shape[-2])
+    if kind == "linalg":
+        return _linear_algebra(draw, text, shape)
     if kind == "matrix" and rank == 1:
         return f"tf.einsum('i,j->ij', {text}, {text})", (shape[0], shape[0])
     if kind == "softmax" and rank:
         name = draw(st.sampled_from(["tf.nn.softmax", "tf.nn.log_softmax"]))
         return f"{name}({text})", shape
     return f"{draw(st.sampled_from(UNARY))}({text})", shape
+
+
+def _linear_algebra(draw: st.DrawFn, text: str, shape: Shape) -> tuple[str, Shape]:
+    """Functions of whole matrices, of one that is safely positive definite; and of vectors."""
+    rank = len(shape)
+    if rank < 2:
+        if not rank:
+            return f"tf.square({text})", ()
+        ways = [
+            (f"tf.linalg.diag({text})", (shape[0], shape[0])),
+            (f"tf.tile({text}, [2])", (2 * shape[0],)),
+            (f"tf.pad({text}, [[1, 0]])", (shape[0] + 1,)),
+            (f"tf.math.l2_normalize({text} + 2.0)", shape),
+            (f"tf.gather({text}, [0, 0])", (2,)),
+            (f"tf.norm({text} + 2.0)", ()),
+        ]
+        return draw(st.sampled_from(ways))
+    rows = shape[-2]
+    identity = [[float(i == j) for j in range(rows)] for i in range(rows)]
+    safe = f"(tf.matmul(tf.tanh({text}), tf.tanh({text}), transpose_b=True) + {identity})"
+    square, batch = (*shape[:-1], rows), shape[:-2]
+    ways = [
+        (f"tf.linalg.inv({safe})", square),
+        (f"tf.linalg.cholesky({safe})", square),
+        (f"tf.linalg.logdet({safe})", batch),
+        (f"tf.linalg.det({safe})", batch),
+        (f"tf.linalg.trace({text})", batch),
+        (f"tf.linalg.solve({safe}, {text})", shape),
+        (f"tf.linalg.matrix_transpose({text})", (*batch, shape[-1], shape[-2])),
+        (f"tf.linalg.band_part({text}, -1, 0)", shape),
+        (f"tf.math.reduce_variance({text}, -1)", shape[:-1]),
+    ]
+    return draw(st.sampled_from(ways))
 
 
 def _broadcast(a: Shape, b: Shape) -> Shape | None:
