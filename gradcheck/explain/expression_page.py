@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.explain import tree as trees
 from gradcheck.explain.chain import Adjoint, Closed, adjoints, bar, closed_form
 from gradcheck.explain.code import UnknownCode, tensorflow_code
-from gradcheck.explain.document import Block, Code, Document, Equation, Paragraph, Section
+from gradcheck.explain.document import Block, Bullets, Code, Document, Equation, Paragraph, Section
 from gradcheck.explain.element import ElementSetting, letters_for
+from gradcheck.explain.glossary import glossary
+from gradcheck.explain.matrix import without_indices
 from gradcheck.explain.setting import Setting
 
 if TYPE_CHECKING:
@@ -147,7 +149,8 @@ def _backward(
                 trees.text_of(adjoint.tree),
             )
         )
-    return tuple(blocks)
+    words = glossary(tuple(adjoint.tree for adjoint in found))
+    return (*blocks, Bullets(words)) if words else tuple(blocks)
 
 
 def _op(graph: Graph, name: str) -> str:
@@ -174,13 +177,10 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
         blocks.append(Equation(element))
     if form.formula is not None:
         formula = form.formula
-        blocks.append(
-            Equation(
-                _gradient_line(graph, name, formula),
-                "without indices" if form.indices else "",
-                trees.text_of(formula),
-            )
-        )
+        if without_indices(formula) or not form.indices:
+            note = "without indices" if form.indices else ""
+            line = _gradient_line(graph, name, formula)
+            blocks.append(Equation(line, note, trees.text_of(formula)))
         shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
         with contextlib.suppress(UnknownCode):
             blocks.append(Code((f"d{name} = {tensorflow_code(formula, shapes)}",)))

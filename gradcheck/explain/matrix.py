@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from gradcheck.explain.index import Space
 
-__all__ = ["NoMatrixForm", "formula_of"]
+__all__ = ["NoMatrixForm", "formula_of", "without_indices"]
 
 
 _LETTERS = "ijklmnpqrstuvwabcdefgh"
@@ -45,6 +45,11 @@ _LETTERS = "ijklmnpqrstuvwabcdefgh"
 
 class NoMatrixForm(Exception):  # noqa: N818  (an answer, not a failure)
     """The expression cannot be written without indices."""
+
+
+def without_indices(formula: ast.expr) -> bool:
+    """Whether no indices are needed to read it: an einsum is but another way to name them."""
+    return not any(called(node) == "einsum" for node in ast.walk(formula))
 
 
 def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr:

@@ -205,6 +205,8 @@ class Setting:
             return self._reduction(name, args)
         if name == "einsum":
             return self._einsum(args)
+        if name == "unbroadcast" and trees.text_of(args[1]) in ("[]", "()"):
+            return self._reduction("sum", args[:1])
         found = self._matrices(name, args) or self._numbers(name, args)
         if found is not None:
             return found
