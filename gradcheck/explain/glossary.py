@@ -17,7 +17,8 @@ _EXPLAINED = {
             "unbroadcast", "one_hot_max", "prod_others", "scatter_add", "put_slice", "part", "pick",
             "take", "flip", "roll", "cumsum", "cumprod", "tril", "triu", "diag", "diagonal",
             "windows", "unwindows", "polygamma", "scatter_nd", "gather_nd", "one_hot", "phi",
-            "mirror_lower", "eigenvectors", "left_singular", "right_singular", "band_part", "cross", "tile",
+            "mirror_lower", "eigenvectors", "left_singular", "right_singular", "band_part",
+            "cross", "tile",
         )
     },
 }  # fmt: skip
