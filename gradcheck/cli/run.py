@@ -49,7 +49,7 @@ def _time_limit(context: click.Context, parameter: click.Parameter, value: float
     "--seed",
     metavar="N",
     type=click.IntRange(min=0, max=2**63 - 1),
-    help="Draw all random values from this seed, in place of the specs'.",
+    help="Draw from this seed what is drawn in cases that set none.",
 )
 @click.option("--collect-only", is_flag=True, help="Print the ids of the cases and run nothing.")
 @click.option(

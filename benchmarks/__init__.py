@@ -1,0 +1,1 @@
+"""How fast, against what: `make bench` writes benchmarks/RESULTS.md."""
