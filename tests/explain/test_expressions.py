@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gradcheck.checker.target import resolve
@@ -199,7 +199,8 @@ def disagreements(text: str, shapes: dict[str, Shape]) -> tuple[list[str], int]:
     upstream = np.asarray(rng.standard_normal(graph.shapes[graph.output]))
     out, expected = tape(graph, values, upstream)
     # At 0/0, such as atan2(x - x, x - x), there is nothing to agree on.
-    assume(all(np.isfinite(gradient).all() for gradient in expected.values()))
+    if not all(np.isfinite(gradient).all() for gradient in expected.values()):
+        return [], 0
     known = run_chain(graph, values, upstream)
     wrong, closed = [], 0
     if not _same(known[graph.output], out):
