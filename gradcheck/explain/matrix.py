@@ -364,11 +364,15 @@ class _Graph:
             left = _times(over) if over else _ones(row)
             right = _times(under) if under else _ones(column)
             return call("matmul", left, _turned(right))
-        if called(edge) == "eye" and (over or under):
+        if _is_identity(edge) and (over or under):
             return call("diag", _vector(_times([*(over or []), *(under or [])])))
         if over:
             edge = call("matmul", call("diag", _vector(_times(over))), edge)
         return call("matmul", edge, call("diag", _vector(_times(under)))) if under else edge
+
+
+def _is_identity(matrix: ast.expr) -> bool:
+    return isinstance(matrix, ast.Call) and called(matrix) == "eye" and len(matrix.args) == 1
 
 
 def _laid_array(array: ast.expr, indices: tuple[Index, ...], row: Index, column: Index) -> ast.expr:
@@ -422,8 +426,11 @@ def _turned(matrix: ast.expr) -> ast.expr:
     """The transpose, written as simply as it goes."""
     if isinstance(matrix, ast.Call):
         inner = matrix.args[0]
-        if called(matrix) in ("mT", "eye"):
-            return inner if called(matrix) == "mT" else matrix
+        if called(matrix) == "mT":
+            return inner
+        if called(matrix) == "eye":
+            # A part of the identity that is not square has rows and columns to swap.
+            return call("eye", *reversed(matrix.args))
         if called(matrix) == "column":
             return call("row", inner)
         if called(matrix) == "row":

@@ -93,7 +93,7 @@ def _grown(draw: st.DrawFn, text: str, shape: Shape, made: list[Any]) -> tuple[s
                     f"({text} * {number})",
                     f"({number} - {text})",
                     f"({text} / 2)",
-                    f"(tf.square({text}) + 1) ** 0.5",
+                    f"((tf.square({text}) + 1) ** 0.5)",
                 ]
             )
         ), shape
@@ -247,6 +247,7 @@ def test_random_expressions_agree_with_the_tape(case: tuple[str, dict[str, Shape
         ("tf.einsum('bij,bjk->bik', x, x)", {"x": (2, 3, 3)}),
         ("tf.nn.relu(x) @ tf.transpose(x)", {"x": (3, 2)}),
         ("tf.gather(x, [0, 0, 1]) * 2", {"x": (3, 2)}),
+        ("tf.linalg.trace(tf.add(x, y))", {"x": (2,), "y": (3, 1)}),
         ("tf.where(x > 0.5, tf.sin(x), tf.cos(x))", {"x": (4,)}),
     ],
 )
