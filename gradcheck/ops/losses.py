@@ -219,7 +219,6 @@ OPS = (
         "tf.nn.gelu",
         "y = x·Φ(x), Φ the normal distribution",
         family="nn",
-        args={"approximate": False},
         forward="features * erfc(-features * float32(1 / sqrt(2))) / 2",
         features="G * (erfc(-features * float32(1 / sqrt(2))) / 2 + features * float32(1 / "
         "sqrt(2)) "
