@@ -64,6 +64,8 @@ def _judge(
     comparison = _with_values(comparison, values)
     if not comparison.elements:
         return comparison
+    structure = _structure(reference, comparison.name)
+    gradient, values = within(to_double(gradient), structure), within(values, structure)
     with np.errstate(all="ignore"):
         error = np.abs(to_double(gradient) - values)
         largest = np.max(np.abs(values[np.isfinite(values)]), initial=0.0)
@@ -95,6 +97,21 @@ def _judge(
     return replace(
         comparison, verdict=Verdict.MISMATCH, note=_also(comparison.note, note), failing=failing
     )
+
+
+def within(gradient: Array, structure: str) -> Array:
+    """The part of a gradient that a change within the structure can see.
+
+    Of a symmetric matrix both halves move together, so how a gradient is shared out between them
+    is a convention: TensorFlow's differs from op to op.
+    """
+    if structure == "symmetric":
+        return np.asarray((gradient + np.conj(np.swapaxes(gradient, -1, -2))) / 2)
+    return np.tril(gradient) if structure == "lower" else gradient
+
+
+def _structure(reference: Reference, name: str) -> str:
+    return next(o.structure for o in reference.problem.operands if o.name == name)
 
 
 def _with_values(comparison: Comparison, values: Array) -> Comparison:

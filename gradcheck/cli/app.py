@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": "Show what changed between two JSON reports.",
     "validate": "Find what is wrong in specs, without running them.",
     "power": "Plant wrong gradients in the specs' cases, and see which are caught.",
+    "explain": "Show where the gradient of an op or an expression comes from.",
     "ops": "List the declared ops, or show one of them.",
     "schema": "Print the JSON Schema of the spec format.",
 }
@@ -89,7 +90,8 @@ def app() -> None:
       gradcheck run specs/                 check every spec in a folder
       gradcheck run specs/ -k matmul -x    only some, and stop at the first failure
       gradcheck validate specs/            find mistakes in specs within a moment
-      gradcheck ops matmul                 the gradient of an op, as a formula
+      gradcheck explain matmul             where its gradient comes from
+      gradcheck ops matmul                 what its declaration says
     """  # noqa: D301  (click reads the \b)
 
 

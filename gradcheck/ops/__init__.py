@@ -5,8 +5,33 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from gradcheck.ops import array, elementwise, functions, joining, linalg, nn, reduce
-from gradcheck.ops.declaration import ANYWHERE, Call, Domain, Formulas, Kind, Op, Parameter
+from gradcheck.ops import (
+    array,
+    elementwise,
+    factorisations,
+    functions,
+    images,
+    joining,
+    linalg,
+    losses,
+    nn,
+    pieces,
+    products,
+    reduce,
+    special_functions,
+)
+from gradcheck.ops.declaration import (
+    ANYWHERE,
+    Call,
+    Derivation,
+    Domain,
+    Example,
+    Formulas,
+    Kind,
+    Op,
+    Parameter,
+    Step,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,17 +39,34 @@ if TYPE_CHECKING:
 __all__ = [
     "ANYWHERE",
     "Call",
+    "Derivation",
     "Domain",
+    "Example",
     "Formulas",
     "Kind",
     "Op",
     "Parameter",
+    "Step",
     "all_ops",
     "find",
     "names",
 ]
 
-_FAMILIES = (elementwise, functions, reduce, linalg, array, joining, nn)
+_FAMILIES = (
+    elementwise,
+    functions,
+    special_functions,
+    reduce,
+    linalg,
+    products,
+    factorisations,
+    array,
+    pieces,
+    joining,
+    nn,
+    losses,
+    images,
+)
 
 
 @cache

@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 __all__ = [
+    "gather_nd",
     "one_hot_max",
     "part",
+    "pick",
     "prod_others",
     "put_slice",
     "scatter_add",
+    "scatter_nd",
     "take",
     "take_along",
     "unbroadcast",
@@ -94,12 +97,31 @@ def scatter_add(like: Any, indices: Any, values: Any, axis: int = 0) -> Array:
     return np.moveaxis(rows, 0, along)
 
 
+def gather_nd(x: Any, indices: Any) -> Array:
+    """The elements or slices of x at the indices, one index per row of the last axis."""
+    x, indices = numbers(x), numbers(indices)
+    return np.asarray(x[tuple(np.moveaxis(indices, -1, 0))])
+
+
+def scatter_nd(indices: Any, values: Any, shape: Any) -> Array:
+    """Zeros of the shape, the values added at the indices, one per row of the last axis."""
+    indices, values = numbers(indices), numbers(values)
+    result = np.zeros(sizes(shape), values.dtype)
+    np.add.at(result, tuple(np.moveaxis(indices, -1, 0)), values)
+    return result
+
+
 def put_slice(like: Any, index: Any, values: Any) -> Array:
     """Zeros of the shape of `like`, with the values at the index, a text such as '0, 1:3'."""
     values = numbers(values)
     result = np.zeros(numbers(like).shape, values.dtype)
     result[parse_index(index)] = values
     return result
+
+
+def pick(x: Any, index: Any) -> Array:
+    """The part of x at the index, a text such as '0, 1:3'."""
+    return np.asarray(numbers(x)[parse_index(index)])
 
 
 def part(x: Any, axis: int, start: int, size: int) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain, Kind, Op, Parameter
+from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter
 from gradcheck.ops.index import parse_index
 from gradcheck.ops.rules import broadcast, flag, one_axis, only, several_axes, whole, wholes
 
@@ -38,6 +38,11 @@ def _transpose_formula(call: Call) -> dict[str, str]:
     back = [perm.index(axis) for axis in range(len(perm))]
     text = "transpose(G)" if call.args["perm"] is None else f"transpose(G, {back})"
     return {"a": f"conj({text})" if flag(call, "conjugate") else text}
+
+
+def _transpose_forward(call: Call) -> str:
+    text = "transpose(a)" if call.args["perm"] is None else "transpose(a, perm)"
+    return f"conj({text})" if flag(call, "conjugate") else text
 
 
 def _reshape_shape(call: Call) -> Shape:
@@ -114,6 +119,11 @@ def _slice_formula(call: Call) -> dict[str, str]:
     return {"input_": f"put_slice(input_, '{index}', G)"}
 
 
+def _slice_forward(call: Call) -> str:
+    index = ", ".join(f"{start}:{stop}" for start, stop in _slices(call)) or "..."
+    return f"pick(input_, '{index}')"
+
+
 def _gather_shape(call: Call) -> Shape:
     params, indices = call.shapes["params"], call.shapes["indices"]
     axis = one_axis(call.args["axis"], len(params))
@@ -152,6 +162,8 @@ OPS = (
         family="array",
         summary="y = x with its axes in another order",
         inputs=(Parameter("a"),),
+        forward=_transpose_forward,
+        example=Example({"a": (2, 3)}),
         formula=_transpose_formula,
         shape=_transpose_shape,
         args={"perm": None, "conjugate": False},
@@ -166,6 +178,8 @@ OPS = (
         family="array",
         summary="y = the elements of x in another shape",
         inputs=(Parameter("tensor"),),
+        forward="reshape(tensor, shape)",
+        example=Example({"tensor": (2, 3)}, {"shape": [3, 2]}),
         formula={"tensor": "reshape(G, shape(tensor))"},
         shape=_reshape_shape,
         required=("shape",),
@@ -177,6 +191,8 @@ OPS = (
         family="array",
         summary="y = x with a new axis of size 1",
         inputs=(Parameter("input"),),
+        forward="expand_dims(input, axis)",
+        example=Example({"input": (2, 3)}, {"axis": 1}),
         formula={"input": "squeeze(G, axis)"},
         shape=_expand_shape,
         required=("axis",),
@@ -188,6 +204,8 @@ OPS = (
         family="array",
         summary="y = x without its axes of size 1",
         inputs=(Parameter("input"),),
+        forward="squeeze(input, axis)",
+        example=Example({"input": (2, 1, 3)}),
         formula={"input": "reshape(G, shape(input))"},
         shape=_squeeze_shape,
         args={"axis": None},
@@ -199,6 +217,8 @@ OPS = (
         family="array",
         summary="y = x repeated up to a shape",
         inputs=(Parameter("input"),),
+        forward="broadcast_to(input, shape)",
+        example=Example({"input": (2, 1)}, {"shape": [2, 3]}),
         formula={"input": "unbroadcast(G, shape(input))"},
         shape=_broadcast_to_shape,
         required=("shape",),
@@ -210,6 +230,8 @@ OPS = (
         family="array",
         summary="y = x[index]",
         inputs=(Parameter("x"),),
+        forward="pick(x, index)",
+        example=Example({"x": (4, 3)}, {"index": "1:3"}),
         formula={"x": "put_slice(x, index, G)"},
         shape=_getitem_shape,
         required=("index",),
@@ -225,6 +247,8 @@ OPS = (
         family="array",
         summary="y = the block of x at begin, of size",
         inputs=(Parameter("input_"),),
+        forward=_slice_forward,
+        example=Example({"input_": (4, 3)}, {"begin": [1, 0], "size": [2, 3]}),
         formula=_slice_formula,
         shape=_slice_shape,
         required=("begin", "size"),
@@ -239,6 +263,8 @@ OPS = (
             Parameter("params"),
             Parameter("indices", Domain(sample=Sample("integers")), Kind.INTEGER),
         ),
+        forward="take(params, indices, axis)",
+        example=Example({"params": (4, 3), "indices": (5,)}),
         formula={"params": "scatter_add(params, indices, G, axis)"},
         shape=_gather_shape,
         args={"axis": 0},
@@ -254,6 +280,8 @@ OPS = (
         family="array",
         summary="y = x in reverse order along axes",
         inputs=(Parameter("tensor"),),
+        forward="flip(tensor, axis)",
+        example=Example({"tensor": (4,)}, {"axis": [0]}),
         formula={"tensor": "flip(G, axis)"},
         shape=_reverse_shape,
         required=("axis",),
@@ -265,6 +293,8 @@ OPS = (
         family="array",
         summary="y = x moved along axes, around the end",
         inputs=(Parameter("input"),),
+        forward="roll(input, shift, axis)",
+        example=Example({"input": (5,)}, {"shift": 2, "axis": 0}),
         formula=_roll_formula,
         shape=_roll_shape,
         required=("shift", "axis"),

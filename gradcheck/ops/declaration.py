@@ -61,6 +61,30 @@ Formulas = Mapping[str, str]
 """By input: the vector-Jacobian product, as text over the inputs, the args, `G` and `out`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of a written derivation: a sentence, and what it claims.
+
+    A claim is `name := formula`, which defines a name for the lines below, or `left == right`,
+    which the tests evaluate at a random point with a random change of the inputs: `dx` is the
+    change of the input x, `dout` the change of the output that follows from it.
+    """
+
+    text: str
+    claim: str = ""
+
+
+Derivation = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A call that shows the op well, for those who ask for none in particular."""
+
+    shapes: Mapping[str, Shape]
+    args: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Op:
     """One declaration: name, TensorFlow callable, input domains, formula, pitfalls."""
@@ -87,6 +111,51 @@ class Op:
     """`build(tf, tensors, args)` where a plain call by keyword does not do."""
     pitfalls: tuple[str, ...] = ()
     """The mistakes people make with this gradient, a sentence each."""
+    forward: str | Callable[[Call], str] = ""
+    """What it computes, as text in the language of the formulas; empty where it has no words."""
+    tangent: str | Callable[[Call], str] = ""
+    """How the output changes when each input x changes by `dx`; empty where it can be generated:
+    for elementwise ops, and for those that are linear in each input."""
+    code: Formulas | Callable[[Call], Formulas] = field(default_factory=dict)
+    """By input: a line of TensorFlow, where the formula cannot be translated into one."""
+    derivation: Derivation = ()
+    """Written where no rule can generate it."""
+    symbols: Mapping[str, str] = field(default_factory=dict)
+    """How mathematics writes the inputs and `out`, where not by their own names."""
+    outputs: tuple[str, ...] = ()
+    """The names of several outputs: `G` and `out` are then lists. One that ends in … stands for
+    any number of them."""
+    shapes: Callable[[Call], list[Shape]] | None = None
+    """The shapes of several outputs; `shape` then gives the first."""
+    undefined: tuple[str, ...] = ()
+    """Where it is not defined or not differentiable, beyond what the domains say."""
+    related: tuple[str, ...] = ()
+    """Ops to read next; generated from the family where there are none."""
+    example: Example | None = None
+    """A call to show; generated where a plain shape will do."""
+
+    def output_shapes(self, call: Call) -> list[Shape]:
+        """The shape of each output."""
+        return [self.shape(call)] if self.shapes is None else self.shapes(call)
+
+    def output_names(self, call: Call) -> tuple[str, ...]:
+        """The names of several outputs in this very call; none where there is only one."""
+        if self.outputs and self.outputs[0].endswith("…"):
+            base = self.outputs[0][:-1]
+            return tuple(f"{base}{i}" for i in range(1, len(self.output_shapes(call)) + 1))
+        return self.outputs
+
+    def forward_text(self, call: Call) -> str:
+        """What it computes for this very call; empty where the language has no words."""
+        return self.forward(call) if callable(self.forward) else self.forward
+
+    def codes(self, call: Call) -> Formulas:
+        """The lines of TensorFlow that are declared, for this very call."""
+        return self.code(call) if callable(self.code) else self.code
+
+    def tangent_text(self, call: Call) -> str:
+        """The declared forward-mode formula for this very call."""
+        return self.tangent(call) if callable(self.tangent) else self.tangent
 
     def formulas(self, call: Call) -> Formulas:
         """The formula of each input for this very call."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call
 
-__all__ = ["formulas", "output_shape"]
+__all__ = ["formulas", "forward", "output_shape"]
 
 DOTS = "."
 """Stands for an ellipsis while an equation is taken apart."""
@@ -47,6 +47,13 @@ def formulas(call: Call) -> dict[str, str]:
     """The formula of each input."""
     equation = _resolve(call)
     return {name: _formula(equation, call, i) for i, name in enumerate(call.shapes)}
+
+
+def forward(call: Call) -> str:
+    """The same einsum with every index named: no ellipsis, and an explicit output."""
+    equation = _resolve(call)
+    terms = ",".join(equation.terms)
+    return f"einsum('{terms}->{equation.output}', {', '.join(call.shapes)})"
 
 
 def _formula(equation: _Equation, call: Call, position: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import ANYWHERE, Domain, Op, Parameter
+from gradcheck.ops.declaration import ANYWHERE, Derivation, Domain, Example, Op, Parameter
 from gradcheck.ops.rules import broadcast_call
 
 NONZERO = Domain(sample=Sample("nonzero"), kinks=(0.0,))
@@ -23,8 +23,13 @@ def elementwise(
     tf: str,
     summary: str,
     *aliases: str,
+    forward: str,
     family: str = "elementwise",
+    related: tuple[str, ...] = (),
+    derivation: Derivation = (),
     args: dict[str, Any] | None = None,
+    required: tuple[str, ...] = (),
+    example: Example | None = None,
     domains: dict[str, Domain] | None = None,
     pitfalls: tuple[str, ...] = (),
     **formula: str,
@@ -40,8 +45,13 @@ def elementwise(
         formula=formula,
         shape=broadcast_call,
         args=args or {},
+        required=required,
+        example=example,
         aliases=aliases,
         pitfalls=pitfalls,
+        forward=forward,
+        related=related,
+        derivation=derivation,
     )
 
 
@@ -51,6 +61,7 @@ OPS = (
         "tf.add",
         "z = x + y",
         "tf.math.add",
+        forward="x + y",
         x="G",
         y="G",
         pitfalls=(
@@ -63,6 +74,7 @@ OPS = (
         "tf.subtract",
         "z = x - y",
         "tf.math.subtract",
+        forward="x - y",
         x="G",
         y="-G",
         pitfalls=("The second input gets the minus sign.", BROADCASTING),
@@ -72,6 +84,7 @@ OPS = (
         "tf.multiply",
         "z = x·y",
         "tf.math.multiply",
+        forward="x * y",
         x="G * conj(y)",
         y="G * conj(x)",
         pitfalls=(
@@ -85,6 +98,7 @@ OPS = (
         "tf.divide",
         "z = x/y",
         "tf.math.divide",
+        forward="x / y",
         domains={"y": NONZERO},
         x="G / conj(y)",
         y="-G * conj(x / y**2)",
@@ -99,15 +113,17 @@ OPS = (
         "squared_difference",
         "tf.math.squared_difference",
         "z = |x - y|²",
+        forward="square(abs(x - y))",
         x="2 * real(G) * (x - y)",
         y="-2 * real(G) * (x - y)",
         pitfalls=("The factor 2 is easy to lose, and y gets the minus sign.", BROADCASTING),
     ),
-    elementwise("negative", "tf.negative", "y = -x", "tf.math.negative", x="-G"),
+    elementwise("negative", "tf.negative", "y = -x", "tf.math.negative", forward="-x", x="-G"),
     elementwise(
         "reciprocal",
         "tf.math.reciprocal",
         "y = 1/x",
+        forward="1 / x",
         domains={"x": NONZERO},
         x="-G * conj(out**2)",
         pitfalls=("The derivative is -1/x²: the sign is as easy to lose as the square.",),
@@ -117,6 +133,7 @@ OPS = (
         "tf.abs",
         "y = |x|",
         "tf.math.abs",
+        forward="abs(x)",
         domains={"x": BEND_AT_ZERO},
         x="G * sign(x)",
         pitfalls=(
@@ -129,6 +146,7 @@ OPS = (
         "tf.maximum",
         "z = max(x, y)",
         "tf.math.maximum",
+        forward="maximum(x, y)",
         x="where(x >= y, G, 0)",
         y="where(x >= y, 0, G)",
         pitfalls=(
@@ -141,6 +159,7 @@ OPS = (
         "tf.minimum",
         "z = min(x, y)",
         "tf.math.minimum",
+        forward="minimum(x, y)",
         x="where(x <= y, G, 0)",
         y="where(x <= y, 0, G)",
         pitfalls=(

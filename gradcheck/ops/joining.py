@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain, Kind, Op, Parameter
+from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter
 from gradcheck.ops.rules import broadcast_call, one_axis, only
 
 if TYPE_CHECKING:
@@ -58,6 +58,14 @@ def _stack_formula(call: Call) -> dict[str, str]:
     return {name: f"take(G, {i}, axis)" for i, name in enumerate(call.shapes)}
 
 
+def _concat_forward(call: Call) -> str:
+    return f"concatenate([{', '.join(call.shapes)}], axis)"
+
+
+def _stack_forward(call: Call) -> str:
+    return f"stack([{', '.join(call.shapes)}], axis)"
+
+
 def _concat_build(tf: Any, tensors: list[Any], args: Any) -> Any:
     return tf.concat(tensors, **args)
 
@@ -73,6 +81,8 @@ OPS = (
         family="joining",
         summary="y = the inputs end to end along an axis",
         inputs=(Parameter("values"),),
+        forward=_concat_forward,
+        example=Example({"a": (2, 3), "b": (4, 3)}, {"axis": 0}),
         formula=_concat_formula,
         shape=_concat_shape,
         variadic=True,
@@ -89,6 +99,8 @@ OPS = (
         family="joining",
         summary="y = the inputs along a new axis",
         inputs=(Parameter("values"),),
+        forward=_stack_forward,
+        example=Example({"a": (2, 3), "b": (2, 3)}),
         formula=_stack_formula,
         shape=_stack_shape,
         variadic=True,
@@ -106,6 +118,7 @@ OPS = (
             Parameter("x"),
             Parameter("y"),
         ),
+        forward="where(condition, x, y)",
         formula={"x": "where(condition, G, 0)", "y": "where(condition, 0, G)"},
         shape=broadcast_call,
         pitfalls=(

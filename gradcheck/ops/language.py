@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.ops import adjoints, matrices
+from gradcheck.ops import adjoints, decompositions, matrices
 from gradcheck.ops.adjoints import unbroadcast
 from gradcheck.ops.bounds import axes, bounded, numbers, sizes
+from gradcheck.ops.special import SPECIAL
+from gradcheck.ops.windows import unwindows, windows
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -177,6 +179,60 @@ def cumsum(x: Any, axis: int = 0) -> Array:
     return np.cumsum(numbers(x), axis=axis)
 
 
+def cumprod(x: Any, axis: int = 0) -> Array:
+    """The running product along an axis."""
+    return np.cumprod(numbers(x), axis=axis)
+
+
+def tile(x: Any, multiples: Any) -> Array:
+    """The whole of x repeated so many times along each axis."""
+    x, times = numbers(x), sizes(multiples)
+    bounded(tuple(n * m for n, m in zip(x.shape, times, strict=True)))
+    return np.tile(x, times)
+
+
+def split(x: Any, parts: Any, axis: int = 0) -> list[Array]:
+    """X cut into so many equal parts, or into parts of these sizes, along an axis."""
+    x = numbers(x)
+    if isinstance(parts, list | tuple):
+        return np.split(x, np.cumsum(parts)[:-1].tolist(), axis=axis)
+    return np.split(x, parts, axis=axis)
+
+
+def unstack(x: Any, axis: int = 0) -> list[Array]:
+    """The slices of x along an axis."""
+    x = numbers(x)
+    return [np.take(x, i, axis=axis) for i in range(x.shape[axis])]
+
+
+def cross(x: Any, y: Any) -> Array:
+    """The cross product of vectors of three numbers, along the last axis."""
+    x, y = _together(x, y)
+    (a, b, c), (d, e, f) = np.moveaxis(x, -1, 0), np.moveaxis(y, -1, 0)
+    return np.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1)
+
+
+def one_hot(indices: Any, count: int) -> Array:
+    """1 at the index and 0 elsewhere, along a new last axis."""
+    indices = numbers(indices)
+    bounded((*indices.shape, count))
+    return np.asarray(indices[..., np.newaxis] == np.arange(count), dtype=np.float64)
+
+
+def band_part(x: Any, lower: int, upper: int) -> Array:
+    """The diagonals from `lower` below to `upper` above the main one; negative numbers keep all."""
+    x = numbers(x)
+    kept = np.tril(x, upper) if upper >= 0 else x
+    return np.triu(kept, -lower) if lower >= 0 else kept
+
+
+def diag_matrix(x: Any) -> Array:
+    """Matrices with the vectors of the last axis on their diagonals."""
+    x = numbers(x)
+    bounded((*x.shape, x.shape[-1]))
+    return np.asarray(x[..., np.newaxis] * np.eye(x.shape[-1]))
+
+
 def flip(x: Any, axis: Any = None) -> Array:
     """The elements in reverse order along an axis, several, or all."""
     return np.flip(numbers(x), axis=axes(axis))
@@ -245,8 +301,13 @@ _DEFINED: tuple[Function, ...] = (
         broadcast_to,
         concatenate,
     ),
-    *(stack, ones_like, zeros_like, ones, zeros, shape, rank, size, cumsum, flip, roll),
+    *(stack, ones_like, zeros_like, ones, zeros, shape, rank, size, cumsum, cumprod, flip, roll),
+    *(tile, split, unstack, cross, one_hot, band_part, diag_matrix),
     *(getattr(matrices, name) for name in matrices.__all__),
+    *SPECIAL,
+    windows,
+    unwindows,
+    *(getattr(decompositions, name) for name in decompositions.__all__),
     *(getattr(adjoints, name) for name in adjoints.__all__),
 )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops import einsum
-from gradcheck.ops.declaration import ANYWHERE, Domain, Op, Parameter
+from gradcheck.ops.declaration import ANYWHERE, Domain, Example, Op, Parameter, Step
 from gradcheck.ops.rules import broadcast, flag, only
 
 if TYPE_CHECKING:
@@ -55,6 +55,12 @@ def _matmul_formula(call: Call) -> dict[str, str]:
     }
 
 
+def _matmul_forward(call: Call) -> str:
+    turned = {name: _turned(call, name) for name in ("a", "b")}
+    a, b = (f"{turned[name]}({name})" if turned[name] else name for name in ("a", "b"))
+    return f"matmul({a}, {b})"
+
+
 def _square(call: Call) -> Shape:
     shape = only(call)
     if len(shape) < 2 or shape[-1] != shape[-2]:
@@ -87,6 +93,63 @@ def _einsum_build(tf: Any, tensors: list[Any], args: Any) -> Any:
     return tf.einsum(args["equation"], *tensors)
 
 
+_INVERSE = (
+    Step(
+        "The inverse Y is what gives the identity.", "matmul(input, out) == eye(shape(input)[-1])"
+    ),
+    Step(
+        "Change X by dX: the identity does not change, so by the product rule",
+        "matmul(dinput, out) + matmul(input, dout) == zeros_like(dout)",
+    ),
+    Step(
+        "Solve for dY, multiplying by Y = X⁻¹ from the left.",
+        "dout == -matmul(matmul(out, dinput), out)",
+    ),
+    Step(
+        "The change of the loss is the inner product of G with dY.",
+        "sum(G * dout) == -trace(matmul(matmul(matmul(mT(G), out), dinput), out))",
+    ),
+    Step(
+        "A trace allows its factors to go round: bring dX to the end, and read off what it is "
+        "multiplied by. What stands before dX, transposed, is the gradient.",
+        "sum(G * dout) == -trace(matmul(matmul(matmul(out, mT(G)), out), dinput))",
+    ),
+)
+
+_DETERMINANT = (
+    Step(
+        "The determinant is linear in each element: its derivative by X[i,j] is the cofactor of "
+        "that element, and the inverse is the transposed matrix of cofactors over det X.",
+        "cofactors := out * mT(inv(input))",
+    ),
+    Step(
+        "So a change dX moves the determinant by (Jacobi's formula)",
+        "dout == sum(cofactors * dinput)",
+    ),
+    Step("The loss moves by G times that.", "G * dout == sum(G * out * mT(inv(input)) * dinput)"),
+)
+
+_SOLUTION = (
+    Step("X is what solves the system.", "matmul(matrix, out) == rhs"),
+    Step(
+        "Change A by dA and B by dB; by the product rule",
+        "matmul(dmatrix, out) + matmul(matrix, dout) == drhs",
+    ),
+    Step("Solve for dX.", "dout == solve(matrix, drhs - matmul(dmatrix, out))"),
+    Step(
+        "Name the solution of the transposed system with G on the right.",
+        "S := solve(mT(matrix), G)",
+    ),
+    Step(
+        "The change of the loss is the inner product of G with dX, and A⁻¹ moves over to G as A⁻ᵀ.",
+        "sum(G * dout) == sum(S * drhs) - sum(S * matmul(dmatrix, out))",
+    ),
+    Step(
+        "What dB is multiplied by is its gradient, S; for dA, move X over.",
+        "sum(G * dout) == sum(S * drhs) - sum(matmul(S, mT(out)) * dmatrix)",
+    ),
+)
+
 OPS = (
     Op(
         name="matmul",
@@ -94,6 +157,10 @@ OPS = (
         family="linalg",
         summary="C = A·B",
         inputs=(Parameter("a"), Parameter("b")),
+        forward=_matmul_forward,
+        symbols={"a": "A", "b": "B", "out": "C"},
+        example=Example({"a": (3, 4), "b": (4, 5)}),
+        related=("matvec", "einsum", "tensordot", "solve"),
         formula=_matmul_formula,
         shape=_matmul_shape,
         args={
@@ -117,6 +184,9 @@ OPS = (
         family="linalg",
         summary="y = Σ of products, the indices named by an equation",
         inputs=(Parameter("inputs"),),
+        forward=einsum.forward,
+        example=Example({"a": (3, 4), "b": (4, 5)}, {"equation": "ij,jk->ik"}),
+        related=("matmul", "tensordot", "trace", "reduce_sum"),
         formula=einsum.formulas,
         shape=einsum.output_shape,
         variadic=True,
@@ -136,6 +206,8 @@ OPS = (
         family="linalg",
         summary="y = Σ xᵢᵢ of each matrix",
         inputs=(Parameter("x"),),
+        forward="trace(x)",
+        symbols={"x": "X", "out": "y"},
         formula={"x": "expand_dims(G, [-2, -1]) * eye(shape(x)[-2], shape(x)[-1])"},
         shape=_trace_shape,
         pitfalls=("Only the diagonal gets a gradient, also of a matrix that is not square.",),
@@ -146,6 +218,12 @@ OPS = (
         family="linalg",
         summary="Y = X⁻¹",
         inputs=(Parameter("input", INVERTIBLE),),
+        forward="inv(input)",
+        symbols={"input": "X", "out": "Y"},
+        derivation=_INVERSE,
+        tangent="-matmul(matmul(out, dinput), out)",
+        undefined=("A singular matrix has no inverse.",),
+        related=("solve", "det", "cholesky"),
         formula={"input": "-matmul(matmul(adjoint(out), G), adjoint(out))"},
         shape=_square,
         pitfalls=(
@@ -159,6 +237,11 @@ OPS = (
         family="linalg",
         summary="y = det X",
         inputs=(Parameter("input", INVERTIBLE),),
+        forward="det(input)",
+        symbols={"input": "X", "out": "y"},
+        derivation=_DETERMINANT,
+        tangent="out * trace(matmul(inv(input), dinput))",
+        related=("inv", "logdet", "slogdet"),
         formula={"input": "expand_dims(G * conj(out), [-2, -1]) * adjoint(inv(input))"},
         shape=_per_matrix,
         pitfalls=("det X · X⁻ᴴ: the inverse is transposed.", "At a singular X the formula fails."),
@@ -169,6 +252,13 @@ OPS = (
         family="linalg",
         summary="X with A·X = B",
         inputs=(Parameter("matrix", INVERTIBLE), Parameter("rhs", ANYWHERE)),
+        forward="solve(matrix, rhs)",
+        symbols={"matrix": "A", "rhs": "B", "out": "X"},
+        derivation=_SOLUTION,
+        tangent="solve(matrix, drhs - matmul(dmatrix, out))",
+        undefined=("A singular matrix has no unique solution.",),
+        related=("inv", "triangular_solve", "cholesky"),
+        example=Example({"matrix": (3, 3), "rhs": (3, 2)}),
         formula={
             "matrix": "-matmul(solve(adjoint(matrix), G), adjoint(out))",
             "rhs": "solve(adjoint(matrix), G)",

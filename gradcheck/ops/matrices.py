@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "adjoint",
+    "column",
     "det",
     "diag",
     "diagonal",
@@ -22,11 +23,15 @@ __all__ = [
     "mT",
     "matmul",
     "outer",
+    "row",
+    "scalar",
     "solve",
+    "total",
     "trace",
     "transpose",
     "tril",
     "triu",
+    "vector",
 ]
 
 
@@ -86,6 +91,31 @@ def _einsum_shape(terms: list[str], output: str, shapes: list[Shape]) -> Shape:
         *middle,
         *(extents.get(label, 1) for label in after),
     )
+
+
+def column(x: Any) -> Array:
+    """The vector x as a matrix with one column."""
+    return np.expand_dims(numbers(x), 1)
+
+
+def row(x: Any) -> Array:
+    """The vector x as a matrix with one row."""
+    return np.expand_dims(numbers(x), 0)
+
+
+def vector(x: Any) -> Array:
+    """A matrix with one row or one column as a vector."""
+    return numbers(x).reshape(-1)
+
+
+def scalar(x: Any) -> Array:
+    """The only element of x, as a number."""
+    return numbers(x).reshape(())
+
+
+def total(x: Any) -> Array:
+    """The sum of all elements."""
+    return np.asarray(np.sum(numbers(x)))
 
 
 def outer(x: Any, y: Any) -> Array:

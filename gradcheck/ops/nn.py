@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain, Op, Parameter
+from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
 from gradcheck.ops.elementwise import BEND_AT_ZERO, elementwise
 from gradcheck.ops.rules import one_axis, only
 
@@ -22,6 +22,7 @@ _ACTIVATIONS = (
         "y = 1/(1 + e⁻ˣ)",
         "tf.math.sigmoid",
         "tf.nn.sigmoid",
+        forward="sigmoid(x)",
         family="nn",
         x="G * conj(out * (1 - out))",
         pitfalls=(
@@ -33,6 +34,7 @@ _ACTIVATIONS = (
         "log_sigmoid",
         "tf.math.log_sigmoid",
         "y = log(1/(1 + e⁻ˣ))",
+        forward="log(sigmoid(x))",
         family="nn",
         x="G * sigmoid(-x)",
         pitfalls=("log(sigmoid(x)) by hand overflows for x < -700; this op does not.",),
@@ -42,6 +44,7 @@ _ACTIVATIONS = (
         "tf.math.softplus",
         "y = log(1 + eˣ)",
         "tf.nn.softplus",
+        forward="log(1 + exp(features))",
         family="nn",
         features="G * sigmoid(features)",
         pitfalls=("The derivative is the sigmoid, not the output.",),
@@ -51,6 +54,7 @@ _ACTIVATIONS = (
         "tf.nn.softsign",
         "y = x/(1 + |x|)",
         "tf.math.softsign",
+        forward="features / (1 + abs(features))",
         family="nn",
         domains=BENDS,
         features="G / square(1 + abs(features))",
@@ -60,6 +64,7 @@ _ACTIVATIONS = (
         "relu",
         "tf.nn.relu",
         "y = max(x, 0)",
+        forward="maximum(features, 0)",
         family="nn",
         domains=BENDS,
         features="where(features > 0, G, 0)",
@@ -72,6 +77,7 @@ _ACTIVATIONS = (
         "relu6",
         "tf.nn.relu6",
         "y = min(max(x, 0), 6)",
+        forward="minimum(maximum(features, 0), 6)",
         family="nn",
         domains={"features": Domain(sample=Sample("uniform", (-3.0, 9.0)), kinks=(0.0, 6.0))},
         features="where(logical_and(features > 0, features < 6), G, 0)",
@@ -81,6 +87,7 @@ _ACTIVATIONS = (
         "leaky_relu",
         "tf.nn.leaky_relu",
         "y = x where x > 0, else alpha·x",
+        forward="where(features > 0, features, float32(alpha) * features)",
         family="nn",
         args={"alpha": 0.2},
         domains=BENDS,
@@ -94,6 +101,7 @@ _ACTIVATIONS = (
         "elu",
         "tf.nn.elu",
         "y = x where x > 0, else eˣ - 1",
+        forward="where(features > 0, features, exp(features) - 1)",
         family="nn",
         domains=BENDS,
         features="where(features < 0, G * (out + 1), G)",
@@ -103,6 +111,8 @@ _ACTIVATIONS = (
         "selu",
         "tf.nn.selu",
         "y = λ·x where x > 0, else λα·(eˣ - 1)",
+        forward="1.0507009873554805 * where(features > 0, features, 1.6732632423543772 * "
+        "(exp(features) - 1))",
         family="nn",
         domains=BENDS,
         features=(
@@ -116,6 +126,7 @@ _ACTIVATIONS = (
         "tf.nn.silu",
         "y = x·sigmoid(beta·x)",
         "tf.nn.swish",
+        forward="features * sigmoid(beta * features)",
         family="nn",
         args={"beta": 1.0},
         features="G * (sigmoid(beta * features) + beta * out * (1 - sigmoid(beta * features)))",
@@ -138,15 +149,45 @@ _SOFTMAX = tuple(
         summary=summary,
         inputs=(Parameter("logits"),),
         formula={"logits": formula},
+        forward=forward,
+        tangent=tangent,
+        derivation=derivation,
+        symbols={"logits": "x", "out": "y"},
+        example=Example({"logits": (2, 3)}),
+        related=("log_softmax", "softmax_cross_entropy_with_logits", "reduce_logsumexp"),
         shape=_axis_kept,
         args={"axis": -1},
         pitfalls=pitfalls,
     )
-    for name, summary, formula, pitfalls in (
+    for name, summary, forward, formula, tangent, derivation, pitfalls in (
         (
             "softmax",
             "y = eˣ / Σ eˣ along an axis",
+            "exp(logits) / sum(exp(logits), axis, True)",
             "out * (G - sum(G * out, axis, True))",
+            "out * (dlogits - sum(dlogits * out, axis, True))",
+            (
+                Step("Name the exponentials and their sum.", "w := exp(logits)"),
+                Step("", "s := sum(w, axis, True)"),
+                Step("", "out == w / s"),
+                Step(
+                    "Each exponential changes by itself times dx, and s by the sum of these.",
+                    "ds := sum(w * dlogits, axis, True)",
+                ),
+                Step("By the quotient rule", "dout == (w * dlogits) / s - w * ds / square(s)"),
+                Step(
+                    "In both terms w/s is y again: y moves by y times how far dx is above its mean "
+                    "under y.",
+                    "dout == out * (dlogits - sum(out * dlogits, axis, True))",
+                ),
+                Step(
+                    "The change of the loss is the inner product of G with dy. Written out, "
+                    "it is a "
+                    "double sum over the row in which the two indices may be swapped: the same "
+                    "formula, with G in the place of dx, stands beside dx.",
+                    "sum(G * dout) == sum(out * (G - sum(G * out, axis, True)) * dlogits)",
+                ),
+            ),
             (
                 "The Jacobian is not diagonal: every output depends on every logit of its row.",
                 "With an upstream of ones the gradient is exactly 0, so a check with ones passes "
@@ -157,7 +198,23 @@ _SOFTMAX = tuple(
         (
             "log_softmax",
             "y = x - log Σ eˣ along an axis",
+            "logits - log(sum(exp(logits), axis, True))",
             "G - exp(out) * sum(G, axis, True)",
+            "dlogits - sum(exp(out) * dlogits, axis, True)",
+            (
+                Step("p is the softmax.", "p := exp(logits) / sum(exp(logits), axis, True)"),
+                Step("", "out == log(p)"),
+                Step(
+                    "log Σ eˣ changes by the mean of dx under p; y by what dx is above that.",
+                    "dout == dlogits - sum(p * dlogits, axis, True)",
+                ),
+                Step(
+                    "Multiply by G and sum. In the second part the sum of G over the row stands "
+                    "beside p·dx.",
+                    "sum(G * dout) == sum((G - p * sum(G, axis, True)) * dlogits)",
+                ),
+                Step("p is exp(y), which is at hand.", "p == exp(out)"),
+            ),
             (
                 "The sum runs over G, and exp(out) is the softmax: not the other way round.",
                 "log(softmax(x)) by hand underflows, and its gradient is NaN there; not this one.",

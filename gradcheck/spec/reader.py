@@ -169,7 +169,7 @@ class CaseReader:
         problem = size_problem(shape)
         if problem:
             self._source.problem(place, f"the output of `{op.name}`: {problem}")
-        return shape
+        return shape if not op.outputs else None
 
     def _misfit(self, op: Op, why: str) -> None:
         """Note why a call is not possible, at the arg that is to blame or at the inputs."""

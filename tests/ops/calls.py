@@ -248,6 +248,133 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
         ({"logits": (2, 3)}, {"axis": 0}),
         ({"logits": (2, 3, 2)}, {"axis": -2}),
     ),
+    "lbeta": (({"x": (3,)}, {}), ({"x": (2, 1, 3)}, {})),
+    "norm": tuple(
+        ({"tensor": shape}, args)
+        for shape, args in _REDUCTIONS
+        if args.get("axis") != [] and shape and not isinstance(args.get("axis"), list)
+    ),
+    "cumprod": (
+        ({"x": (4,)}, {}),
+        ({"x": (2, 3)}, {"axis": -1, "reverse": True}),
+        ({"x": (2, 3)}, {"axis": 1, "exclusive": True}),
+        ({"x": (3, 2)}, {"exclusive": True, "reverse": True}),
+    ),
+    "split": (
+        ({"value": (4, 3)}, {"num_or_size_splits": 2}),
+        ({"value": (2, 6)}, {"num_or_size_splits": [1, 3, 2], "axis": -1}),
+    ),
+    "unstack": (({"value": (2, 3)}, {}), ({"value": (2, 3, 1)}, {"axis": 1})),
+    "strided_slice": (
+        ({"input_": (6,)}, {"begin": [1], "end": [6], "strides": [2]}),
+        ({"input_": (4, 3)}, {"begin": [0, 1], "end": [3, 3]}),
+        ({"input_": (4, 3)}, {"begin": [3, 0], "end": [0, 3], "strides": [-1, 2]}),
+    ),
+    "gather_nd": (
+        ({"params": (3, 4), "indices": (5, 2)}, {}),
+        ({"params": (3, 4), "indices": (2, 2, 1)}, {}),
+    ),
+    "scatter_nd": (
+        ({"indices": (3, 1), "updates": (3,)}, {"shape": [4]}),
+        ({"indices": (4, 1), "updates": (4, 2)}, {"shape": [3, 2]}),
+        ({"indices": (5, 2), "updates": (5,)}, {"shape": [2, 3]}),
+    ),
+    "pad": (
+        ({"tensor": (3,)}, {"paddings": [[1, 2]]}),
+        ({"tensor": (2, 3)}, {"paddings": [[0, 1], [2, 0]]}),
+    ),
+    "tile": (
+        ({"input": (3,)}, {"multiples": [2]}),
+        ({"input": (2, 1, 3)}, {"multiples": [1, 3, 2]}),
+    ),
+    "repeat": (
+        ({"input": (3,)}, {"repeats": 2, "axis": 0}),
+        ({"input": (2, 3)}, {"repeats": 3, "axis": -1}),
+    ),
+    "matvec": (
+        ({"a": (3, 4), "b": (4,)}, {}),
+        ({"a": (4, 3), "b": (4,)}, {"transpose_a": True}),
+        ({"a": (2, 3, 4), "b": (4,)}, {}),
+        ({"a": (3, 4), "b": (2, 4)}, {}),
+    ),
+    "tensordot": (
+        ({"a": (2, 3), "b": (3, 4)}, {"axes": 1}),
+        ({"a": (2, 3, 4), "b": (3, 4, 2)}, {"axes": 2}),
+        ({"a": (2, 3), "b": (4, 2)}, {"axes": [[0], [1]]}),
+        ({"a": (2,), "b": (3,)}, {"axes": 0}),
+    ),
+    "cross": (({"a": (3,), "b": (3,)}, {}), ({"a": (2, 3), "b": (2, 3)}, {})),
+    "diag": (({"diagonal": (3,)}, {}), ({"diagonal": (2, 3)}, {})),
+    "diag_part": (
+        ({"input": (3, 3)}, {}),
+        ({"input": (2, 3)}, {}),
+        ({"input": (2, 4, 3)}, {}),
+    ),
+    "band_part": (
+        ({"input": (3, 3)}, {"num_lower": -1, "num_upper": 0}),
+        ({"input": (3, 4)}, {"num_lower": 1, "num_upper": 1}),
+        ({"input": (2, 3, 3)}, {"num_lower": 0, "num_upper": -1}),
+    ),
+    "matrix_transpose": (({"a": (2, 3)}, {}), ({"a": (2, 3, 4)}, {})),
+    "cholesky": (({"input": (3, 3)}, {}), ({"input": (2, 2, 2)}, {}), ({"input": (1, 1)}, {})),
+    "logdet": (({"matrix": (3, 3)}, {}), ({"matrix": (2, 2, 2)}, {})),
+    "triangular_solve": (
+        ({"matrix": (3, 3), "rhs": (3, 2)}, {}),
+        ({"matrix": (3, 3), "rhs": (3, 2)}, {"adjoint": True}),
+        ({"matrix": (3, 3), "rhs": (3, 1)}, {"lower": False}),
+        ({"matrix": (2, 3, 3), "rhs": (2, 3, 2)}, {"lower": False, "adjoint": True}),
+    ),
+    "eigvalsh": (({"tensor": (3, 3)}, {}), ({"tensor": (2, 2, 2)}, {})),
+    "svdvals": (({"tensor": (3, 2)}, {}), ({"tensor": (2, 3)}, {}), ({"tensor": (2, 3, 3)}, {})),
+    "qr": (({"input": (3, 2)}, {}), ({"input": (3, 3)}, {}), ({"input": (2, 3, 2)}, {})),
+    "softmax_cross_entropy_with_logits": (
+        ({"labels": (2, 3), "logits": (2, 3)}, {}),
+        ({"labels": (4,), "logits": (4,)}, {}),
+    ),
+    "sparse_softmax_cross_entropy_with_logits": (
+        ({"labels": (2,), "logits": (2, 3)}, {}),
+        ({"labels": (2, 2), "logits": (2, 2, 4)}, {}),
+    ),
+    "l2_loss": (({"t": (3,)}, {}), ({"t": (2, 3)}, {})),
+    "l2_normalize": (({"x": (3,)}, {}), ({"x": (2, 3)}, {"axis": 0}), ({"x": (2, 3)}, {})),
+    "clip_by_value": tuple(
+        ({"t": shape}, {"clip_value_min": -0.5, "clip_value_max": 0.5}) for (shape,) in _UNARY
+    ),
+    "batch_normalization": (
+        (
+            {"x": (2, 3), "mean": (3,), "variance": (3,), "offset": (3,), "scale": (3,)},
+            {"variance_epsilon": 0.01},
+        ),
+        (
+            {"x": (2, 3), "mean": (2, 1), "variance": (2, 1), "offset": (3,), "scale": (3,)},
+            {"variance_epsilon": 0.1},
+        ),
+    ),
+    "layer_norm": (
+        ({"x": (2, 3), "scale": (3,), "offset": (3,)}, {}),
+        ({"x": (2, 2, 4), "scale": (4,), "offset": (4,)}, {"epsilon": 0.1}),
+    ),
+    "bias_add": (({"value": (2, 3), "bias": (3,)}, {}), ({"value": (2, 2, 3), "bias": (3,)}, {})),
+    "embedding_lookup": (
+        ({"params": (4, 3), "ids": (5,)}, {}),
+        ({"params": (4, 2), "ids": (2, 3)}, {}),
+    ),
+    "conv1d": (
+        ({"input": (1, 4, 2), "filters": (2, 2, 3)}, {"stride": 1, "padding": "VALID"}),
+        ({"input": (2, 5, 1), "filters": (3, 1, 2)}, {"stride": 2, "padding": "SAME"}),
+    ),
+    "conv2d": (
+        ({"input": (1, 4, 4, 2), "filters": (2, 2, 2, 3)}, {"strides": 1, "padding": "VALID"}),
+        ({"input": (2, 4, 5, 1), "filters": (3, 2, 1, 2)}, {"strides": [2, 2], "padding": "SAME"}),
+    ),
+    "max_pool2d": (
+        ({"input": (1, 4, 4, 1)}, {"ksize": 2, "strides": 2, "padding": "VALID"}),
+        ({"input": (2, 3, 4, 2)}, {"ksize": [2, 3], "strides": 1, "padding": "SAME"}),
+    ),
+    "avg_pool2d": (
+        ({"input": (1, 4, 4, 1)}, {"ksize": 2, "strides": 2, "padding": "VALID"}),
+        ({"input": (2, 3, 4, 2)}, {"ksize": [2, 3], "strides": 1, "padding": "SAME"}),
+    ),
     "leaky_relu": (({"features": (5,)}, {"alpha": 0.3}),),
     "silu": (({"features": (5,)}, {"beta": 1.5}),),
 }
@@ -256,10 +383,21 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
 def _uses(op: Op) -> Iterator[Use]:
     names = [parameter.name for parameter in op.inputs]
     if op.shape is broadcast_call:
-        table = {1: _UNARY, 2: _BINARY, 3: _TERNARY}[len(names)]
+        table = {1: _UNARY, 2: _BINARY, 3: _TERNARY}.get(len(names), ())
+        if op.name == "sigmoid_cross_entropy_with_logits":
+            # The only one of them that does not broadcast.
+            table = tuple(shapes for shapes in _BINARY if shapes[0] == shapes[1])
+        if op.required:
+            table = ()
         yield from (Use(op, dict(zip(names, shapes, strict=True))) for shapes in table)
     if op.name.startswith("reduce_"):
-        yield from (Use(op, {names[0]: shape}, args) for shape, args in _REDUCTIONS)
+        # Of one element the deviation is 0, and so is its slope's divisor.
+        flat = op.name == "reduce_std"
+        yield from (
+            Use(op, {names[0]: shape}, args)
+            for shape, args in _REDUCTIONS
+            if not (flat and (shape in ((), (2, 1, 3)) or args.get("axis") == []))
+        )
     yield from (Use(op, shapes, args) for shapes, args in _OTHERS.get(op.name, ()))
 
 

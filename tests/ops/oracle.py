@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcheck.ops import Kind, Op
 from gradcheck.ops.language import CONSTANTS, FUNCTIONS, unbroadcast
-from gradcheck.ops.samples import draw
+from gradcheck.ops.samples import SAMPLES, draw
 from gradcheck.spec.expression import parse_formula
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ class Point:
     """The inputs, the upstream, the output and the gradients of one call."""
 
     values: dict[str, Array]
-    upstream: Array
-    out: Array
+    upstream: Any
+    out: Any
+    """Lists where the op has several outputs."""
     tape: dict[str, Array]
     formula: dict[str, Array]
 
@@ -83,13 +84,22 @@ def evaluate(
     tensors = {name: tf.constant(value) for name, value in values.items()}
     with tf.GradientTape() as tape:
         tape.watch([tensors[name] for name in real])
-        out = forward(op, tensors, call.args)
-    upstream = rng.standard_normal(out.shape)
-    if out.dtype.is_complex:
-        upstream = upstream + 1j * rng.standard_normal(out.shape)
-    upstream = np.asarray(upstream)
-    found = tape.gradient(out, [tensors[name] for name in real], tf.constant(upstream))
-    known = {**call.args, **values, "G": upstream, "out": out.numpy()}
+        result = forward(op, tensors, call.args)
+    outs = list(result) if op.outputs else [result]
+
+    def random(out: Any) -> Array:
+        drawn_ = rng.standard_normal(out.shape)
+        return np.asarray(
+            drawn_ + 1j * rng.standard_normal(out.shape) if out.dtype.is_complex else drawn_
+        )
+
+    upstreams = [random(out) for out in outs]
+    found = tape.gradient(
+        outs, [tensors[name] for name in real], [tf.constant(u) for u in upstreams]
+    )
+    upstream: Any = upstreams if op.outputs else upstreams[0]
+    out: Any = [o.numpy() for o in outs] if op.outputs else np.asarray(outs[0])
+    known = {**call.args, **values, "G": upstream, "out": out}
     formula = {}
     for name, text in op.formulas(call).items():
         with np.errstate(all="ignore"):
@@ -99,4 +109,18 @@ def evaluate(
         name: tf.convert_to_tensor(gradient).numpy()
         for name, gradient in zip(real, found, strict=True)
     }
-    return Point(values, upstream, np.asarray(out), tape_values, formula)
+    return Point(values, upstream, out, tape_values, formula)
+
+
+def structure_of(op: Op, name: str) -> str:
+    """The structure of the matrices that an input holds."""
+    parameters = {p.name: p for p in op.inputs}
+    return SAMPLES[parameters.get(name, op.inputs[0]).domain.sample.name].structure
+
+
+def within(gradient: Any, structure: str) -> Array:
+    """The part of a gradient that changes within a structure can see."""
+    gradient = np.asarray(gradient)
+    if structure == "symmetric":
+        return np.asarray((gradient + np.conj(np.swapaxes(gradient, -1, -2))) / 2)
+    return np.tril(gradient) if structure == "lower" else gradient

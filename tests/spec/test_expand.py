@@ -19,7 +19,7 @@ def test_names_are_made_of_the_op_and_the_shapes(load_text: Load) -> None:
         cases:
           - {op: matmul, inputs: {a: [3, 4], b: [4, 5]}}
           - {op: tf.linalg.matmul, inputs: {a: [3, 4], b: [4, 5]}}
-          - {op: tf.math.lbeta, inputs: {x: [3]}}
+          - {op: tf.math.cumulative_logsumexp, inputs: {x: [3]}}
           - {expr: x * y, inputs: {x: 2.0, y: [2, 2]}}
           - {op: matmul, name: matmul-3x4-4x5-2, inputs: {a: [3, 4], b: [4, 5]}}
           - {function: "mypkg.layers:Swish.call", inputs: {x: []}}
@@ -27,7 +27,7 @@ def test_names_are_made_of_the_op_and_the_shapes(load_text: Load) -> None:
     assert [i.removeprefix("s.yaml::") for i in ids(load_text(text, allow=("mypkg",)))] == [
         "matmul-3x4-4x5",
         "matmul-3x4-4x5-3",
-        "lbeta-3",
+        "cumulative_logsumexp-3",
         "expr-scalar-2x2",
         "matmul-3x4-4x5-2",
         "call-scalar",

@@ -130,12 +130,12 @@ def test_what_an_input_cannot_be(problem: Problem, given: str, column: int, word
         ("expr: a\ninputs: {a: [2], lambda: [3]}\n", (2, 18), "cannot be the name of an input"),
         ("expr: a\ninputs: {a: [2], tf: [3]}\n", (2, 18), "TensorFlow in an expression"),
         (
-            "op: tf.math.lbeta\ninputs: {x: [2], G: [3]}\ngradient: {x: G}\n",
+            "op: tf.math.cumulative_logsumexp\ninputs: {x: [2], G: [3]}\ngradient: {x: G}\n",
             (2, 18),
             "the upstream in a formula",
         ),
         (
-            "op: tf.math.lbeta\ninputs: {x: [2]}\nargs: {x: 3}\n",
+            "op: tf.math.cumulative_logsumexp\ninputs: {x: [2]}\nargs: {x: 3}\n",
             (2, 10),
             "an arg already",
         ),

@@ -1,0 +1,149 @@
+"""Scalar functions, differentiated and simplified by SymPy, which is loaded here and only here."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.explain import tree as trees
+from gradcheck.explain.tree import called
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+__all__ = ["NotScalar", "can_fuse", "derivative"]
+
+SIMPLIFIED = 60
+"""SymPy's simplification takes long beyond so many operations, and finds little."""
+
+_TO_SYMPY = {
+    "exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsin": "asin", "arccos": "acos",
+    "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "erf": "erf",
+}  # fmt: skip
+_FROM_SYMPY = {there: here for here, there in _TO_SYMPY.items()}
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+_OWN = frozenset([*_TO_SYMPY, "square", "log1p", "expm1", "sigmoid"])
+
+
+class NotScalar(Exception):  # noqa: N818  (an answer: another rule applies)
+    """The formula holds something that is no smooth function of numbers."""
+
+
+def can_fuse(formula: ast.expr) -> bool:
+    """Whether SymPy can differentiate this formula: arithmetic and smooth functions alone."""
+    for node in ast.walk(formula):
+        if isinstance(node, ast.Call) and called(node) not in _OWN:
+            return False
+        if not isinstance(
+            node,
+            ast.Call | ast.Name | ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator
+            | ast.unaryop | ast.expr_context,
+        ):  # fmt: skip
+            return False
+        if isinstance(node, ast.Constant) and type(node.value) not in (int, float):
+            return False
+    return True
+
+
+def derivative(formula: ast.expr, name: str) -> ast.expr:
+    """The derivative by one name, as simple as SymPy gets it; checked by numbers before use."""
+    import sympy
+
+    names = sorted(trees.names_in(formula) - {"pi", "e"})
+    symbols = {n: sympy.Symbol(n, real=True) for n in names}
+    plain = sympy.diff(_to_sympy(formula, symbols, sympy), symbols[name])
+    best = _from_sympy(plain)
+    if plain.count_ops() > SIMPLIFIED:
+        return best
+    shortest = len(trees.text_of(best))
+    for candidate in _candidates(plain, sympy):
+        try:
+            tree = _from_sympy(candidate)
+        except NotScalar:
+            continue
+        if len(trees.text_of(tree)) < shortest and _agree(tree, best, names):
+            best, shortest = tree, len(trees.text_of(tree))
+    return best
+
+
+def _candidates(plain: Any, sympy: Any) -> list[Any]:
+    found = []
+    for simpler in (sympy.factor_terms, sympy.cancel, sympy.simplify):
+        try:
+            found.append(simpler(plain))
+        except Exception:  # noqa: S112  (SymPy raises anything; the plain form stands)
+            continue
+    return found
+
+
+def _agree(first: ast.expr, second: ast.expr, names: Collection[str]) -> bool:
+    """Whether two formulas are one function, seen at random points on both sides of zero."""
+    rng = np.random.default_rng(0)
+    for low, high in ((0.1, 0.9), (-0.9, 0.9), (1.1, 3.0), (-2.0, 2.0)):
+        values = {name: rng.uniform(low, high, 16) for name in names}
+        a, b = (np.asarray(trees.run(t, values), dtype=np.float64) for t in (first, second))
+        a, b = np.broadcast_arrays(a, b)
+        if (np.isnan(a) != np.isnan(b)).any():
+            return False
+        if not np.allclose(a, b, rtol=1e-9, atol=1e-9, equal_nan=True):
+            return False
+    return True
+
+
+def _to_sympy(node: ast.expr, symbols: dict[str, Any], sympy: Any) -> Any:
+    def inner(part: ast.expr) -> Any:
+        return _to_sympy(part, symbols, sympy)
+
+    if isinstance(node, ast.Constant):
+        return (
+            sympy.Integer(node.value)
+            if isinstance(node.value, int)
+            else sympy.Rational(str(node.value))
+        )
+    if isinstance(node, ast.Name):
+        return symbols[node.id] if node.id in symbols else {"pi": sympy.pi, "e": sympy.E}[node.id]
+    if isinstance(node, ast.UnaryOp):
+        return -inner(node.operand)
+    if isinstance(node, ast.BinOp):
+        return _ARITHMETIC[type(node.op)](inner(node.left), inner(node.right))
+    if not isinstance(node, ast.Call):
+        raise NotScalar
+    name, arg = called(node), inner(node.args[0])
+    if name == "square":
+        return arg**2
+    if name == "log1p":
+        return sympy.log(1 + arg)
+    if name == "expm1":
+        return sympy.exp(arg) - 1
+    if name == "sigmoid":
+        return 1 / (1 + sympy.exp(-arg))
+    return getattr(sympy, _TO_SYMPY[name])(arg)
+
+
+def _from_sympy(expression: Any) -> ast.expr:
+    """SymPy prints Python, up to the names of some functions."""
+    tree = trees.read(str(expression))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = called(node)
+            if name == "Abs":
+                node.func = ast.Name("abs")
+            elif name in _FROM_SYMPY:
+                node.func = ast.Name(_FROM_SYMPY[name])
+            elif name != "sign":
+                raise NotScalar(name)
+        elif isinstance(node, ast.Name) and node.id in ("E", "I", "oo", "zoo", "nan"):
+            if node.id != "E":
+                raise NotScalar(node.id)
+            node.id = "e"
+    return tree

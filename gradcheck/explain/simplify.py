@@ -1,0 +1,309 @@
+"""Simplification: deltas contracted, ones removed, sums fused, equal terms added up.
+
+The normal form is a sum of terms; a term is a number times a product of factors, summed over the
+bound indices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING
+
+from gradcheck.explain.index import (
+    Apply,
+    Array,
+    Delta,
+    Grid,
+    Node,
+    NotDerivable,
+    Number,
+    Product,
+    Sum,
+    Tensor,
+    Total,
+    extent,
+    free,
+    rename,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from gradcheck.explain.index import Index, Space
+
+__all__ = ["MAX_TERMS", "Term", "flatten", "join", "simplify", "terms_of"]
+
+MAX_TERMS = 64
+"""Where multiplying out gives more terms than this, nobody would read them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """`coefficient · Σ_bound Π factors`."""
+
+    coefficient: Fraction | float
+    bound: tuple[str, ...] = ()
+    factors: tuple[Node, ...] = ()
+
+    @property
+    def node(self) -> Node:
+        """The term as an expression."""
+        factors: tuple[Node, ...] = self.factors
+        if self.coefficient != 1 or not factors:
+            factors = (Number(self.coefficient), *factors)
+        body = factors[0] if len(factors) == 1 else Product(factors)
+        return Total(self.bound, body) if self.bound else body
+
+
+def simplify(node: Node, space: Space) -> Node:
+    """The same value in normal form."""
+    return join(terms_of(node, space))
+
+
+def join(terms: list[Term]) -> Node:
+    """The terms as one expression."""
+    if not terms:
+        return Number(Fraction(0))
+    return terms[0].node if len(terms) == 1 else Sum(tuple(term.node for term in terms))
+
+
+def terms_of(node: Node, space: Space) -> list[Term]:
+    """The terms of the normal form."""
+    found = [done for term in _expand(node, space) if (done := _contract(term)) is not None]
+    return _collect(found)
+
+
+def flatten(node: Node) -> Node:
+    """The same expression without brackets, ones and zeros that nobody would write."""
+    zero, one = Number(Fraction(0)), Number(Fraction(1))
+    if isinstance(node, Sum):
+        terms = [flatten(t) for t in node.terms]
+        kept = [t for t in terms if t != zero]
+        return Sum(tuple(kept)) if len(kept) > 1 else kept[0] if kept else zero
+    if isinstance(node, Product):
+        factors: list[Node] = []
+        for factor in map(flatten, node.factors):
+            factors += factor.factors if isinstance(factor, Product) else [factor]
+        if zero in factors:
+            return zero
+        kept = [f for f in factors if f != one]
+        return Product(tuple(kept)) if len(kept) > 1 else kept[0] if kept else one
+    if isinstance(node, Total):
+        return Total(node.indices, flatten(node.body))
+    return node
+
+
+def _expand(node: Node, space: Space) -> list[Term]:
+    if isinstance(node, Number):
+        return [Term(node.value)]
+    if isinstance(node, Sum):
+        return [term for part in node.terms for term in _expand(part, space)]
+    if isinstance(node, Total):
+        return [
+            Term(t.coefficient, t.bound + node.indices, t.factors)
+            for t in (_apart(t, node.indices, space) for t in _expand(node.body, space))
+        ]
+    if isinstance(node, Product):
+        parts = [_grouped(factor, space) for factor in node.factors]
+        count = 1
+        for part in parts:
+            count *= len(part)
+        if count > MAX_TERMS:
+            raise NotDerivable("too many terms")
+        return [_multiply(choice, space) for choice in product(*parts)]
+    if isinstance(node, Apply):
+        return _apply(node, space)
+    if isinstance(node, Array):
+        return [Term(Fraction(1), (), (_array(node, space),))]
+    return [Term(Fraction(1), (), (node,))]
+
+
+def _grouped(factor: Node, space: Space) -> list[Term]:
+    """The terms of a factor; a sum that is plain arithmetic is not multiplied out."""
+    terms = terms_of(factor, space) if isinstance(factor, Sum) else _expand(factor, space)
+    plain = len(terms) > 1 and not any(
+        isinstance(part, Delta) for term in terms for f in term.factors for part in walk(f)
+    )
+    if plain and not any(term.bound for term in terms) and not _mentions_upstream(terms):
+        return [Term(Fraction(1), (), (join(terms),))]
+    return terms
+
+
+def _mentions_upstream(terms: list[Term]) -> bool:
+    """What reaches back from the loss is multiplied out: a gradient is read as a sum of paths."""
+    return any(
+        isinstance(part, Tensor) and part.name == "G"
+        for term in terms
+        for factor in term.factors
+        for part in walk(factor)
+    )
+
+
+def _array(node: Array, space: Space) -> Array:
+    args = tuple(
+        Grid(simplify(arg.body, space), arg.indices, arg.shape) if isinstance(arg, Grid) else arg
+        for arg in node.args
+    )
+    return Array(node.function, args, node.indices, node.shape)
+
+
+def _apply(node: Apply, space: Space) -> list[Term]:
+    args = tuple(simplify(arg, space) for arg in node.args)
+    one = Fraction(1)
+    if node.function == "reciprocal":
+        arg = args[0]
+        if isinstance(arg, Number) and arg.value != 0:
+            return [Term(1 / arg.value)]
+        if isinstance(arg, Product) and not any(isinstance(f, Sum) for f in arg.factors):
+            # One over a product is the product of ones over.
+            inverted = Product(tuple(Apply("reciprocal", (f,)) for f in arg.factors))
+            return _expand(inverted, space)
+        if isinstance(arg, Apply) and arg.function == "reciprocal":
+            return _expand(arg.args[0], space)
+    if node.function == "where":
+        zero = Number(Fraction(0))
+        condition, first, second = args
+        if zero in (first, second):
+            indicator = Apply("holds", (condition,))
+            if first == zero:
+                indicator = Apply("fails", (condition,))
+                first = second
+            return _expand(Product((indicator, first)), space)
+    return [Term(one, (), (Apply(node.function, args),))]
+
+
+def _apart(term: Term, taken: tuple[str, ...], space: Space) -> Term:
+    """The term with bound indices that none of those taken is."""
+    clash = {b: space.fresh(extent(b)) for b in term.bound if b in taken}
+    if not clash:
+        return term
+    return Term(
+        term.coefficient,
+        tuple(str(clash.get(b, b)) for b in term.bound),
+        tuple(rename(f, clash) for f in term.factors),
+    )
+
+
+def _multiply(choice: tuple[Term, ...], space: Space) -> Term:
+    coefficient: Fraction | float = Fraction(1)
+    bound: tuple[str, ...] = ()
+    factors: tuple[Node, ...] = ()
+    for term in choice:
+        # Two uses of one value bring the same bound indices: the second needs its own.
+        used = (*bound, *(i for f in factors for i in free(f)))
+        own = _apart(term, tuple(used), space)
+        inner = {b: space.fresh(extent(b)) for b in bound if any(b in free(f) for f in own.factors)}
+        if inner:
+            bound = tuple(str(inner.get(b, b)) for b in bound)
+            factors = tuple(rename(f, inner) for f in factors)
+        coefficient *= own.coefficient
+        bound += own.bound
+        factors += own.factors
+    return Term(coefficient, bound, factors)
+
+
+def _contract(term: Term) -> Term | None:
+    """Deltas and sums over nothing resolved; None for a term that is zero."""
+    coefficient, bound = term.coefficient, list(term.bound)
+    pending, factors = list(term.factors), list[Node]()
+    while pending:
+        factor = pending.pop(0)
+        if isinstance(factor, Number):
+            coefficient *= factor.value
+        elif isinstance(factor, Product):
+            pending[:0] = factor.factors
+        elif not isinstance(factor, Delta):
+            factors.append(factor)
+        elif isinstance(factor.left, int) and isinstance(factor.right, int):
+            coefficient *= int(factor.left == factor.right)
+        elif (swap := _replaceable(factor, bound)) is not None:
+            bound.remove(swap[0])
+            # Two deltas may meet now: everything is looked at again.
+            pending = [rename(f, {swap[0]: swap[1]}) for f in (*factors, *pending)]
+            factors = []
+        elif factor.left != factor.right:
+            factors.append(factor)
+    used = {index for factor in factors for index in free(factor)}
+    for index in bound:
+        if index not in used:
+            coefficient *= extent(index)
+    if coefficient == 0:
+        return None
+    return Term(coefficient, tuple(b for b in bound if b in used), tuple(_cancel(factors)))
+
+
+def _replaceable(delta: Delta, bound: list[str]) -> tuple[str, Index] | None:
+    for old, new in ((delta.left, delta.right), (delta.right, delta.left)):
+        if isinstance(old, str) and old in bound and old != new:
+            return old, new
+    return None
+
+
+def _cancel(factors: list[Node]) -> list[Node]:
+    """Without the pairs x · 1/x."""
+    left = list(factors)
+    for factor in factors:
+        if isinstance(factor, Apply) and factor.function == "reciprocal":
+            inner = factor.args[0]
+            if inner in left and factor in left:
+                left.remove(inner)
+                left.remove(factor)
+    return left
+
+
+def _collect(terms: list[Term]) -> list[Term]:
+    """Equal terms added up, whatever their bound indices are called."""
+    merged: dict[str, Term] = {}
+    for term in terms:
+        ordered = _ordered(term)
+        key = _key(Product(ordered.factors), _numbered(ordered.bound, {}))
+        if key in merged:
+            before = merged[key]
+            ordered = Term(before.coefficient + term.coefficient, before.bound, before.factors)
+        merged[key] = ordered
+    return [term for term in merged.values() if term.coefficient != 0]
+
+
+def _ordered(term: Term) -> Term:
+    """Factors in a fixed order, and the bound indices as they come in it."""
+    blind = dict.fromkeys(term.bound, "*")
+    factors = sorted(term.factors, key=lambda f: (_rank(f), _key(f, blind)))
+    met = {i: None for factor in factors for i in free(factor) if i in term.bound}
+    return Term(term.coefficient, tuple(met), tuple(factors))
+
+
+def _numbered(bound: tuple[str, ...], names: dict[str, str]) -> dict[str, str]:
+    start = len(names)
+    return names | {b: f"#{start + i}:{extent(b)}" for i, b in enumerate(bound)}
+
+
+def _key(node: Node, names: dict[str, str]) -> str:
+    """A text that equal expressions share, whatever their bound indices are called."""
+    if isinstance(node, Total):
+        return f"Σ({_key(node.body, _numbered(node.indices, names))})"
+    if isinstance(node, Product | Sum):
+        parts = node.factors if isinstance(node, Product) else node.terms
+        return f"{type(node).__name__}({','.join(sorted(_key(part, names) for part in parts))})"
+    if isinstance(node, Apply):
+        return f"{node.function}({','.join(_key(a, names) for a in node.args)})"
+    if isinstance(node, Array):
+        args = [
+            _key(a.body, {str(i): f"@{n}" for n, i in enumerate(a.indices)})
+            if isinstance(a, Grid)
+            else a
+            for a in node.args
+        ]
+        return f"{node.function}<{args}>{[names.get(str(i), i) for i in node.indices]}"
+    if isinstance(node, Tensor):
+        return f"{node.name}{[names.get(str(i), i) for i in node.indices]}"
+    if isinstance(node, Delta):
+        return f"δ{sorted(str(names.get(str(i), i)) for i in (node.left, node.right))}"
+    return str(node.value)
+
+
+def _rank(factor: Node) -> int:
+    """Upstream first, then tensors, then functions."""
+    if isinstance(factor, Tensor):
+        return 0 if factor.name == "G" else 1
+    return 2

@@ -1,0 +1,276 @@
+"""Two ways to set mathematics: Unicode for the terminal, LaTeX for print.
+
+A style knows how a sum, a power or a transpose looks, and nothing of what they mean. Every method
+takes texts that are set already and returns one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["LATEX", "UNICODE", "Latex", "Style", "Unicode"]
+
+_SUPERSCRIPTS = dict(
+    zip(
+        "0123456789+-=()ijklmnxyabcdefghoprstuvwz",
+        "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁱʲᵏˡᵐⁿˣʸᵃᵇᶜᵈᵉᶠᵍʰᵒᵖʳˢᵗᵘᵛʷᶻ",
+        strict=True,
+    )
+) | {"−": "⁻", "T": "ᵀ", "H": "ᴴ"}
+_SUBSCRIPTS = dict(
+    zip("0123456789+-ijklmnpqrstuvxaeho", "₀₁₂₃₄₅₆₇₈₉₊₋ᵢⱼₖₗₘₙₚqᵣₛₜᵤᵥₓₐₑₕₒ", strict=True)
+) | {"−": "₋", ",": ","}
+del _SUBSCRIPTS["q"]
+
+
+def _split(name: str) -> tuple[str, str]:
+    """A name and the number at its end: v12 is v with the subscript 12."""
+    match = re.fullmatch(r"([^\W\d_]+)_?(\d+)", name)
+    return (match[1], match[2]) if match else (name, "")
+
+
+class Unicode:
+    """For the terminal."""
+
+    def symbol(self, name: str) -> str:
+        """A name, its number below."""
+        base, number = _split(name)
+        return base + "".join(_SUBSCRIPTS[c] for c in number)
+
+    def number(self, value: float) -> str:
+        """A number, in the fewest digits that say it."""
+        return (
+            str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.10g}"
+        )
+
+    def words(self, text: str) -> str:
+        """Plain words."""
+        return text
+
+    def subscript(self, base: str, below: str) -> str:
+        """Something small below."""
+        if all(c in _SUBSCRIPTS for c in below):
+            return base + "".join(_SUBSCRIPTS[c] for c in below)
+        return f"{base}_{{{below}}}" if len(below) > 1 else f"{base}_{below}"
+
+    def power(self, base: str, exponent: str) -> str:
+        """Something small above."""
+        if len(exponent) <= 6 and all(c in _SUPERSCRIPTS for c in exponent):
+            return base + "".join(_SUPERSCRIPTS[c] for c in exponent)
+        simple = re.fullmatch(r"[\w.]+", exponent)
+        return f"{base}^{exponent}" if simple else f"{base}^({exponent})"
+
+    def indexed(self, base: str, indices: Sequence[str]) -> str:
+        """One element of an array."""
+        return f"{base}[{','.join(indices)}]" if indices else base
+
+    def total(self, indices: Sequence[str], body: str) -> str:
+        """A sum over indices."""
+        return f"{self.subscript('Σ', ''.join(indices))} {body}"
+
+    def group(self, body: str) -> str:
+        """Brackets around."""
+        return f"({body})"
+
+    def dot(self, factors: Sequence[str]) -> str:
+        """A product of numbers."""
+        return "·".join(factors)
+
+    def hadamard(self, factors: Sequence[str]) -> str:
+        """A product element by element."""
+        return " ⊙ ".join(factors)
+
+    def matmul(self, factors: Sequence[str]) -> str:
+        """A product of matrices."""
+        return " ".join(factors)
+
+    def quotient(self, above: str, below: str) -> str:
+        """One over another."""
+        return f"{above} / {below}"
+
+    def root(self, body: str, simple: bool) -> str:
+        """A square root."""
+        return f"√{body}" if simple else f"√({body})"
+
+    def modulus(self, body: str) -> str:
+        """An absolute value."""
+        return f"|{body}|"
+
+    def call(self, name: str, args: Sequence[str], below: str = "") -> str:
+        """A function of arguments."""
+        return f"{self.subscript(name, below) if below else name}({', '.join(args)})"
+
+    def delta(self, left: str, right: str) -> str:
+        """One where both indices agree, else zero."""
+        return f"δ[{left},{right}]"
+
+    def where(self, condition: str, first: str, second: str) -> str:
+        """The first where the condition holds."""
+        return f"{{{first} where {condition}, else {second}}}"
+
+    def relation(self, operator: str) -> str:
+        """A comparison's sign."""
+        return {">=": "≥", "<=": "≤", "!=": "≠", "==": "="}.get(operator, operator)
+
+    def gradient(self, loss: str, name: str, indices: Sequence[str] = ()) -> str:
+        """The derivative of the loss by one value."""
+        return f"∂{loss}/∂{self.indexed(name, indices)}"
+
+    def minus(self) -> str:
+        """The sign of a negative."""
+        return "−"
+
+    def adjoint_symbol(self, name: str) -> str:
+        """The gradient that reaches an intermediate value: a bar above it."""
+        base, number = _split(name)
+        return base + "\u0304" + "".join(_SUBSCRIPTS[c] for c in number)
+
+
+_GREEK = {
+    "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\varepsilon",
+    "λ": r"\lambda", "σ": r"\sigma", "π": r"\pi", "Σ": r"\sum", "Φ": r"\Phi", "φ": r"\varphi",
+    "ψ": r"\psi", "Γ": r"\Gamma", "μ": r"\mu", "Λ": r"\Lambda", "∞": r"\infty",
+    "ℓ": r"\ell", "Δ": r"\Delta",
+}  # fmt: skip
+
+
+class Latex:
+    """For print: plain ASCII LaTeX that needs amsmath and amssymb."""
+
+    def symbol(self, name: str) -> str:
+        """A name, its number below."""
+        base, number = _split(name)
+        if base in _GREEK:
+            shown = _GREEK[base]
+        else:
+            escaped = base.replace("_", r"\_")
+            shown = base if len(base) == 1 else rf"\mathit{{{escaped}}}"
+        return f"{shown}_{{{number}}}" if number else shown
+
+    def number(self, value: float) -> str:
+        """A number; powers of ten are written as such."""
+        text = UNICODE.number(value)
+        if text in ("inf", "nan"):
+            return r"\infty" if text == "inf" else r"\mathrm{nan}"
+        mantissa, _, exponent = text.partition("e")
+        return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+    def words(self, text: str) -> str:
+        """Plain words."""
+        escaped = text.replace("_", r"\_")
+        return rf"\text{{{escaped}}}"
+
+    def subscript(self, base: str, below: str) -> str:
+        """Something small below."""
+        return f"{base}_{{{below.replace('−', '-')}}}"
+
+    def power(self, base: str, exponent: str) -> str:
+        """Something small above."""
+        exponent = exponent.replace("−", "-")
+        if exponent in ("T", "H"):
+            exponent = rf"\mathsf{{{exponent}}}"
+        elif exponent in ("-T", "-H"):
+            exponent = rf"-\mathsf{{{exponent[1]}}}"
+        return f"{{{base}}}^{{{exponent}}}"
+
+    def indexed(self, base: str, indices: Sequence[str]) -> str:
+        """One element of an array."""
+        if not indices:
+            return base
+        below = " ".join(indices) if all(len(i) == 1 for i in indices) else ",".join(indices)
+        return f"({base})_{{{below}}}" if "_" in base or "^" in base else f"{base}_{{{below}}}"
+
+    def total(self, indices: Sequence[str], body: str) -> str:
+        """A sum over indices."""
+        return rf"\sum_{{{' '.join(indices)}}} {body}"
+
+    def group(self, body: str) -> str:
+        """Brackets around."""
+        return rf"\left({body}\right)"
+
+    def dot(self, factors: Sequence[str]) -> str:
+        """A product of numbers."""
+        return r" \cdot ".join(factors)
+
+    def hadamard(self, factors: Sequence[str]) -> str:
+        """A product element by element."""
+        return r" \odot ".join(factors)
+
+    def matmul(self, factors: Sequence[str]) -> str:
+        """A product of matrices."""
+        return r"\, ".join(factors)
+
+    def quotient(self, above: str, below: str) -> str:
+        """One over another."""
+        return rf"\frac{{{above}}}{{{below}}}"
+
+    def root(self, body: str, simple: bool) -> str:
+        """A square root."""
+        del simple
+        return rf"\sqrt{{{body}}}"
+
+    def modulus(self, body: str) -> str:
+        """An absolute value."""
+        return rf"\left|{body}\right|"
+
+    def call(self, name: str, args: Sequence[str], below: str = "") -> str:
+        """A function of arguments."""
+        escaped = name.replace("_", r"\_")
+        known = name in (
+            "exp",
+            "log",
+            "sin",
+            "cos",
+            "tan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "max",
+            "min",
+            "det",
+        )
+        if not name.isascii() and name not in _GREEK:
+            letters = "".join(_GREEK.get(c, c) for c in escaped)
+            escaped = letters
+        shown = _GREEK.get(name) or (rf"\{name}" if known else rf"\operatorname{{{escaped}}}")
+        shown = f"{shown}_{{{below.replace('−', '-')}}}" if below else shown
+        return rf"{shown}\left({', '.join(args)}\right)"
+
+    def delta(self, left: str, right: str) -> str:
+        """One where both indices agree, else zero."""
+        return rf"\delta_{{{left} {right}}}"
+
+    def where(self, condition: str, first: str, second: str) -> str:
+        """The first where the condition holds."""
+        return (
+            rf"\begin{{cases}} {first} & \text{{if }} {condition} \\ {second} & "
+            rf"\text{{else}} \end{{cases}}"
+        )
+
+    def relation(self, operator: str) -> str:
+        """A comparison's sign."""
+        return {">=": r"\ge", "<=": r"\le", "!=": r"\ne", "==": "="}.get(operator, operator)
+
+    def gradient(self, loss: str, name: str, indices: Sequence[str] = ()) -> str:
+        """The derivative of the loss by one value."""
+        return rf"\frac{{\partial {self.symbol(loss)}}}{{\partial {self.indexed(name, indices)}}}"
+
+    def minus(self) -> str:
+        """The sign of a negative."""
+        return "-"
+
+    def adjoint_symbol(self, name: str) -> str:
+        """The gradient that reaches an intermediate value: a bar above it."""
+        base, number = _split(name)
+        below = f"_{{{number}}}" if number else ""
+        return rf"\bar{{{self.symbol(base)}}}{below}"
+
+
+Style: TypeAlias = Unicode | Latex
+
+UNICODE = Unicode()
+LATEX = Latex()

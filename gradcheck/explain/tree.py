@@ -1,0 +1,104 @@
+"""Formulas as syntax trees: read, put values for names, read for real numbers, executed.
+
+The tree is what every printer prints, and its text is what `run` executes: the two are one thing.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.ops.language import CONSTANTS, FUNCTIONS
+from gradcheck.spec.expression import parse_formula
+from gradcheck.spec.syntax import parse_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["call", "called", "names_in", "read", "real", "run", "substitute", "text_of"]
+
+
+def read(text: str) -> ast.expr:
+    """The tree of a formula."""
+    return parse_tree(text).body
+
+
+def text_of(tree: ast.expr) -> str:
+    """The formula as text of the language; reading it gives the tree back."""
+    return ast.unparse(tree)
+
+
+def called(tree: ast.AST) -> str:
+    """The name of the function that this node calls; empty where it is no call."""
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
+        return tree.func.id
+    return ""
+
+
+def call(name: str, *args: ast.expr) -> ast.expr:
+    """The tree of a call."""
+    return ast.Call(ast.Name(name), list(args), [])
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """The names of values (not of functions) that a tree uses."""
+    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and id(node) not in functions
+    }
+
+
+class _Substitution(ast.NodeTransformer):
+    def __init__(self, values: Mapping[str, ast.expr]) -> None:
+        self.values = values
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        args = [self.visit(arg) for arg in node.args]
+        keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+        return ast.Call(node.func, args, keywords)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.values.get(node.id, node)
+
+
+def substitute(tree: ast.expr, values: Mapping[str, Any]) -> ast.expr:
+    """The tree with trees, or plain values, in the place of names."""
+    ready = {
+        name: value if isinstance(value, ast.expr) else read(repr(value))
+        for name, value in values.items()
+    }
+    found: ast.expr = _Substitution(ready).visit(read(text_of(tree)))
+    return found
+
+
+class _Real(ast.NodeTransformer):
+    """For real numbers the conjugate is the number, and the adjoint the transpose."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if called(node) in ("conj", "real"):
+            return node.args[0]
+        if called(node) == "adjoint":
+            return call("mT", *node.args)
+        return node
+
+
+def real(tree: ast.expr) -> ast.expr:
+    """The same formula as one writes it for real inputs."""
+    found: ast.expr = _Real().visit(read(text_of(tree)))
+    return found
+
+
+def _lookup(name: str) -> Any:
+    return FUNCTIONS[name] if name in FUNCTIONS else CONSTANTS[name]
+
+
+def run(tree: ast.expr | str, values: Mapping[str, Any]) -> Any:
+    """The value of a formula: exactly the text that is shown is what is executed."""
+    text = tree if isinstance(tree, str) else text_of(tree)
+    with np.errstate(all="ignore"):
+        return parse_formula(text, values).evaluate(values, _lookup)

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gradcheck import ops
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Gradcheck
+
+EXPR = "tf.matmul(x, tf.expand_dims(tf.reduce_sum(x, 0), 1))"
+
+
+def test_an_op_is_derived_step_by_step(gradcheck: Gradcheck) -> None:
+    said = gradcheck("explain", "matmul")
+    assert said.code == 0
+    for line in (
+        "C[i,j] = Σₖ A[i,k]·B[k,j]",
+        "∂L/∂A[m,n] = Σᵢⱼ G[i,j]·∂C[i,j]/∂A[m,n]",
+        "∂C[i,j]/∂A[m,n] = Σₖ δ[i,m]·δ[k,n]·B[k,j]",
+        "∂L/∂A = G Bᵀ",
+        "∂L/∂B = Aᵀ G",
+        "da = tf.matmul(G, tf.linalg.matrix_transpose(b))",
+        "dC = dA B + A dB",
+        "∂L/∂A = G Bᴴ",
+    ):
+        assert line in said.out
+    assert gradcheck("explain", "tf.linalg.matmul") == said
+
+
+def test_arguments_change_the_formula(gradcheck: Gradcheck) -> None:
+    said = gradcheck("explain", "matmul", "--arg", "transpose_b=true").out
+    assert "∂L/∂A = G B\n" in said
+    assert "∂L/∂B = (Aᵀ G)ᵀ" in said
+    said = gradcheck("explain", "einsum", "--arg", "equation=ijk,ikl->ijl").out
+    assert "∂L/∂a[i,j,k] = Σₗ G[i,j,l]·b[i,k,l]" in said
+
+
+def test_shapes_say_what_broadcasting_adds(gradcheck: Gradcheck) -> None:
+    said = " ".join(gradcheck("explain", "add", "--shape", "x=3,4", "--shape", "y=4").out.split())
+    assert "∂L/∂y[m] = Σᵢ G[i,m]" in said
+    assert "summed over axis 0 back to [4]" in said
+
+
+def test_an_expression_is_explained_and_followed_in_numbers(gradcheck: Gradcheck) -> None:
+    said = gradcheck("explain", "--expr", EXPR, "--at", "x=[[1,2],[3,4]]")
+    assert said.code == 0
+    assert "x is used 2 times" in said.out
+    assert "∂L/∂x = G 1ᵀ x + 1 Gᵀ x" in said.out
+    assert "= [[8, 12], [8, 12]]" in said.out
+
+
+def test_an_op_in_numbers(gradcheck: Gradcheck) -> None:
+    said = gradcheck(
+        "explain", "multiply", "--at", "x=[1,2]", "--at", "y=[3,4]", "--at", "G=[1,-1]"
+    )
+    assert "∂L/∂x = G ⊙ y = [3, −4]" in said.out
+    assert "a value for y too" in gradcheck("explain", "multiply", "--at", "x=[1,2]").err
+
+
+def test_a_case_of_a_spec_is_explained(gradcheck: Gradcheck, tmp_path: Path) -> None:
+    spec = tmp_path / "guide.yaml"
+    spec.write_text(
+        "cases:\n"
+        "  - name: turned\n"
+        "    op: matmul\n"
+        "    inputs: {a: [4, 3], b: [4, 5]}\n"
+        "    args: {transpose_a: true}\n"
+        "  - name: twice\n"
+        f"    expr: {EXPR}\n"
+        "    inputs: {x: [2, 2]}\n"
+    )
+    assert "∂L/∂A = (G Bᵀ)ᵀ" in gradcheck("explain", f"{spec}::turned").out
+    assert "x is used 2 times" in gradcheck("explain", f"{spec}::twice").out
+    assert gradcheck("explain", f"{spec}::thrice").code == 2
+
+
+@pytest.mark.parametrize("name", ops.names())
+def test_every_op_can_be_explained_in_every_format(gradcheck: Gradcheck, name: str) -> None:
+    assert gradcheck("explain", name).code == 0
+    assert gradcheck("explain", name, "--format", "markdown").out.startswith(f"# `{name}`")
+    assert gradcheck("explain", name, "--format", "latex").out.isascii()
+    content = json.loads(gradcheck("explain", name, "--format", "json").out)
+    assert content["op"] == name
+    assert content["gradient"]
+
+
+def test_without_a_name_the_ops_are_listed_with_their_formulas(gradcheck: Gradcheck) -> None:
+    said = gradcheck("explain").out
+    for op in ops.all_ops():
+        assert f"\n  {op.name} " in f"\n{said}"
+    assert "∂L/∂A = G Bᵀ,  ∂L/∂B = Aᵀ G" in said
+    assert json.loads(gradcheck("explain", "--format", "json").out)[0]["op"] == ops.names()[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["matmull"], "did you mean 'matmul'?"),
+        (["zzzzzz"], "`gradcheck explain` lists them"),
+        (["matmul", "--arg", "transpose=true"], "has no argument 'transpose'"),
+        (["matmul", "--arg", "transpose_a"], "--arg takes NAME=VALUE"),
+        (["matmul", "--shape", "c=3"], "has no input 'c'"),
+        (["matmul", "--shape", "a=3,x"], "whole numbers"),
+        (["matmul", "--shape", "a=3,4", "--shape", "b=5,6"], "inner sizes must be equal"),
+        (["exp", "--at", "x=one"], "a value is numbers"),
+        (["--expr", "tf.exp(x)"], "give each input with --shape"),
+        (["--expr", "tf.linalg.pinv(x)", "--shape", "x=2,2"], "no declaration"),
+        (["exp", "--expr", "tf.exp(x)"], "--expr stands by itself"),
+    ],
+)
+def test_what_is_wrong_is_said(gradcheck: Gradcheck, arguments: list[str], said: str) -> None:
+    found = gradcheck("explain", *arguments)
+    assert (found.code, found.out) == (2, "")
+    assert said in found.err
+
+
+def test_an_explanation_needs_neither_tensorflow_nor_sympy() -> None:
+    code = (
+        "import sys; from gradcheck.cli import main; main(['explain', 'matmul']); "
+        "sys.exit(bool({'tensorflow', 'sympy', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert done.returncode == 0
+
+
+def test_formulas_are_proved_and_a_wrong_one_fails(
+    gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    said = gradcheck("explain", "cholesky", "--verify")
+    assert said.code == 0
+    assert "holds" in said.out
+    said = gradcheck("explain", "--expr", EXPR, "--shape", "x=2,2", "--verify")
+    assert said.out.count("holds") == 3
+    op = ops.find("square")
+    assert op is not None
+    wrong = replace(op, formula={"x": "2.001 * G * conj(x)"})
+    monkeypatch.setattr(ops, "find", lambda _: wrong)
+    said = gradcheck("explain", "square", "--verify")
+    assert said.code == 1
+    assert "FAILS" in said.out
+
+
+def test_a_raw_op_shows_the_registered_gradient(gradcheck: Gradcheck) -> None:
+    said = gradcheck("explain", "tf.raw_ops.Roll")
+    assert said.code == 0
+    assert "no declaration here" in said.out
+    assert "_RollGrad" in said.out
+    assert "def _RollGrad(op, grad):" in said.out
+    assert "manip_grad.py" in said.out
+    assert "did you mean 'tf.raw_ops.Roll'" in gradcheck("explain", "tf.raw_ops.Rol").err

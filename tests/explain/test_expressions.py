@@ -1,0 +1,298 @@
+"""Random expressions of declared ops: chain rule and closed forms against TensorFlow's tape."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gradcheck.checker.target import resolve
+from gradcheck.errors import ExpressionError
+from gradcheck.explain import tree as trees
+from gradcheck.explain.chain import bar, closed_form, run_chain
+from gradcheck.explain.element import evaluate
+from gradcheck.explain.expression_page import explain_expression
+from gradcheck.explain.graph import read_graph
+from gradcheck.explain.render_latex import render_latex
+from gradcheck.explain.render_text import render_text
+from gradcheck.spec.expression import parse_tf
+
+if TYPE_CHECKING:
+    from gradcheck.explain.graph import Graph
+    from gradcheck.model import Array, Shape
+
+EXAMPLES = int(os.environ.get("GRADCHECK_EXPRESSIONS", "150"))
+"""How many random expressions are tried; thousands in a long run."""
+
+UNARY = [
+    "tf.exp", "tf.sin", "tf.cos", "tf.tanh", "tf.square", "tf.sigmoid", "tf.nn.softplus",
+    "tf.nn.relu", "tf.abs", "tf.negative", "tf.math.erf", "tf.nn.elu", "tf.atan", "tf.nn.silu",
+]  # fmt: skip
+BINARY = [
+    "tf.add",
+    "tf.subtract",
+    "tf.multiply",
+    "tf.maximum",
+    "tf.atan2",
+    "tf.math.squared_difference",
+]
+
+
+@st.composite
+def expressions(draw: st.DrawFn) -> tuple[str, dict[str, Shape]]:
+    """A text and the shapes of its inputs; shapes are followed while it is built."""
+    shapes: dict[str, Shape] = {
+        name: tuple(draw(st.lists(st.integers(1, 3), max_size=3))) for name in "xy"
+    }
+    made: list[tuple[str, Shape]] = list(shapes.items())
+    for _ in range(draw(st.integers(1, 5))):
+        text, shape = draw(st.sampled_from(made))
+        made.append(draw(_grown(text, shape, made)))
+    text, shape = made[-1]
+    if "x" not in text.replace("exp", "") and "y" not in text:
+        text = f"({text} + tf.reduce_sum(x))"
+    return text, shapes
+
+
+@st.composite
+def _grown(draw: st.DrawFn, text: str, shape: Shape, made: list[Any]) -> tuple[str, Shape]:
+    kind = draw(
+        st.sampled_from(
+            [
+                "unary",
+                "unary",
+                "binary",
+                "reduce",
+                "shape",
+                "matrix",
+                "softmax",
+                "constant",
+                "linalg",
+            ]
+        )
+    )
+    rank = len(shape)
+    if kind == "binary":
+        fitting = [m for m in made if _broadcast(m[1], shape) is not None]
+        other, other_shape = draw(st.sampled_from(fitting))
+        result = _broadcast(other_shape, shape)
+        assert result is not None
+        first, second = draw(st.permutations([text, other]))
+        if draw(st.booleans()):
+            return f"({first} {draw(st.sampled_from(['+', '-', '*']))} {second})", result
+        return f"{draw(st.sampled_from(BINARY))}({first}, {second})", result
+    if kind == "constant":
+        number = draw(st.sampled_from(["2", "0.5", "-3"]))
+        return draw(
+            st.sampled_from(
+                [
+                    f"({text} * {number})",
+                    f"({number} - {text})",
+                    f"({text} / 2)",
+                    f"((tf.square({text}) + 1) ** 0.5)",
+                ]
+            )
+        ), shape
+    if kind == "reduce" and rank:
+        axis = draw(st.integers(-rank, rank - 1))
+        keep = draw(st.booleans())
+        name = draw(
+            st.sampled_from(
+                ["tf.reduce_sum", "tf.reduce_mean", "tf.reduce_logsumexp", "tf.reduce_max"]
+            )
+        )
+        left = [n for i, n in enumerate(shape) if i != axis % rank]
+        kept = [1 if i == axis % rank else n for i, n in enumerate(shape)]
+        return f"{name}({text}, {axis}, keepdims={keep})", tuple(kept if keep else left)
+    if kind == "shape":
+        ways = [
+            (f"tf.transpose({text})", shape[::-1]),
+            (f"tf.reshape({text}, [-1])", (int(np.prod(shape)),)),
+        ]
+        ways.append((f"tf.expand_dims({text}, -1)", (*shape, 1)))
+        if rank:
+            ways.append((f"tf.reverse({text}, [0])", shape))
+            ways.append((f"{text}[0]", shape[1:]))
+            ways.append((f"tf.cumsum({text})", shape))
+            ways.append((f"tf.concat([{text}, {text}], 0)", (2 * shape[0], *shape[1:])))
+        return draw(st.sampled_from(ways))
+    if kind == "matrix" and rank >= 2:
+        turned = (*shape[:-2], shape[-1], shape[-2])
+        del turned
+        return f"tf.matmul({text}, {text}, transpose_b=True)", (*shape[:-1], shape[-2])
+    if kind == "linalg":
+        return _linear_algebra(draw, text, shape)
+    if kind == "matrix" and rank == 1:
+        return f"tf.einsum('i,j->ij', {text}, {text})", (shape[0], shape[0])
+    if kind == "softmax" and rank:
+        name = draw(st.sampled_from(["tf.nn.softmax", "tf.nn.log_softmax"]))
+        return f"{name}({text})", shape
+    return f"{draw(st.sampled_from(UNARY))}({text})", shape
+
+
+def _linear_algebra(draw: st.DrawFn, text: str, shape: Shape) -> tuple[str, Shape]:
+    """Functions of whole matrices, of one that is safely positive definite; and of vectors."""
+    rank = len(shape)
+    if rank < 2:
+        if not rank:
+            return f"tf.square({text})", ()
+        ways = [
+            (f"tf.linalg.diag({text})", (shape[0], shape[0])),
+            (f"tf.tile({text}, [2])", (2 * shape[0],)),
+            (f"tf.pad({text}, [[1, 0]])", (shape[0] + 1,)),
+            (f"tf.math.l2_normalize({text} + 2.0)", shape),
+            (f"tf.gather({text}, [0, 0])", (2,)),
+            (f"tf.norm({text} + 2.0)", ()),
+        ]
+        return draw(st.sampled_from(ways))
+    rows = shape[-2]
+    identity = [[float(i == j) for j in range(rows)] for i in range(rows)]
+    safe = f"(tf.matmul(tf.tanh({text}), tf.tanh({text}), transpose_b=True) + {identity})"
+    square, batch = (*shape[:-1], rows), shape[:-2]
+    ways = [
+        (f"tf.linalg.inv({safe})", square),
+        (f"tf.linalg.cholesky({safe})", square),
+        (f"tf.linalg.logdet({safe})", batch),
+        (f"tf.linalg.det({safe})", batch),
+        (f"tf.linalg.trace({text})", batch),
+        (f"tf.linalg.solve({safe}, {text})", shape),
+        (f"tf.linalg.matrix_transpose({text})", (*batch, shape[-1], shape[-2])),
+        (f"tf.linalg.band_part({text}, -1, 0)", shape),
+        (f"tf.math.reduce_variance({text}, -1)", shape[:-1]),
+    ]
+    return draw(st.sampled_from(ways))
+
+
+def _broadcast(a: Shape, b: Shape) -> Shape | None:
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        return None
+
+
+def tape(graph: Graph, values: dict[str, Array], upstream: Array) -> tuple[Array, dict[str, Array]]:
+    import tensorflow as tf
+
+    tensors = {name: tf.constant(value) for name, value in values.items()}
+    expression = parse_tf(graph.text, graph.inputs)
+    with tf.GradientTape() as recorded:
+        recorded.watch(list(tensors.values()))
+        out = expression.evaluate(tensors, resolve)
+    found = recorded.gradient(out, tensors, tf.constant(upstream))
+    return out.numpy(), {
+        name: np.zeros(graph.inputs[name])
+        if gradient is None
+        else tf.convert_to_tensor(gradient).numpy()
+        for name, gradient in found.items()
+    }
+
+
+def disagreements(text: str, shapes: dict[str, Shape]) -> tuple[list[str], int]:
+    """What does not agree with the tape, and how many closed forms there were."""
+    graph = read_graph(text, shapes)
+    rng = np.random.default_rng(len(text))
+    values = {name: np.asarray(rng.uniform(0.2, 0.9, shape)) for name, shape in shapes.items()}
+    upstream = np.asarray(rng.standard_normal(graph.shapes[graph.output]))
+    out, expected = tape(graph, values, upstream)
+    # At 0/0, such as atan2(x - x, x - x), there is nothing to agree on.
+    if not all(np.isfinite(gradient).all() for gradient in expected.values()):
+        return [], 0
+    known = run_chain(graph, values, upstream)
+    wrong, closed = [], 0
+    if not _same(known[graph.output], out):
+        wrong.append("forward")
+    for name in shapes:
+        if not graph.uses(name) or bar(graph, name) not in known:
+            continue
+        if not _same(known[bar(graph, name)], expected[name]):
+            wrong.append(f"{name}: chain")
+        form = closed_form(graph, name)
+        if form is None:
+            continue
+        closed += 1
+        if not _same(evaluate(form.node, known, form.indices), expected[name]):
+            wrong.append(f"{name}: closed form with indices")
+        if form.formula is not None and not _same(trees.run(form.formula, known), expected[name]):
+            wrong.append(f"{name}: {trees.text_of(form.formula)}")
+    return wrong, closed
+
+
+def _same(found: Any, expected: Array) -> bool:
+    found = np.asarray(found)
+    if found.shape != expected.shape:
+        return False
+    scale = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
+    return bool(np.all(np.abs(found - expected) <= 1e-9 * scale))
+
+
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), deadline=None)
+@given(expressions())
+def test_random_expressions_agree_with_the_tape(case: tuple[str, dict[str, Shape]]) -> None:
+    wrong, _ = disagreements(*case)
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("tf.matmul(x, tf.expand_dims(tf.reduce_sum(x, 0), 1))", {"x": (2, 2)}),
+        ("tf.reduce_sum(tf.square(s * t - target))", {"s": (), "t": (2, 2), "target": (2, 2)}),
+        ("tf.nn.softmax(tf.matmul(x, w) + b)", {"x": (2, 3), "w": (3, 4), "b": (4,)}),
+        ("tf.linalg.trace(tf.matmul(a, tf.linalg.inv(b)))", {"a": (3, 3), "b": (3, 3)}),
+        ("x / tf.sqrt(tf.reduce_sum(x * x, -1, keepdims=True))", {"x": (2, 4)}),
+        ("tf.einsum('bij,bjk->bik', x, x)", {"x": (2, 3, 3)}),
+        ("tf.nn.relu(x) @ tf.transpose(x)", {"x": (3, 2)}),
+        ("tf.gather(x, [0, 0, 1]) * 2", {"x": (3, 2)}),
+        ("tf.linalg.trace(tf.add(x, y))", {"x": (2,), "y": (3, 1)}),
+        ("tf.where(x > 0.5, tf.sin(x), tf.cos(x))", {"x": (4,)}),
+    ],
+)
+def test_chosen_expressions_agree_with_the_tape(text: str, shapes: dict[str, Shape]) -> None:
+    wrong, closed = disagreements(text, shapes)
+    assert not wrong
+    assert closed == len(shapes)
+
+
+def test_a_wrong_closed_form_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gradcheck.explain import chain
+
+    monkeypatch.setattr(chain, "derivative", lambda _formula, _name: trees.read("2.001 * x"))
+    wrong, _ = disagreements("tf.sin(x) * x", {"x": (3,)})
+    assert any("closed" in text for text in wrong)
+    assert not any("chain" in text for text in wrong)
+
+
+def test_the_value_that_is_used_twice_gets_a_sum() -> None:
+    graph = read_graph("tf.matmul(x, tf.expand_dims(tf.reduce_sum(x, 0), 1))", {"x": (2, 2)})
+    page = explain_expression(graph)
+    text = render_text(page)
+    assert "x is used 2 times" in text
+    assert "∂L/∂x = G 1ᵀ x + 1 Gᵀ x" in text
+    assert render_latex(page).isascii()
+
+
+def test_scalar_functions_are_simplified() -> None:
+    graph = read_graph("tf.square(tf.sin(x)) + tf.square(tf.cos(x)) + x", {"x": (3,)})
+    form = closed_form(graph, "x")
+    assert form is not None
+    assert form.formula is not None
+    assert trees.text_of(form.formula) == "G"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("tf.fft(x)", "not on the list"),
+        ("tf.linalg.pinv(x)", "no declaration"),
+        ("x", "computes nothing"),
+        ("tf.matmul(x, x)", "inner sizes"),
+        ("tf.reduce_sum(x, tf.rank(x))", "plain value"),
+    ],
+)
+def test_what_cannot_be_explained_says_why(text: str, said: str) -> None:
+    with pytest.raises(ExpressionError, match=said):
+        read_graph(text, {"x": (2, 3)})
