@@ -57,10 +57,15 @@ class Evaluator:
             operands: all of them.
             values: their values, in the precision to evaluate in.
         """
+        import tensorflow as tf
+
         self._function = function
         self._values = list(values)
         self._variables = {i for i, operand in enumerate(operands) if operand.variable}
         self._moved = [i for i, operand in enumerate(operands) if operand.differentiate]
+        self._constants = [
+            None if i in self._moved else tf.constant(value) for i, value in enumerate(self._values)
+        ]
         self._dtypes = [self._values[i].dtype for i in self._moved]
         self.inputs = Layout.of([self._values[i] for i in self._moved])
         self.point = self.inputs.flatten([self._values[i] for i in self._moved])
@@ -128,9 +133,7 @@ class Evaluator:
             self._batched = self._first_that_works([self._vectorised()])
 
     def _single(self, moved: Sequence[Array]) -> list[Array]:
-        import tensorflow as tf
-
-        arguments = [tf.constant(value) for value in self._values]
+        arguments = list(self._constants)
         for position, value in zip(self._moved, moved, strict=True):
             arguments[position] = self._tensor(position, value)
         return [
@@ -147,9 +150,9 @@ class Evaluator:
         """A call per point; the conversions at both ends are done once for all of them."""
         import tensorflow as tf
 
-        arguments: list[Any] = [
-            self._tensor(position, value) for position, value in enumerate(self._values)
-        ]
+        arguments: list[Any] = list(self._constants)
+        for position in self._variables:
+            arguments[position] = tf.Variable(self._values[position])
         columns = [tf.unstack(tf.constant(array)) for array in stacked]
         collected: list[list[Any]] = [[] for _ in self.outputs.shapes]
         for tensors in zip(*columns, strict=True):
@@ -229,16 +232,12 @@ class Evaluator:
                 broadcasting aligns shapes at their ends.
             stack_all: give the operands that are not moved a leading axis too.
         """
-        import tensorflow as tf
 
         def batched(stacked: list[Array]) -> Any:
-            rows = len(stacked[0])
-            arguments: list[Any] = []
-            for value in self._values:
-                if stack_all:
-                    arguments.append(_align(np.stack([value] * rows), value.shape, pad_to))
-                else:
-                    arguments.append(tf.constant(value))
+            arguments: list[Any] = list(self._constants)
+            if stack_all:
+                rows = len(stacked[0])
+                arguments = [_align(np.stack([v] * rows), v.shape, pad_to) for v in self._values]
             for position, array, shape in zip(
                 self._moved, stacked, self.inputs.shapes, strict=True
             ):
@@ -251,10 +250,8 @@ class Evaluator:
         """TensorFlow's own vectorisation of the function, traced once."""
         import tensorflow as tf
 
-        constants = [tf.constant(value) for value in self._values]
-
         def one(tensors: Sequence[Any]) -> list[Any]:
-            arguments = list(constants)
+            arguments = list(self._constants)
             for position, tensor in zip(self._moved, tensors, strict=True):
                 arguments[position] = tensor
             return differentiable_outputs(call(self._function, arguments))

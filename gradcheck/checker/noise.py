@@ -52,6 +52,9 @@ BITS = (8, 11, 24)
 NEGLIGIBLE = 2.0**-40
 """Outputs below this share of the largest one say nothing about the noise of the others."""
 
+OUTPUTS = 2**15
+"""How many outputs are looked at together."""
+
 WILD = 0.1
 """Share of wild outputs from which on a function is hopeless."""
 
@@ -145,6 +148,16 @@ def _over_lines(base: Array, outputs: Array, count: int) -> tuple[Array, Array, 
 
     Wild is one that varies over less than the spacing of the shortest line.
     """
+    # Outputs have nothing to do with each other here: a part at a time keeps the memory bounded.
+    parts = [
+        _over_lines_of(base[i : i + OUTPUTS], outputs[:, i : i + OUTPUTS], count)
+        for i in range(0, len(base), OUTPUTS)
+    ]
+    level, seen, wild = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return level, seen, wild
+
+
+def _over_lines_of(base: Array, outputs: Array, count: int) -> tuple[Array, Array, Array]:
     lines = np.empty((count, POINTS, len(base)))
     lines[:, 0], lines[:, 1:] = base, outputs.reshape(count, POINTS - 1, len(base))
     # By powers of two to the size of one: squares of very large or small numbers are no numbers.

@@ -87,4 +87,8 @@ def find(name: str) -> Op | None:
 
 @cache
 def _by_name() -> Mapping[str, Op]:
-    return {key: op for op in all_ops() for key in (op.name, op.tf, *op.aliases)}
+    return {key: op for op in all_ops() for key in _names_of(op)}
+
+
+def _names_of(op: Op) -> tuple[str, ...]:
+    return (op.name,) if op.is_part else (op.name, op.tf, *op.aliases)

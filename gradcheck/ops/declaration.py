@@ -107,6 +107,9 @@ class Op:
     """The args (not in `args`) that a spec must give."""
     aliases: tuple[str, ...] = ()
     """Other dotted TensorFlow names of the same callable."""
+    is_part: bool = False
+    """Whether this is only a part of what the callable does, as singular values are of an SVD: then
+    its TensorFlow name does not lead here."""
     build: Callable[[Any, list[Any], Mapping[str, Any]], Any] | None = None
     """`build(tf, tensors, args)` where a plain call by keyword does not do."""
     pitfalls: tuple[str, ...] = ()

@@ -320,6 +320,7 @@ OPS = (
     Op(
         name="svdvals",
         tf="tf.linalg.svd",
+        is_part=True,
         family="linalg",
         summary="s = the singular values of A",
         inputs=(Parameter("tensor"),),

@@ -289,6 +289,7 @@ OPS = (
     Op(
         name="layer_norm",
         tf="tf.keras.layers.LayerNormalization",
+        is_part=True,
         family="nn",
         summary="y = (x - μ)/√(σ² + ε)·scale + offset, along the last axis",
         inputs=(Parameter("x"), Parameter("scale"), Parameter("offset")),
