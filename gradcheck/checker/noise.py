@@ -58,8 +58,8 @@ OUTPUTS = 2**15
 WILD = 0.1
 """Share of wild outputs from which on a function is hopeless."""
 
-ASSUMED = 2.0**-50
-"""Relative noise of a function that computes in double precision and loses two bits at most."""
+ASSUMED = 2.0**-52
+"""Relative noise of a function that computes in double precision and loses nothing."""
 
 SCATTERED = 6
 """How many points tell how many bits a function's values have."""

@@ -203,6 +203,8 @@ def command(
     environment, facts = describe(), dict[str, str]()
     if seed is not None:
         environment["seed"] = str(seed)
+    if allow:
+        environment["allow"] = " ".join(allow)
     jobs = jobs or cores()
     limits: dict[str, Any] = {
         "jobs": jobs,

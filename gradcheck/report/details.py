@@ -92,9 +92,12 @@ def input_label(comparison: Comparison) -> str:
 
 def replay_command(case_id: str, plan: Plan) -> str:
     """The command that runs just this case again, ready to be pasted into a shell."""
-    command = f"gradcheck run {shlex.quote(case_id)}"
-    seed = plan.environment.get("seed")
-    return command if seed is None else f"{command} --seed {shlex.quote(seed)}"
+    words = ["gradcheck", "run", case_id]
+    for package in plan.environment.get("allow", "").split():
+        words += ["--allow", package]
+    if "seed" in plan.environment:
+        words += ["--seed", plan.environment["seed"]]
+    return shlex.join(words)
 
 
 def mark(result: Result) -> str:
