@@ -200,11 +200,7 @@ def command(
     selected = compile_selector(expression)
     settings = read_settings(Path.cwd())
     allowed = (*settings.allow, *allow)
-    environment, facts = describe(), dict[str, str]()
-    if seed is not None:
-        environment["seed"] = str(seed)
-    if allow:
-        environment["allow"] = " ".join(allow)
+    environment, facts = describe() | _given(seed, allow), dict[str, str]()
     jobs = jobs or cores()
     limits: dict[str, Any] = {
         "jobs": jobs,
@@ -259,6 +255,12 @@ def command(
     if not cases and not loaded.problems:
         click.echo(_nothing(expression, len(loaded.cases), shard), err=True)
     return exit_code(summary)
+
+
+def _given(seed: int | None, allow: tuple[str, ...]) -> dict[str, str]:
+    """What a command that replays a case must say again."""
+    given = {} if seed is None else {"seed": str(seed)}
+    return given | ({"allow": " ".join(allow)} if allow else {})
 
 
 def default_paths() -> tuple[str, ...]:
