@@ -8,6 +8,7 @@ does is not assumed: a probe on unrelated points compares the batched call with 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,6 +76,8 @@ class Evaluator:
         self.base = self.outputs.flatten(outputs)
         self._batched: Batched | None = None
         self._probed = False
+        self._alone: dict[int, Batched] = {}
+        """By position among the moved operands: a call with many values of this one alone."""
 
     @property
     def precision(self) -> np.dtype[Any] | None:
@@ -114,13 +117,39 @@ class Evaluator:
                 return self._rows(self._batched(stacked), len(points))
             except Exception:  # a batch of another size may not fit where the probe did
                 self._batched = None
-        return self._one_by_one(stacked)
+        return self._by_operand(points, stacked)
+
+    def _by_operand(self, points: Array, stacked: list[Array]) -> Array:
+        """Rows in which only one operand moves may share a call where others cannot."""
+        offsets = self.inputs.offsets
+        differs = np.stack(
+            [
+                (points[:, start:stop] != self.point[start:stop]).any(axis=1)
+                for start, stop in pairwise(offsets)
+            ],
+            axis=1,
+        )
+        outputs = np.empty((len(points), len(self.base)))
+        left = np.ones(len(points), dtype=bool)
+        for i, batched in self._alone.items():
+            rows = np.flatnonzero(differs[:, i] & (differs.sum(axis=1) == 1))
+            if len(rows):
+                outputs[rows] = self._rows(batched([array[rows] for array in stacked]), len(rows))
+                left[rows] = False
+        if left.any():
+            outputs[left] = self._one_by_one([array[left] for array in stacked])
+        return outputs
 
     def probe(self) -> None:
         """Find out, once, whether many points can share a call."""
         if not self._probed:
             self._probed = True
             self._batched = self._find_batched()
+            if self._batched is None and len(self._moved) > 1:
+                for i in range(len(self._moved)):
+                    found = self._first_that_works([self._stacked(None, only=i)], only=i)
+                    if found is not None:
+                        self._alone[i] = found
 
     @property
     def is_batched(self) -> bool:
@@ -190,13 +219,23 @@ class Evaluator:
             candidates.append(self._stacked(pad_to=max(ranks), stack_all=True))
         return self._first_that_works(candidates)
 
-    def _first_that_works(self, candidates: Sequence[Batched]) -> Batched | None:
-        """The first candidate that equals single calls, at the point and at an unrelated one."""
+    def _first_that_works(
+        self, candidates: Sequence[Batched], *, only: int | None = None
+    ) -> Batched | None:
+        """The first candidate that equals single calls, at the point and at an unrelated one.
+
+        Args:
+            candidates: ways to call the function with many points.
+            only: the one operand that is different there; None for all of them.
+        """
         taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
         # So many equal rows also show a function that gives something else each time.
         count = next(size for size in range(EQUAL_ROWS, 64) if size not in taken)
         rng = np.random.default_rng(len(self.point))
         other = self.point * rng.uniform(0.75, 1.0, size=len(self.point))
+        if only is not None:
+            start, stop = self.inputs.offsets[only : only + 2]
+            other[:start], other[stop:] = self.point[:start], self.point[stop:]
         points = np.stack([self.point] * (count - 1) + [other])
         stacked = [
             array.astype(dtype)
@@ -224,13 +263,16 @@ class Evaluator:
             same = (batched == single) | (np.isnan(batched) & np.isnan(single))
             return bool((same | (np.abs(batched - single) <= allowed)).all())
 
-    def _stacked(self, pad_to: int | None, *, stack_all: bool = False) -> Batched:
+    def _stacked(
+        self, pad_to: int | None, *, stack_all: bool = False, only: int | None = None
+    ) -> Batched:
         """A plain call with a leading axis on the moved operands.
 
         Args:
             pad_to: insert axes of size one so that all have this rank behind the leading one, as
                 broadcasting aligns shapes at their ends.
             stack_all: give the operands that are not moved a leading axis too.
+            only: give it to this moved operand alone; the others stay at the point.
         """
 
         def batched(stacked: list[Array]) -> Any:
@@ -238,10 +280,11 @@ class Evaluator:
             if stack_all:
                 rows = len(stacked[0])
                 arguments = [_align(np.stack([v] * rows), v.shape, pad_to) for v in self._values]
-            for position, array, shape in zip(
-                self._moved, stacked, self.inputs.shapes, strict=True
-            ):
-                arguments[position] = self._tensor(position, _align(array, shape, pad_to))
+            for i, (position, array) in enumerate(zip(self._moved, stacked, strict=True)):
+                value = _align(array, self.inputs.shapes[i], pad_to)
+                if only is not None and i != only:
+                    value = self._values[position]
+                arguments[position] = self._tensor(position, value)
             return call(self._function, arguments)
 
         return batched

@@ -81,12 +81,6 @@ class Differentiator:
         self._coarsest = np.zeros(size)
         self._largest_change = np.zeros(size)
 
-    def first_look(self) -> Estimate:
-        """Differentiate along every coordinate with the first steps only."""
-        with np.errstate(all="ignore"):
-            self._stage(np.arange(len(self._finest)), self._first_step(), may_stop_early=True)
-        return self.estimate()
-
     def run(self, known: Estimate | None = None, doubtful: Array | None = None) -> Estimate:
         """Differentiate along every coordinate, as well as the function allows.
 

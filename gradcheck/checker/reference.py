@@ -125,9 +125,9 @@ class Reference:
     def first_look(self) -> Estimate | None:
         """The derivative along every element if the function does everything right.
 
-        That is: smooth over the first steps, and with no more noise than the last digits of its
-        outputs. The bounds are then tight, and a gradient that lies within them is right. None
-        where the inputs have too many elements to move each.
+        That is, with no more noise than the last digits of its outputs. The bounds are then tight,
+        and a gradient that lies within them is right. None where the inputs have too many elements
+        to move each.
         """
         if len(self.coordinates.directions.unit) or self.evaluator.precision is not None:
             return None
@@ -140,7 +140,7 @@ class Reference:
             space,
             self._colouring,
         )
-        estimate = quick.first_look()
+        estimate = quick.run()
         if self._colouring is not None and not self._consistent(estimate):
             return None
         return estimate
