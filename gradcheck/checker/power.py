@@ -21,7 +21,8 @@ from gradcheck.checker.memory import RememberingEvaluator, RememberingTape
 from gradcheck.checker.mutations import Mutation, Scene, mutations
 from gradcheck.checker.reference import Reference
 from gradcheck.checker.reverse import check_reverse
-from gradcheck.model import CheckKind, Comparison, Fate, Mode, Planted, Power, Verdict
+from gradcheck.model import CheckKind, Comparison, Mode, Verdict
+from gradcheck.planted import Fate, Planted, Power
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

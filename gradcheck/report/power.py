@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.model import Power
+from gradcheck.planted import Power
 from gradcheck.report import numbers
 from gradcheck.report.text import clean, one_line
 from gradcheck.report.totals import split_id
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gradcheck.errors import SpecProblem
-    from gradcheck.model import Planted, Result
+    from gradcheck.model import Result
+    from gradcheck.planted import Planted
 
 VERSION = 1
 

@@ -19,7 +19,8 @@ from gradcheck.checker.compare import compare
 from gradcheck.checker.mutations import SIZES, Scene, mutations
 from gradcheck.checker.power import BLAMES, Study, measure_power
 from gradcheck.checker.problem import Operand, Problem
-from gradcheck.model import Case, Fate, Planted, Power, TargetKind, Tolerance, Verdict
+from gradcheck.model import Case, TargetKind, Tolerance, Verdict
+from gradcheck.planted import Fate, Planted, Power
 from gradcheck.spec import load
 from tests.checker.planted import planted as with_fault
 from tests.checker.planted import subject

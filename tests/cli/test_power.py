@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gradcheck.checker.power import measure_power
-from gradcheck.model import Case, Fate, Planted, Power, Result, Verdict
+from gradcheck.model import Case, Result, Verdict
+from gradcheck.planted import Fate, Planted, Power
 from tests.cli.conftest import PROBLEM, Gradcheck, Stage
 
 if TYPE_CHECKING:
