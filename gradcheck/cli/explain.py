@@ -115,7 +115,10 @@ def _op(
     op = ops.find(name)
     if op is None:
         if re.fullmatch(r"tf\.raw_ops\.\w+", name):
+            from gradcheck.explain.loading import load_quietly
             from gradcheck.explain.registered import explain_registered
+
+            load_quietly()
 
             return explain_registered(name), []
         raise UsageError(f"no op {name!r} is declared: {_nearest(name)}")
@@ -127,9 +130,10 @@ def _op(
 
         document = _with(document, op_numbers(subject, at))
     if verify:
+        from gradcheck.explain.loading import load_quietly
         from gradcheck.explain.verify import proof_section, verify_op
 
-        _quiet()
+        load_quietly()
         proofs = verify_op(subject, {k: v for k, v in at.items() if k != "G"})
         document = _with(document, proof_section(proofs))
     return document, proofs
@@ -161,9 +165,10 @@ def _expression(
 
         document = _with(document, expression_numbers(graph, at))
     if verify:
+        from gradcheck.explain.loading import load_quietly
         from gradcheck.explain.verify import proof_section, verify_expression
 
-        _quiet()
+        load_quietly()
         proofs = verify_expression(graph, {k: v for k, v in at.items() if k != "G"}, wanted=wanted)
         document = _with(document, proof_section(proofs))
     return document, proofs
@@ -195,13 +200,6 @@ def _with(document: Document, section: Any) -> Document:
     from dataclasses import replace
 
     return replace(document, sections=(*document.sections, section))
-
-
-def _quiet() -> None:
-    """TensorFlow's start-up notes are not part of an explanation."""
-    import os
-
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 def _list_ops(style: str) -> None:

@@ -27,10 +27,8 @@ def broadcasting(subject: Subject) -> list[Section]:
     for name, axes in stretched.items():
         if summed:
             lines.append(
-                f"{subject.symbols[name]} was broadcast: the formula has the output's "
-                f"shape {list(subject.shape)}, "
-                f"and is summed over axis {', '.join(map(str, axes))} back to "
-                f"{list(subject.call.shapes[name])}."
+                f"{subject.symbols[name]} was broadcast, so its gradient is summed over axis "
+                f"{', '.join(map(str, axes))}, back to shape {list(subject.call.shapes[name])}."
             )
     if summed and not lines and len(subject.call.shapes) > 1:
         lines.append(

@@ -67,7 +67,7 @@ def _data(subject: Subject) -> dict[str, Any]:
         "args": dict(subject.call.args),
         "output_shape": [list(s) for s in subject.shape] if op.outputs else list(subject.shape),
         "forward": trees.text_of(subject.forward) if subject.forward is not None else None,
-        "gradient": {n: trees.text_of(t) for n, t in subject.gradients.items()},
+        "gradient": {n: trees.text_of(t) for n, t in subject.printed.items()},
         "complex_gradient": {n: trees.text_of(t) for n, t in subject.complex_gradients.items()},
         "tangent": trees.text_of(subject.tangent) if subject.tangent is not None else None,
         "pitfalls": list(op.pitfalls),
@@ -195,13 +195,13 @@ def _changes(subject: Subject, style: Style) -> str:
 def _gradient(subject: Subject) -> tuple[Block, ...]:
     blocks: list[Block] = []
     code: list[str] = []
-    for name, tree in subject.gradients.items():
+    for name, tree in subject.printed.items():
         blocks.append(Equation(_gradient_math(subject, name, tree), text=trees.text_of(tree)))
         try:
             code.append(f"d{name} = {subject.code(name)}")
         except UnknownCode:
             code.append(f"# d{name}: no single TensorFlow call does this; see the formula")
-    words = glossary(tuple(subject.gradients.values()))
+    words = glossary(tuple(subject.printed.values()))
     if words:
         blocks.append(Bullets(words))
     blocks.append(

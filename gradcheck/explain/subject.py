@@ -183,27 +183,46 @@ class Subject:
 
     @cached_property
     def gradients(self) -> dict[str, ast.expr]:
-        """By input: the formula, for real inputs."""
+        """By input: the formula for real inputs, not yet summed where the input was broadcast."""
         formulas = self.op.formulas(self.call)
         return {name: self.tree(formulas[name]) for name in self.differentiable if name in formulas}
 
     @cached_property
+    def printed(self) -> dict[str, ast.expr]:
+        """By input: the gradient of this very call, of the input's own shape."""
+        return {name: self._summed_back(name, tree) for name, tree in self.gradients.items()}
+
+    @cached_property
     def complex_gradients(self) -> dict[str, ast.expr]:
-        """By input: the formula where it differs for complex inputs."""
+        """By input: the gradient where it differs for complex inputs."""
         formulas = self.op.formulas(self.call)
         return {
-            name: tree
+            name: self._summed_back(name, tree)
             for name in self.gradients
             if trees.text_of(tree := self.complex_tree(formulas[name]))
             != trees.text_of(self.gradients[name])
         }
 
-    def executable(self, name: str) -> ast.expr:
-        """The gradient of an input, summed back to its shape where it was broadcast."""
-        gradient = self.gradients[name]
-        if not is_elementwise(self.op) and self.op.name not in ("matmul", "where", "matvec"):
+    def _summed_back(self, name: str, gradient: ast.expr) -> ast.expr:
+        """The formula, with the sum over the axes along which this very input was broadcast."""
+        shape, out = self.call.shapes[name], tuple(self.shape)
+        if is_elementwise(self.op) or self.op.name == "where":
+            full = out
+        elif self.op.name == "matmul":
+            full = (*out[:-2], *shape[-2:])
+        elif self.op.name == "matvec":
+            full = (*out[:-1], *shape[-2 if name == "a" else -1 :])
+        else:
             return gradient
-        return trees.call("unbroadcast", gradient, trees.read(repr(list(self.call.shapes[name]))))
+        added = len(full) - len(shape)
+        if added:
+            axes = list(range(added))
+            gradient = trees.call("sum", gradient, trees.read(repr(axes if added > 1 else 0)))
+        stretched = [i for i, size in enumerate(shape) if size != full[added + i]]
+        if stretched:
+            axis = trees.read(repr(stretched if len(stretched) > 1 else stretched[0]))
+            gradient = trees.call("sum", gradient, axis, trees.read("True"))
+        return gradient
 
     @cached_property
     def tangent(self) -> ast.expr | None:
@@ -270,7 +289,7 @@ class Subject:
         shapes = dict(self.call.shapes)
         if not self.op.outputs:
             shapes |= {"G": self.shape, "out": self.shape}
-        return declared[name] if name in declared else tensorflow_code(self.gradients[name], shapes)
+        return declared[name] if name in declared else tensorflow_code(self.printed[name], shapes)
 
     def known(self) -> dict[str, Value | Any]:
         """The names of formulas for the calculus."""

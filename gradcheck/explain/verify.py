@@ -88,7 +88,7 @@ def verify_op(
     printed: dict[str, list[tuple[str, Printed]]] = {}
     for name in subject.gradients:
         formulas: list[tuple[str, Printed]] = [
-            ("formula", functools.partial(_run, subject.executable(name)))
+            ("formula", functools.partial(_run, subject.printed[name]))
         ]
         steps = gradient_steps(subject, name)
         if steps is not None and not subject.op.derivation:

@@ -45,7 +45,9 @@ def test_arguments_change_the_formula(gradcheck: Gradcheck) -> None:
 def test_shapes_say_what_broadcasting_adds(gradcheck: Gradcheck) -> None:
     said = " ".join(gradcheck("explain", "add", "--shape", "x=3,4", "--shape", "y=4").out.split())
     assert "∂L/∂y[m] = Σᵢ G[i,m]" in said
-    assert "summed over axis 0 back to [4]" in said
+    assert "summed over axis 0, back to shape [4]" in said
+    assert "∂L/∂y = sum₀(G)" in said
+    assert "dy = tf.reduce_sum(G, 0)" in said
 
 
 def test_an_expression_is_explained_and_followed_in_numbers(gradcheck: Gradcheck) -> None:

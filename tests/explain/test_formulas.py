@@ -61,7 +61,7 @@ def test_every_printed_formula_agrees_with_the_tape(use: Use) -> None:
     assert subject.gradients.keys() == point.tape.keys()
     for name, tape in point.tape.items():
         kind = structure(use, name)
-        found = within(trees.run(subject.executable(name), values), kind)
+        found = within(trees.run(subject.printed[name], values), kind)
         assert apart(found, within(tape, kind)) < TOLERANCE
         steps = gradient_steps(subject, name)
         if steps is None:

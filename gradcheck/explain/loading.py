@@ -1,0 +1,20 @@
+"""TensorFlow, loaded where an explanation needs it, without its start-up notes."""
+
+from __future__ import annotations
+
+import os
+
+
+def load_quietly() -> None:
+    """Load TensorFlow; what it prints meanwhile, which no setting keeps back, goes nowhere."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        import tensorflow as tf
+
+        tf.zeros([])  # the first op has notes of its own
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
