@@ -118,3 +118,19 @@ def test_complex64(tf: Any) -> None:
     assert gradcheck.check(tf.exp, z).verdict == "pass"
     wrong = planted(tf.exp, lambda gs: [tf.math.conj(gs[0])])
     assert gradcheck.check(wrong, z).verdict == "mismatch"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "share"), [("bfloat16", 0.01), ("float16", 0.002), ("float32", 1e-6)]
+)
+def test_a_small_factor_in_low_precision_alone_shows_in_all_elements_together(
+    tf: Any, dtype: str, share: float
+) -> None:
+    def a_little_more(gradients: list[Any]) -> list[Any]:
+        (g,) = gradients
+        return [g * tf.cast(1 + share, g.dtype) if g.dtype.name == dtype else g]
+
+    for seed in range(5):
+        x = tf.cast(np.random.default_rng(seed).standard_normal(40), dtype)
+        assert gradcheck.check(planted(tf.tanh, a_little_more), x, seed=seed).verdict == "mismatch"
+        assert gradcheck.check(tf.tanh, x, seed=seed).verdict == "pass"
