@@ -22,7 +22,6 @@ from gradcheck.model import (
     Scalar,
     Tolerance,
     Upstream,
-    Verdict,
 )
 
 if TYPE_CHECKING:
@@ -257,4 +256,4 @@ def _member(kind: Any, text: str, what: str) -> Any:
         raise UsageError(message) from None
 
 
-__all__ = ["Verdict", "assert_gradients", "check", "describe"]
+__all__ = ["assert_gradients", "check", "describe"]

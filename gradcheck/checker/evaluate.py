@@ -72,7 +72,6 @@ class Evaluator:
         self.point = self.inputs.flatten([self._values[i] for i in self._moved])
         outputs = self._single([self._values[i] for i in self._moved])
         self.outputs = Layout.of(outputs)
-        self.output_dtypes = [output.dtype for output in outputs]
         self.base = self.outputs.flatten(outputs)
         self._batched: Batched | None = None
         self._probed = False

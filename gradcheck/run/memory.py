@@ -1,7 +1,7 @@
 """How much memory a worker holds, and how much it may.
 
-The limit is on what is really used, looked at from outside: TensorFlow reserves tens of gigabytes
-of addresses that it never touches, so a limit on addresses (RLIMIT_AS) would end it at once.
+The limit is on what is really used, looked at from outside. A limit on addresses (RLIMIT_AS) would
+be on something else: after its first op TensorFlow has reserved 1.8 GB of them and uses 0.6.
 """
 
 from __future__ import annotations
