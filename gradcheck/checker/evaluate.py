@@ -1,27 +1,26 @@
 """A function under test as a map from rows of numbers to rows of numbers.
 
-Numeric differentiation calls the function thousands of times at nearby points. Most TensorFlow
-functions take a leading batch axis, so all the points can go through one call. Whether this one
-does is not assumed: a probe on unrelated points compares the batched call with single ones.
+Numeric differentiation calls the function thousands of times at nearby points. Whether many of them
+can share a call is not assumed: the first rows of a batch are a probe, which must equal single
+calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.calls import Batched, Calls
 from gradcheck.checker.layout import Layout
-from gradcheck.checker.tensors import Function, call, differentiable_outputs, is_floating
-from gradcheck.model import Array, Shape
+from gradcheck.checker.tensors import Function, is_floating
+from gradcheck.model import Array
 
 if TYPE_CHECKING:
-    from gradcheck.checker.problem import Operand
+    from collections.abc import Iterable, Sequence
 
-Batched = Callable[[list[Array]], Any]
-"""Stacked values of the moved operands to whatever the function returns for them."""
+    from gradcheck.checker.problem import Operand
 
 PROBE_TOLERANCE = 1e-12
 """How far a batched call may be from single ones, relative to the largest output: summation in
@@ -30,19 +29,27 @@ another order is all that may differ."""
 CHUNK = 2**22
 """How many numbers go through one call, inputs and outputs together."""
 
-EQUAL_ROWS = 17
-"""Rows of the probe, all but one of them the same."""
+PROBE, OTHERS = 17, (3, 9, 16)
+"""Rows of the probe: the point itself, but for a few rows of an unrelated one. Rows that ought to
+be equal also show a function that gives something else each time."""
 
 WORTH_PROBING = 4
 """Points from which on a call looks for a batched form."""
+
+CALLS, MORE_CALLS = 3, 16
+"""How often a function that takes no batches is called again to see whether it repeats itself; more
+often if chance can do much."""
+
+FEW_OUTPUTS = 4
+"""So few outputs can agree by chance."""
 
 TRACING_PAYS = 2_000
 """Single calls from which on tracing a vectorised version is worth its cost. A number and not a
 time: the two ways differ in the last digits, and a result must not depend on a clock."""
 
 
-class ShapeChanges(Exception):  # noqa: N818  (it becomes a verdict)
-    """The function's outputs have other shapes at other points."""
+class NotDeterministic(Exception):  # noqa: N818  (it becomes a verdict)
+    """The function or its gradient is another one each time."""
 
 
 class Evaluator:
@@ -51,30 +58,15 @@ class Evaluator:
     def __init__(
         self, function: Function, operands: Sequence[Operand], values: Sequence[Array]
     ) -> None:
-        """Evaluate once at the point itself; raises whatever the function raises.
-
-        Args:
-            function: takes a tensor per operand.
-            operands: all of them.
-            values: their values, in the precision to evaluate in.
-        """
-        import tensorflow as tf
-
-        self._function = function
-        self._values = list(values)
-        self._variables = {i for i, operand in enumerate(operands) if operand.variable}
-        self._moved = [i for i, operand in enumerate(operands) if operand.differentiate]
-        self._constants = [
-            None if i in self._moved else tf.constant(value) for i, value in enumerate(self._values)
-        ]
-        self._dtypes = [self._values[i].dtype for i in self._moved]
-        self.inputs = Layout.of([self._values[i] for i in self._moved])
-        self.point = self.inputs.flatten([self._values[i] for i in self._moved])
-        outputs = self._single([self._values[i] for i in self._moved])
-        self.outputs = Layout.of(outputs)
-        self.base = self.outputs.flatten(outputs)
-        self._batched: Batched | None = None
+        """Evaluate once at the point itself; the arguments are those of `Calls`."""
+        self._calls = Calls(function, operands, values)
+        self._dtypes = [value.dtype for value in self._calls.at_point]
+        self.inputs = Layout.of(self._calls.at_point)
+        self.point = self.inputs.flatten(self._calls.at_point)
+        self.outputs = Layout.of(self._calls.outputs)
+        self.base = self.outputs.flatten(self._calls.outputs)
         self._probed = False
+        self._batched: Batched | None = None
         self._alone: dict[int, Batched] = {}
         """By position among the moved operands: a call with many values of this one alone."""
 
@@ -82,7 +74,9 @@ class Evaluator:
     def precision(self) -> np.dtype[Any] | None:
         """What the moved values are rounded to; None for double precision."""
         for dtype in self._dtypes:
-            if is_floating(dtype) and dtype != np.float64:
+            if dtype == np.float64:
+                continue
+            if is_floating(dtype):
                 return dtype
             if dtype == np.complex64:
                 return np.dtype(np.float32)
@@ -91,10 +85,6 @@ class Evaluator:
     def dtype(self, position: int) -> np.dtype[Any]:
         """What the moved operand at this position is evaluated in."""
         return self._dtypes[position]
-
-    def again(self) -> Array:
-        """The outputs at the point once more: a deterministic function repeats itself."""
-        return self.outputs.flatten(self._single([self._values[i] for i in self._moved]))
 
     def __call__(self, points: Array) -> Array:
         """Rows of outputs for rows of points."""
@@ -106,209 +96,130 @@ class Evaluator:
         chunks = [self._chunk(points[i : i + size]) for i in range(0, len(points), size)]
         return np.concatenate(chunks)
 
-    def _chunk(self, points: Array) -> Array:
-        stacked = [
-            array.astype(dtype, copy=False)
-            for array, dtype in zip(self.inputs.unflatten_rows(points), self._dtypes, strict=True)
-        ]
-        if self._batched is not None:
-            try:
-                return self._rows(self._batched(stacked), len(points))
-            except Exception:  # a batch of another size may not fit where the probe did
-                self._batched = None
-        return self._by_operand(points, stacked)
-
-    def _by_operand(self, points: Array, stacked: list[Array]) -> Array:
-        """Rows in which only one operand moves may share a call where others cannot."""
-        offsets = self.inputs.offsets
-        differs = np.stack(
-            [
-                (points[:, start:stop] != self.point[start:stop]).any(axis=1)
-                for start, stop in pairwise(offsets)
-            ],
-            axis=1,
-        )
-        outputs = np.empty((len(points), len(self.base)))
-        left = np.ones(len(points), dtype=bool)
-        for i, batched in self._alone.items():
-            rows = np.flatnonzero(differs[:, i] & (differs.sum(axis=1) == 1))
-            if len(rows):
-                outputs[rows] = self._rows(batched([array[rows] for array in stacked]), len(rows))
-                left[rows] = False
-        if left.any():
-            outputs[left] = self._one_by_one([array[left] for array in stacked])
-        return outputs
-
     def probe(self) -> None:
         """Find out, once, whether many points can share a call."""
-        if not self._probed:
-            self._probed = True
-            self._batched = self._find_batched()
-            if self._batched is None and len(self._moved) > 1:
-                for i in range(len(self._moved)):
-                    found = self._first_that_works([self._stacked(None, only=i)], only=i)
-                    if found is not None:
-                        self._alone[i] = found
+        if self._probed:
+            return
+        self._probed = True
+        if not self.outputs.shapes:
+            return
+        self._batched = self._first_that_works(self._calls.all_together())
+        if self._batched is not None:
+            return
+        if len(self._dtypes) > 1:
+            for i in range(len(self._dtypes)):
+                found = self._first_that_works(self._calls.one_operand(i), only=i)
+                if found is not None:
+                    self._alone[i] = found
+        # The probe of a batched call has seen the function repeat itself; this one has not.
+        self.must_repeat(MORE_CALLS if self.base.size <= FEW_OUTPUTS else CALLS)
 
     @property
     def is_batched(self) -> bool:
         """Whether many points share a call, as far as is known."""
         return self._batched is not None
 
+    def must_repeat(self, calls: int) -> None:
+        """Raise NotDeterministic unless the function gives the same at the point each time."""
+        again = self(np.repeat(self.point[np.newaxis], calls, axis=0))
+        # A batched call may round differently from a single one, but its rows are alike.
+        first = again[0] if self.is_batched else self.base
+        with np.errstate(all="ignore"):
+            same = (again == first) | (np.isnan(again) & np.isnan(first))
+            apart = float(np.max(np.abs(np.where(same, 0.0, again - first)), initial=0.0))
+        if apart > 0:
+            raise NotDeterministic(
+                "the function is not deterministic: calls with the same inputs differ by "
+                f"{apart:.3g}. Fix its seed (tf.random.stateless_…), or switch the randomness off "
+                "for the check"
+            )
+
     def expect(self, evaluations: int) -> None:
         """Say how many single calls are to come, so that tracing is weighed against them."""
         if self._probed and self._batched is None and evaluations > TRACING_PAYS:
-            self._batched = self._first_that_works([self._vectorised()])
-
-    def _single(self, moved: Sequence[Array]) -> list[Array]:
-        arguments = list(self._constants)
-        for position, value in zip(self._moved, moved, strict=True):
-            arguments[position] = self._tensor(position, value)
-        return [
-            output.numpy() for output in differentiable_outputs(call(self._function, arguments))
-        ]
-
-    def _tensor(self, position: int, value: Array) -> Any:
-        """A tensor, or the variable that the function may insist on."""
-        import tensorflow as tf
-
-        return tf.Variable(value) if position in self._variables else tf.constant(value)
-
-    def _one_by_one(self, stacked: Sequence[Array]) -> Array:
-        """A call per point; the conversions at both ends are done once for all of them."""
-        import tensorflow as tf
-
-        arguments: list[Any] = list(self._constants)
-        for position in self._variables:
-            arguments[position] = tf.Variable(self._values[position])
-        columns = [tf.unstack(tf.constant(array)) for array in stacked]
-        collected: list[list[Any]] = [[] for _ in self.outputs.shapes]
-        for tensors in zip(*columns, strict=True):
-            for position, tensor in zip(self._moved, tensors, strict=True):
-                if position in self._variables:
-                    arguments[position].assign(tensor)
-                else:
-                    arguments[position] = tensor
-            outputs = differentiable_outputs(call(self._function, arguments))
-            if [tuple(output.shape) for output in outputs] != list(self.outputs.shapes):
-                raise ShapeChanges(
-                    "the shapes of the outputs depend on the values of the inputs, and change "
-                    "around this point: there is no derivative to compare with"
-                )
-            for kept, output in zip(collected, outputs, strict=True):
-                kept.append(output)
-        return self._rows([tf.stack(outputs) for outputs in collected], len(stacked[0]))
-
-    def _rows(self, structure: Any, rows: int) -> Array:
-        """Stacked outputs as rows; raises ValueError when the shapes are not those expected."""
-        arrays = [output.numpy() for output in differentiable_outputs(structure)]
-        expected = [(rows, *shape) for shape in self.outputs.shapes]
-        if [array.shape for array in arrays] != expected:
-            raise ValueError("the batched outputs have other shapes")
-        return self.outputs.flatten_rows(arrays)
-
-    def _find_batched(self) -> Batched | None:
-        if not self.outputs.shapes:
-            return None
-        ranks = [len(shape) for shape in self.inputs.shapes]
-        candidates = [self._stacked(pad_to=None)]
-        if len(set(ranks)) > 1:
-            candidates.insert(0, self._stacked(pad_to=max(ranks)))
-        if len(self._moved) < len(self._values):
-            candidates.append(self._stacked(pad_to=max(ranks), stack_all=True))
-        return self._first_that_works(candidates)
+            self._batched = self._first_that_works([self._calls.vectorised()])
 
     def _first_that_works(
-        self, candidates: Sequence[Batched], *, only: int | None = None
+        self, candidates: Iterable[Batched], *, only: int | None = None
     ) -> Batched | None:
         """The first candidate that equals single calls, at the point and at an unrelated one.
 
         Args:
             candidates: ways to call the function with many points.
-            only: the one operand that is different there; None for all of them.
+            only: the one operand that is different at the unrelated point; None for all of them.
         """
-        taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
-        # So many equal rows also show a function that gives something else each time.
-        count = next(size for size in range(EQUAL_ROWS, 64) if size not in taken)
         rng = np.random.default_rng(len(self.point))
         other = self.point * rng.uniform(0.75, 1.0, size=len(self.point))
         if only is not None:
             start, stop = self.inputs.offsets[only : only + 2]
             other[:start], other[stop:] = self.point[:start], self.point[stop:]
-        points = np.stack([self.point] * (count - 1) + [other])
-        stacked = [
-            array.astype(dtype)
-            for array, dtype in zip(self.inputs.unflatten_rows(points), self._dtypes, strict=True)
-        ]
         try:
-            alone = self._one_by_one([array[-1:] for array in stacked])
+            alone = self._rows(self._calls.one_by_one(self._stacked(other[np.newaxis])))[0]
         except Exception:  # not defined there: nothing to compare with
             return None
-        single = np.concatenate([np.stack([self.base] * (count - 1)), alone])
-        finite = np.isfinite(single)
-        allowed = PROBE_TOLERANCE * float(np.max(np.abs(single[finite]), initial=0.0))
+        # A number of rows that is no size of an axis: a batch must not pass for one.
+        taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
+        count = next(size for size in range(PROBE, 64) if size not in taken)
+        probe = np.repeat(self.point[np.newaxis], count, axis=0)
+        expected = np.repeat(self.base[np.newaxis], count, axis=0)
+        probe[OTHERS, :], expected[OTHERS, :] = other, alone
+        allowed = PROBE_TOLERANCE * float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
         if self.precision is not None:
             allowed *= 2.0**29
-        return next((c for c in candidates if self._equals(c, stacked, single, allowed)), None)
+        stacked = self._stacked(probe)
+        for candidate in candidates:
+            try:
+                outputs = self._rows(candidate(stacked))
+            except Exception:  # this function does not take a batch in this way
+                continue
+            if _equal(outputs, expected, allowed):
+                return candidate
+        return None
 
-    def _equals(
-        self, candidate: Batched, stacked: list[Array], single: Array, allowed: float
-    ) -> bool:
-        try:
-            batched = self._rows(candidate(stacked), len(single))
-        except Exception:  # this function does not take a batch in this way
-            return False
-        with np.errstate(invalid="ignore"):
-            same = (batched == single) | (np.isnan(batched) & np.isnan(single))
-            return bool((same | (np.abs(batched - single) <= allowed)).all())
+    def _chunk(self, points: Array) -> Array:
+        stacked = self._stacked(points)
+        if self._batched is not None:
+            try:
+                return self._rows(self._batched(stacked))
+            except Exception:  # a batch of another size may not fit where the probe did
+                self._batched = None
+        return self._by_operand(points, stacked)
 
-    def _stacked(
-        self, pad_to: int | None, *, stack_all: bool = False, only: int | None = None
-    ) -> Batched:
-        """A plain call with a leading axis on the moved operands.
+    def _by_operand(self, points: Array, stacked: list[Array]) -> Array:
+        """Rows in which only one operand moves may share a call where others cannot."""
+        outputs = np.empty((len(points), len(self.base)))
+        left = np.ones(len(points), dtype=bool)
+        if self._alone:
+            moves = points != self.point
+            differs = np.stack(
+                [moves[:, start:stop].any(axis=1) for start, stop in pairwise(self.inputs.offsets)],
+                axis=1,
+            )
+            single = differs.sum(axis=1) == 1
+            for i, batched in self._alone.items():
+                rows = np.flatnonzero(differs[:, i] & single)
+                if len(rows):
+                    outputs[rows] = self._rows(batched([array[rows] for array in stacked]))
+                    left[rows] = False
+        if left.any():
+            outputs[left] = self._rows(self._calls.one_by_one([array[left] for array in stacked]))
+        return outputs
 
-        Args:
-            pad_to: insert axes of size one so that all have this rank behind the leading one, as
-                broadcasting aligns shapes at their ends.
-            stack_all: give the operands that are not moved a leading axis too.
-            only: give it to this moved operand alone; the others stay at the point.
-        """
+    def _stacked(self, points: Array) -> list[Array]:
+        """Rows as values of the moved operands, in the precision of each."""
+        return [
+            array.astype(dtype, copy=False)
+            for array, dtype in zip(self.inputs.unflatten_rows(points), self._dtypes, strict=True)
+        ]
 
-        def batched(stacked: list[Array]) -> Any:
-            arguments: list[Any] = list(self._constants)
-            if stack_all:
-                rows = len(stacked[0])
-                arguments = [_align(np.stack([v] * rows), v.shape, pad_to) for v in self._values]
-            for i, (position, array) in enumerate(zip(self._moved, stacked, strict=True)):
-                value = _align(array, self.inputs.shapes[i], pad_to)
-                if only is not None and i != only:
-                    value = self._values[position]
-                arguments[position] = self._tensor(position, value)
-            return call(self._function, arguments)
-
-        return batched
-
-    def _vectorised(self) -> Batched:
-        """TensorFlow's own vectorisation of the function, traced once."""
-        import tensorflow as tf
-
-        def one(tensors: Sequence[Any]) -> list[Any]:
-            arguments = list(self._constants)
-            for position, tensor in zip(self._moved, tensors, strict=True):
-                arguments[position] = tensor
-            return differentiable_outputs(call(self._function, arguments))
-
-        # What it says about ops that it cannot vectorise is no concern of the user's.
-        tf.get_logger().setLevel("CRITICAL")
-
-        @tf.function(reduce_retracing=True)  # type: ignore[untyped-decorator]  # no types in TF
-        def many(stacked: list[Any]) -> Any:
-            return tf.vectorized_map(one, stacked)
-
-        return lambda stacked: many([tf.constant(array) for array in stacked])
+    def _rows(self, stacked: list[Array]) -> Array:
+        return self.outputs.flatten_rows(stacked)
 
 
-def _align(array: Array, shape: Shape, rank: int | None) -> Array:
-    if rank is None or len(shape) >= rank:
-        return array
-    return array.reshape(len(array), *(1,) * (rank - len(shape)), *shape)
+def _equal(found: Array, expected: Array, allowed: float) -> bool:
+    with np.errstate(invalid="ignore"):
+        same = np.abs(found - expected) <= allowed
+        if same.all():
+            return True
+        same |= (found == expected) | (np.isnan(found) & np.isnan(expected))
+    return bool(same.all())

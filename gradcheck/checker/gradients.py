@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker.analytic import GradientRaised
-from gradcheck.checker.evaluate import ShapeChanges
+from gradcheck.checker.calls import ShapeChanges
+from gradcheck.checker.evaluate import NotDeterministic
 from gradcheck.checker.forward import check_forward
 from gradcheck.checker.precision import LowPrecisionRaised
 from gradcheck.checker.reference import Reference
-from gradcheck.checker.reverse import NotDeterministic, check_reverse
+from gradcheck.checker.reverse import check_reverse
 from gradcheck.checker.second import gradient_problem
 from gradcheck.checker.tensors import FunctionRaised, explain_exception
 from gradcheck.errors import GradcheckError
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradcheck.checker.problem import Problem
-
-CALLS, MORE_CALLS, SUSPICIOUS_CALLS = 3, 16, 32
-"""How often a function is called again to see whether it repeats itself: at first, at first if
-chance can do much, and before its gradient is blamed."""
-
-FEW_OUTPUTS = 4
-"""So few outputs can agree by chance."""
-
 
 def check_problem(problem: Problem, name: str) -> Result:
     """Check every derivative that the problem asks for; never raises for what the function does."""
@@ -89,10 +82,6 @@ def _reference(problem: Problem) -> Reference:
     if not reference.evaluator.outputs.shapes:
         raise _Ended(Verdict.ERROR, "the function returns no floating-point or complex tensor")
     reference.evaluator.probe()
-    if not reference.evaluator.is_batched:
-        # (The probe of a batched call has seen it repeat itself.)
-        few = reference.evaluator.base.size <= FEW_OUTPUTS
-        _must_repeat(reference, calls=MORE_CALLS if few else CALLS)
     if reference.evaluator.base.size and np.isnan(reference.evaluator.base).all():
         raise _Ended(
             Verdict.INCONCLUSIVE,
@@ -101,24 +90,8 @@ def _reference(problem: Problem) -> Reference:
     return reference
 
 
-def _must_repeat(reference: Reference, calls: int) -> None:
-    """A function that gives something else each time cannot be differentiated."""
-    apart = reference.unrepeatable(calls)
-    if apart > 0:
-        raise _Ended(
-            Verdict.INCONCLUSIVE,
-            f"the function is not deterministic: calls with the same inputs differ by {apart:.3g}. "
-            "Fix its seed (tf.random.stateless_…), or switch the randomness off for the check",
-        )
-
-
 def _reverse(problem: Problem) -> list[Comparison]:
-    reference = _reference(problem)
-    comparisons = check_reverse(problem, reference)
-    if not all(comparison.verdict is Verdict.PASS for comparison in comparisons):
-        # A few calls can agree by chance (a coin that fell the same way): before blame, ask again.
-        _must_repeat(reference, calls=SUSPICIOUS_CALLS)
-    return comparisons
+    return check_reverse(problem, _reference(problem))
 
 
 def _forward(problem: Problem) -> list[Comparison]:

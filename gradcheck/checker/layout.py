@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,14 +44,14 @@ class Layout:
     def sizes(self) -> list[int]:
         """How many real numbers each tensor takes."""
         return [
-            int(np.prod(shape, dtype=np.int64)) * (2 if is_complex else 1)
+            prod(shape) * (2 if is_complex else 1)
             for shape, is_complex in zip(self.shapes, self.complex_, strict=True)
         ]
 
     @cached_property
     def offsets(self) -> list[int]:
         """Where each tensor starts, and the total at the end."""
-        return [0, *np.cumsum(self.sizes, dtype=np.int64).tolist()]
+        return [0, *accumulate(self.sizes)]
 
     def flatten(self, arrays: Sequence[Array]) -> Array:
         """The arrays as one vector."""
@@ -61,10 +63,12 @@ class Layout:
         rows = stacked[0].shape[0] if stacked else 1
         parts = []
         for array, is_complex, shape in zip(stacked, self.complex_, self.shapes, strict=True):
-            flat = array.reshape(rows, int(np.prod(shape, dtype=np.int64)))
+            flat = array.reshape(rows, prod(shape))
             if is_complex:
                 flat = np.ascontiguousarray(flat, dtype=np.complex128).view(np.float64)
             parts.append(flat.astype(np.float64, copy=False))
+        if len(parts) == 1:
+            return parts[0]
         return np.concatenate(parts, axis=1) if parts else np.zeros((rows, 0))
 
     def unflatten_rows(self, rows: Array) -> list[Array]:

@@ -47,6 +47,9 @@ SMALLEST_STEP = 2.0**-46
 UNIT_STEP = 0.25
 """First step for a function that stands still over the size of its inputs."""
 
+SMALL = 2**12
+"""Entries (coordinates times outputs) up to which another call costs more than needless steps."""
+
 CHUNK = 2**22
 """How many numbers (points and outputs) are held in memory at once."""
 
@@ -97,6 +100,18 @@ class Differentiator:
             if not self._best.scale.any() and np.isinf(self._space.room_down).all():
                 # Nothing moves over the size of the inputs: look over the size of one.
                 self._stage(columns, np.full(len(columns), UNIT_STEP))
+        return self.refine()
+
+    def glance(self) -> Estimate:
+        """Differentiate along every coordinate with one stage of steps."""
+        with np.errstate(all="ignore"):
+            columns = np.arange(len(self._finest))
+            self._stage(columns, self._first_step(), may_stop_early=True)
+        return self.estimate()
+
+    def refine(self) -> Estimate:
+        """More stages where the last one left much to be desired."""
+        with np.errstate(all="ignore"):
             for _ in range(MAX_STAGES):
                 columns, steps = self._next_stage()
                 if not len(columns):
@@ -228,7 +243,7 @@ class Differentiator:
         self._finest[columns] = np.minimum(self._finest[columns], first)
         self._coarsest[columns] = np.maximum(self._coarsest[columns], first)
         ladder = first[:, np.newaxis] * 0.5 ** np.arange(STEPS)
-        if may_stop_early:
+        if may_stop_early and len(columns) * len(self._mover.base) > SMALL:
             # Most functions that people check are linear in each input: two steps tell.
             moves = self._mover.moves(columns, ladder[:, :2])
             stage = judge(moves)

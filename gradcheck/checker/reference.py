@@ -72,7 +72,7 @@ class Reference:
         """
         other = copy(self)
         other.problem = problem
-        for searched in ("elements", "directions"):
+        for searched in ("elements", "directions", "first_sight"):
             other.__dict__.pop(searched, None)
         return other
 
@@ -86,16 +86,6 @@ class Reference:
         """By coordinate: whether the element it moves is finite."""
         finite: Array = np.isfinite(self.evaluator.point[self.coordinates.space.positions[:, 0]])
         return finite
-
-    def unrepeatable(self, calls: int) -> float:
-        """By how much calls at the same point differ: zero for a deterministic function."""
-        with np.errstate(all="ignore"):
-            again = self.evaluator(np.repeat(self.evaluator.point[np.newaxis], calls, axis=0))
-            # A batched call may round differently from a single one, but its rows are alike.
-            first = again[0] if self.evaluator.is_batched else self.evaluator.base
-            same = (again == first) | (np.isnan(again) & np.isnan(first))
-            apart = np.abs(np.where(same, 0.0, again - first))
-            return float(np.max(apart, initial=0.0))
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -122,8 +112,9 @@ class Reference:
         rough = self.noise.relative > ROUGH
         return self._differentiator(self.coordinates.space, None if rough else self._colouring)
 
-    def first_look(self) -> Estimate | None:
-        """The derivative along every element if the function does everything right.
+    @cached_property
+    def first_sight(self) -> Differentiator | None:
+        """Differentiates along every element as if the function did everything right.
 
         That is, with no more noise than the last digits of its outputs. The bounds are then tight,
         and a gradient that lies within them is right. None where the inputs have too many elements
@@ -131,26 +122,18 @@ class Reference:
         """
         if len(self.coordinates.directions.unit) or self.evaluator.precision is not None:
             return None
-        evaluator, space = self.evaluator, self.coordinates.space
-        quick = Differentiator(
-            evaluator,
-            evaluator.base,
-            self.weights,
-            assumed_noise(evaluator.base),
-            space,
-            self._colouring,
+        evaluator = self.evaluator
+        noise = assumed_noise(evaluator.base)
+        return Differentiator(
+            evaluator, evaluator.base, self.weights, noise, self.coordinates.space, self._colouring
         )
-        estimate = quick.run()
-        if self._colouring is not None and not self._consistent(estimate):
-            return None
-        return estimate
 
     def differentiate(
         self, known: Estimate | None = None, doubtful: Array | None = None
     ) -> Estimate:
         """The derivative along every element; of those that are known, only the doubtful ones."""
         estimate = self.elements.run(known, doubtful)
-        if self._colouring is not None and not self._consistent(estimate):
+        if not self.is_consistent(estimate):
             # Elements that were moved together reach outputs in common after all.
             self.elements = self._differentiator(self.coordinates.space)
             estimate = self.elements.run()
@@ -184,12 +167,14 @@ class Reference:
                 batched=evaluator.is_batched,
             )
 
-    def _consistent(self, estimate: Estimate) -> bool:
+    def is_consistent(self, estimate: Estimate) -> bool:
         """Whether the derivatives along elements add up to the one along a random direction.
 
         A dependence that the colouring missed shows as a large error here, so two steps and one
         extrapolation are accurate enough.
         """
+        if self._colouring is None:
+            return True
         space, evaluator = self.coordinates.space, self.evaluator
         rng = np.random.default_rng([self.problem.seed, 0x636F6E73])
         usable = np.isfinite(estimate.bound) & ~estimate.kink

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from gradcheck.checker.evaluate import Evaluator
+from gradcheck.checker.evaluate import Evaluator, NotDeterministic
 from gradcheck.checker.problem import Operand
 
 if TYPE_CHECKING:
@@ -42,8 +43,11 @@ def draw(*shape: int) -> Array:
     return np.random.default_rng(1).standard_normal(shape)
 
 
-BATCHED = ["elementwise", "matmul", "broadcast", "softmax"]
-SINGLE = ["mean", "first axis", "rank", "shape", "reshape"]
+LEADING = ["elementwise", "matmul", "broadcast", "softmax"]
+FOLDED = ["first axis", "rank", "shape", "transposed", "einsum"]
+BATCHED = LEADING + FOLDED
+APART = ["kernel", "free indices"]
+SINGLE = ["mean", "size", "reshape", "roll"]
 
 
 def functions(tf: Any) -> dict[str, tuple[Callable[..., Any], list[Array]]]:
@@ -54,13 +58,19 @@ def functions(tf: Any) -> dict[str, tuple[Callable[..., Any], list[Array]]]:
         "softmax": (tf.nn.softmax, [draw(3, 4)]),
         "mean": (lambda x: x - tf.reduce_mean(x), [draw(3, 2)]),
         "first axis": (lambda x: tf.nn.softmax(x, axis=0), [draw(3, 2)]),
+        "transposed": (tf.transpose, [draw(3, 2)]),
+        "einsum": (lambda x, y: tf.einsum("ij,ij->i", x, y), [draw(3, 2), draw(3, 2)]),
+        "kernel": (lambda x, w: tf.nn.conv1d(x, w, 1, "SAME"), [draw(1, 6, 2), draw(3, 2, 2)]),
+        "free indices": (lambda x, y: tf.einsum("ij,jk->ki", x, y), [draw(3, 2), draw(2, 4)]),
+        "roll": (lambda x: tf.sin(tf.roll(x, [1, 1], axis=[0, 1])), [draw(3, 2)]),
         "rank": (lambda x: x * 2 if x.shape.rank == 2 else x * 3, [draw(3, 2)]),
         "shape": (lambda x: x / tf.cast(tf.shape(x)[0], tf.float64), [draw(3, 2)]),
+        "size": (lambda x: x / tf.cast(tf.size(x), tf.float64), [draw(3, 2)]),
         "reshape": (lambda x: tf.reshape(x, [6]) ** 2, [draw(3, 2)]),
     }
 
 
-@pytest.mark.parametrize("name", BATCHED + SINGLE)
+@pytest.mark.parametrize("name", BATCHED + APART + SINGLE)
 def test_as_if_called_one_by_one(tf: Any, name: str) -> None:
     function, values = functions(tf)[name]
     found = evaluator(function, *values)
@@ -121,8 +131,24 @@ def test_precision() -> None:
     assert evaluator(lambda x: x, draw(2).astype(np.complex64)).precision == np.float32
 
 
-def test_once_more(tf: Any) -> None:
-    found = evaluator(tf.sin, draw(3))
-    np.testing.assert_array_equal(found.again(), found.base)
+def test_must_repeat(tf: Any) -> None:
+    evaluator(tf.sin, draw(3)).must_repeat(4)
     chance = evaluator(lambda x: x + tf.random.normal([3], dtype=tf.float64), draw(3))
-    assert (chance.again() != chance.base).any()
+    with pytest.raises(NotDeterministic, match="not deterministic"):
+        chance.must_repeat(4)
+
+
+@pytest.mark.parametrize("name", APART)
+def test_one_operand_at_a_time(tf: Any, name: str) -> None:
+    function, values = functions(tf)[name]
+    counted = Counted(function)
+    found = evaluator(counted, *values)
+    for start, stop in pairwise(found.inputs.offsets):
+        points = np.repeat(found.point[np.newaxis], 50, axis=0)
+        points[:, start:stop] = rows(found, 50)[:, start:stop]
+        found.probe()
+        before = counted.calls
+        outputs = found(points)
+        assert counted.calls == before + 1
+        single = [function(*found.inputs.unflatten(p)).numpy().ravel() for p in points]
+        np.testing.assert_allclose(outputs, single, rtol=1e-12)

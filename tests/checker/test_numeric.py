@@ -181,7 +181,7 @@ def test_the_seed_makes_it_repeatable() -> None:
 
 
 def test_a_linear_function_takes_few_evaluations() -> None:
-    linear = estimate(lambda p: 3 * p, np.linspace(1, 2, 10))
-    curved = estimate(np.tan, np.linspace(1, 1.5, 10))
-    assert linear.evaluations == 4 * 10
-    assert curved.evaluations >= 8 * 10
+    linear = estimate(lambda p: 3 * p, np.linspace(1, 2, 100))
+    curved = estimate(np.tan, np.linspace(1, 1.5, 100))
+    assert linear.evaluations == 4 * 100
+    assert curved.evaluations >= 8 * 100
