@@ -63,7 +63,7 @@ def draw_upstream(
 
     def draw(shape: Shape) -> Array:
         size = np.array(rng.integers(32, 97, size=shape) / 64)
-        return np.asarray(size * rng.choice([-1.0, 1.0], size=shape))
+        return np.asarray(size * (2.0 * rng.integers(0, 2, size=shape) - 1.0))
 
     return [
         draw(shape) + 1j * draw(shape) if is_complex else draw(shape)
@@ -116,8 +116,8 @@ class Tape:
                 raise GradientRaised(explain_exception(error)) from error
             raise FunctionRaised(explain_exception(error)) from error
         return Backward(
-            [to_numpy(output) for output in outputs],
-            [None if g is None else to_numpy(g) for g in gradients],
+            [output.numpy() for output in outputs],
+            [None if g is None else g.numpy() for g in gradients],
         )
 
     def _set_variables(self, values: Sequence[Array]) -> None:
@@ -144,10 +144,20 @@ class Tape:
             outputs = differentiable_outputs(call(self._function, arguments))
         self._reached_back = True
         cotangents = [
-            tf.cast(ct, output.dtype) for ct, output in zip(upstream, outputs, strict=True)
+            ct if ct.dtype == output.dtype else tf.cast(ct, output.dtype)
+            for ct, output in zip(upstream, outputs, strict=True)
         ]
         gradients = tape.gradient(outputs, sources, output_gradients=cotangents)
-        return outputs, [None if g is None else tf.convert_to_tensor(g) for g in gradients]
+        return outputs, [_dense(gradient) for gradient in gradients]
+
+
+def _dense(gradient: Any) -> Any:
+    """A gradient as one tensor: the tape may give slices that stand for one."""
+    import tensorflow as tf
+
+    if gradient is None or isinstance(gradient, tf.Tensor):
+        return gradient
+    return tf.convert_to_tensor(gradient)
 
 
 def forward(

@@ -50,6 +50,13 @@ class Calls:
         self.outputs: list[Array] = [output.numpy() for output in outputs]
         self._shapes: list[Shape] = [output.shape for output in self.outputs]
 
+    def once(self, values: Sequence[Array]) -> list[Array]:
+        """The outputs at one point."""
+        arguments = list(self._tensors)
+        for position, value in zip(self.moved, values, strict=True):
+            arguments[position] = self._tensor(position, value)
+        return self._call(arguments)
+
     def one_by_one(self, stacked: Sequence[Array]) -> list[Array]:
         """A call per point; the conversions at both ends are done once for all of them."""
         import tensorflow as tf

@@ -23,23 +23,36 @@ VACUOUS = 0.1
 """A bound that is more than this share of the input's largest derivative judges nothing."""
 
 
+VERDICTS = (
+    Verdict.PASS,
+    Verdict.KINK,
+    Verdict.INCONCLUSIVE,
+    Verdict.NONFINITE,
+    Verdict.MISMATCH,
+)
+"""What a coordinate can be, from the mildest to the gravest."""
+
+PASS, KINK, INCONCLUSIVE, NONFINITE, MISMATCH = range(len(VERDICTS))
+
+
 @dataclass(eq=False)
 class Agreement:
     """How each coordinate fared."""
 
-    verdicts: Array
-    """An array of Verdict, by coordinate."""
+    grades: Array
+    """By coordinate: the place of its verdict in VERDICTS."""
     error: Array
     tolerance: Array
 
     @property
     def overall(self) -> Verdict:
         """The verdict of all the coordinates together."""
-        present = set(self.verdicts.tolist())
-        for verdict in (Verdict.MISMATCH, Verdict.NONFINITE, Verdict.INCONCLUSIVE, Verdict.KINK):
-            if verdict in present:
-                return verdict
-        return Verdict.PASS
+        return VERDICTS[int(self.grades.max(initial=PASS))]
+
+    @property
+    def failing(self) -> Array:
+        """By coordinate: whether it is neither right nor at a kink."""
+        return np.asarray(self.grades > KINK)
 
 
 def compare(
@@ -66,11 +79,13 @@ def compare(
     """
     with np.errstate(all="ignore"):
         numeric = estimate.numeric
-        low = np.minimum(estimate.left, estimate.right)
-        high = np.maximum(estimate.left, estimate.right)
-        nearest = np.where(estimate.kink, np.clip(analytic, low, high), numeric)
-        error = np.abs(analytic - nearest)
-        error = np.where(analytic == nearest, 0.0, error)
+        nearest = numeric
+        if estimate.kink.any():
+            low = np.minimum(estimate.left, estimate.right)
+            high = np.maximum(estimate.left, estimate.right)
+            nearest = np.where(estimate.kink, np.clip(analytic, low, high), numeric)
+        # (Equal infinities are no error.)
+        error = np.where(analytic == nearest, 0.0, np.abs(analytic - nearest))
         allowed = BOUND_SAFETY * estimate.bound + slack
         allowed = allowed + ARITHMETIC * np.maximum(np.abs(numeric), estimate.scale)
         if tolerance is not None:
@@ -80,18 +95,17 @@ def compare(
         unknown = ~infinite & ~(estimate.bound + slack <= matters)
         broken = ~np.isfinite(analytic) & ~infinite
         wrong = np.where(infinite, np.isfinite(analytic), error > allowed)
-    # From the mildest to the gravest: the last that applies stays.
-    verdicts = np.full(len(analytic), Verdict.PASS, dtype=object)
-    verdicts[estimate.kink] = Verdict.KINK
-    verdicts[wrong] = Verdict.MISMATCH
-    verdicts[unknown] = Verdict.INCONCLUSIVE
-    verdicts[broken] = Verdict.NONFINITE
+    # The last that applies stays.
+    grades = np.where(estimate.kink, KINK, PASS)
+    grades[wrong] = MISMATCH
+    grades[unknown] = INCONCLUSIVE
+    grades[broken] = NONFINITE
     if beyond_reach is not None:
-        verdicts[beyond_reach & (broken | wrong)] = Verdict.INCONCLUSIVE
-    if excused is not None:
-        verdicts[excused & (verdicts != Verdict.NONFINITE)] = Verdict.PASS
+        grades[beyond_reach & (broken | wrong)] = INCONCLUSIVE
+    if excused is not None and excused.any():
+        grades[excused & (grades != NONFINITE)] = PASS
         error = np.where(excused, 0.0, error)
-    return Agreement(verdicts, error, allowed)
+    return Agreement(grades, error, allowed)
 
 
 def relative_error(error: Array, analytic: Array, estimate: Estimate) -> Array:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.space import Directions, Elements, power_of_two
+from gradcheck.checker.space import Directions, Elements, Partners, power_of_two
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,14 +39,20 @@ class Coordinates:
     """The coordinates of all the inputs that are differentiated, in one space."""
 
     space: Elements
-    owner: Array
-    """By coordinate: the position of its input among those that are differentiated."""
+    starts: Sequence[int]
+    """Where the coordinates of each input start, and their number at the end."""
     element: Array
     """By coordinate: the flat real index within its input of the (first) element it moves."""
-    directions: Directions
-    direction_owner: Array
     scale: Array
     """By real number of the point: the length over which it may be moved."""
+    directions: Directions | None = None
+    """Random directions for the inputs that have too many elements; None if none has."""
+    direction_owner: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """By direction: the position of its input among those that are differentiated."""
+
+    def columns(self, position: int) -> Array:
+        """The coordinates of the input at this position."""
+        return np.arange(self.starts[position], self.starts[position + 1])
 
 
 def choose(
@@ -56,97 +63,137 @@ def choose(
     precision: np.dtype[np.generic] | None,
 ) -> Coordinates:
     """Choose the coordinates for these inputs, which are all differentiated."""
-    rng = np.random.default_rng([seed, 0x636F])
     scale, typical = _scales(layout, point)
-    rows: list[tuple[Array, Array]] = []
-    owner, direction_rows, direction_owner = [], [], []
-    for i, operand in enumerate(operands):
-        positions, weights = _structured(operand, layout.complex_[i])
-        if len(positions) > BUDGET:
-            count = int(np.clip(SAMPLED_NUMBERS // len(positions), FEWEST, SAMPLED))
-            chosen = np.sort(rng.choice(len(positions), count, replace=False))
-            for _ in range(DIRECTIONS):
-                signs = rng.choice([-1.0, 1.0], size=len(positions))
-                vector = np.zeros(len(point))
-                np.add.at(vector, positions + layout.offsets[i], weights * signs[:, np.newaxis])
-                direction_rows.append(vector * scale)
-                direction_owner.append(i)
-            positions, weights = positions[chosen], weights[chosen]
-        rows.append((positions + layout.offsets[i], weights))
-        owner += [i] * len(positions)
-    positions = np.concatenate([p for p, _ in rows])
-    weights = np.concatenate([w for _, w in rows])
-    first = positions[:, 0]
     low, high = _limits(operands, layout)
-    owners = np.array(owner, dtype=np.int64)
-    vectors = np.array(direction_rows).reshape(len(direction_rows), len(point))
-    down, up = _direction_rooms(vectors, point - low, high - point)
-    ones = np.ones(len(vectors))
+    moved = [_moved(operand, size) for operand, size in zip(operands, layout.sizes, strict=True)]
+    large = [i for i, own in enumerate(moved) if len(own.position) > BUDGET]
+    directions = None
+    if large:
+        rng = np.random.default_rng([seed, 0x636F])
+        vectors = []
+        for i in large:
+            own = moved[i]
+            count = int(np.clip(SAMPLED_NUMBERS // len(own.position), FEWEST, SAMPLED))
+            chosen = np.sort(rng.choice(len(own.position), count, replace=False))
+            for _ in range(DIRECTIONS):
+                signs = rng.choice([-1.0, 1.0], size=len(own.position))
+                vectors.append(_direction(own, layout.offsets[i], signs, scale))
+            moved[i] = own.take(chosen)
+        directions = _directions(np.array(vectors), point, low, high, precision)
+    element = np.concatenate([own.position for own in moved])
+    position = np.concatenate(
+        [own.position + start for own, start in zip(moved, layout.offsets, strict=False)]
+    )
     return Coordinates(
         space=Elements(
             point=point,
-            positions=positions,
-            weights=weights,
-            unit=scale[first],
-            reach=np.maximum(scale, typical)[first] / 2,
-            room_down=(point - low)[first],
-            room_up=(high - point)[first],
+            position=position,
+            partners=_all_partners(moved, layout),
+            unit=scale[position],
+            reach=np.maximum(scale, typical)[position] / 2,
+            room_down=(point - low)[position],
+            room_up=(high - point)[position],
             precision=precision,
         ),
-        owner=owners,
-        element=first - np.array(layout.offsets)[owners],
-        directions=Directions(
-            point=point,
-            vectors=vectors,
-            unit=ones,
-            reach=ones / 2,
-            room_down=down,
-            room_up=up,
-            precision=precision,
-        ),
-        direction_owner=np.array(direction_owner, dtype=np.int64),
+        starts=[0, *accumulate(len(own.position) for own in moved)],
+        element=element,
         scale=scale,
+        directions=directions,
+        direction_owner=np.repeat(np.array(large, dtype=np.int64), DIRECTIONS),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Moved:
+    """The elements of one input that its coordinates move, by their real index in it."""
+
+    position: Array
+    partners: Partners | None = None
+
+    def take(self, rows: Array) -> _Moved:
+        partners = self.partners
+        if partners is not None:
+            partners = Partners(partners.position[rows], partners.weight[rows])
+        return _Moved(self.position[rows], partners)
+
+
+def _moved(operand: Operand, size: int) -> _Moved:
+    """Every element by itself, unless the input has a structure."""
+    if operand.structure not in ("symmetric", "lower"):
+        return _Moved(np.arange(size))
+    index = np.arange(operand.value.size).reshape(operand.value.shape)
+    rows, columns = np.tril_indices(operand.value.shape[-1])
+    below, above = index[..., rows, columns].ravel(), index[..., columns, rows].ravel()
+    if operand.structure == "lower":
+        above = below
+    weight = (above != below).astype(np.float64)
+    if size == operand.value.size:
+        return _Moved(below, Partners(above, weight))
+    # Hermitian: the imaginary parts mirror with the other sign, and vanish on the diagonal.
+    imaginary = weight > 0 if operand.structure != "lower" else np.ones(len(below), dtype=bool)
+    return _Moved(
+        np.concatenate([2 * below, 2 * below[imaginary] + 1]),
+        Partners(
+            np.concatenate([2 * above, 2 * above[imaginary] + 1]),
+            np.concatenate([weight, -weight[imaginary]]),
+        ),
+    )
+
+
+def _all_partners(moved: Sequence[_Moved], layout: Layout) -> Partners | None:
+    """The partners of all the inputs, by real number of the point."""
+    if all(own.partners is None for own in moved):
+        return None
+    positions, weights = [], []
+    for own, start in zip(moved, layout.offsets, strict=False):
+        nobody = Partners(own.position, np.zeros(len(own.position)))
+        partners = own.partners or nobody
+        positions.append(partners.position + start)
+        weights.append(partners.weight)
+    return Partners(np.concatenate(positions), np.concatenate(weights))
+
+
+def _direction(own: _Moved, start: int, signs: Array, scale: Array) -> Array:
+    """A random direction that moves all the elements of one input, within its structure."""
+    vector = np.zeros(len(scale))
+    vector[own.position + start] = signs
+    if own.partners is not None:
+        np.add.at(vector, own.partners.position + start, own.partners.weight * signs)
+    return vector * scale
+
+
+def _directions(
+    vectors: Array, point: Array, low: Array, high: Array, precision: np.dtype[np.generic] | None
+) -> Directions:
+    down, up = _direction_rooms(vectors, point - low, high - point)
+    ones = np.ones(len(vectors))
+    return Directions(
+        point=point,
+        vectors=vectors,
+        unit=ones,
+        reach=ones / 2,
+        room_down=down,
+        room_up=up,
+        precision=precision,
     )
 
 
 def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
     """By real number: its own size, and the typical size in its input; powers of two."""
-    scale, typical = np.ones(len(point)), np.ones(len(point))
-    for i, array in enumerate(layout.unflatten(point)):
-        size = np.abs(array).ravel()
-        if layout.complex_[i]:
-            size = np.repeat(size, 2)
-        # Subnormal numbers are zero to much of the arithmetic.
-        usable = (size > SMALLEST) & np.isfinite(size)
-        middle = float(np.median(size[usable])) if usable.any() else 1.0
+    size, typical = np.abs(point), np.empty(len(point))
+    for i, is_complex in enumerate(layout.complex_):
         part = slice(layout.offsets[i], layout.offsets[i + 1])
-        scale[part] = power_of_two(np.where(usable, size, middle))
-        typical[part] = power_of_two(np.array(middle))
-    return scale, typical
-
-
-def _structured(operand: Operand, is_complex: bool) -> tuple[Array, Array]:
-    """The real positions that move together, one row a coordinate, and their weights."""
-    count = operand.value.size
-    if operand.structure not in ("symmetric", "lower"):
-        alone = np.arange(count * (2 if is_complex else 1))
-        return np.stack([alone, alone], axis=1), np.tile([1.0, 0.0], (len(alone), 1))
-    index = np.arange(count).reshape(operand.value.shape)
-    rows, columns = np.tril_indices(operand.value.shape[-1])
-    below, above = index[..., rows, columns].ravel(), index[..., columns, rows].ravel()
-    if operand.structure == "lower":
-        above = below
-    partner = (above != below).astype(np.float64)
-    positions = np.stack([below, above], axis=1)
-    weights = np.stack([np.ones(len(below)), partner], axis=1)
-    if not is_complex:
-        return positions, weights
-    # Hermitian: the imaginary parts mirror with the other sign, and vanish on the diagonal.
-    imaginary = partner > 0 if operand.structure != "lower" else np.ones(len(below), dtype=bool)
-    return (
-        np.concatenate([2 * positions, 2 * positions[imaginary] + 1]),
-        np.concatenate([weights, (weights * [1.0, -1.0])[imaginary]]),
-    )
+        if is_complex:
+            size[part] = np.repeat(np.abs(point[part].view(np.complex128)), 2)
+        # Subnormal numbers are zero to much of the arithmetic.
+        own = size[part]
+        usable = (own > SMALLEST) & (own < np.inf)
+        if not usable.all():
+            own = own[usable]
+        middle = float(np.partition(own, len(own) // 2)[len(own) // 2]) if len(own) else 1.0
+        typical[part] = middle
+    size = np.where((size > SMALLEST) & (size < np.inf), size, typical)
+    return power_of_two(size), power_of_two(typical)
 
 
 def _limits(operands: Sequence[Operand], layout: Layout) -> tuple[Array, Array]:

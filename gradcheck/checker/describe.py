@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.compare import Agreement, relative_error
-from gradcheck.model import Array, Comparison, Element, Estimate, Scalar, Verdict
+from gradcheck.checker.compare import INCONCLUSIVE, NONFINITE, Agreement, relative_error
+from gradcheck.checker.moves import largest
+from gradcheck.model import Array, Comparison, Element, Estimate, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ class Part:
         coordinates = reference.coordinates
         return cls(
             position,
-            np.flatnonzero(coordinates.owner == position),
+            coordinates.columns(position),
             np.flatnonzero(coordinates.direction_owner == position),
         )
 
@@ -75,12 +76,12 @@ def disconnected(reference: Reference, part: Part, estimate: Estimate) -> Compar
             "computed outside the function and captured as a constant"
         )
         return replace(comparison, note=note, failing=comparison.elements)
-    largest = int(np.argmax(np.where(moves, np.abs(estimate.numeric), 0.0)))
-    flat = int(reference.coordinates.element[part.columns][largest])
+    most = int(np.argmax(np.where(moves, np.abs(estimate.numeric), 0.0)))
+    flat = int(reference.coordinates.element[part.columns][most])
     index = index_of(flat, reference, part.position)
     note = (
         f"the output does move with this input: its numeric derivative at {place(index)} is "
-        f"{estimate.numeric[largest]:.6g} ± {estimate.bound[largest]:.1g}, so a gradient is missing"
+        f"{estimate.numeric[most]:.6g} ± {estimate.bound[most]:.1g}, so a gradient is missing"
     )
     return replace(comparison, note=note, failing=int(moves.sum()))
 
@@ -103,8 +104,6 @@ def compared(
         agreement: how they compare.
         directed: how they compare along random directions.
     """
-    layout = reference.evaluator.inputs
-    is_complex, shape = layout.complex_[part.position], layout.shapes[part.position]
     verdict, note = agreement.overall, _note(agreement, reference)
     along = Verdict.PASS if directed is None else directed.overall
     if along is not Verdict.PASS and verdict in (Verdict.PASS, Verdict.KINK):
@@ -115,40 +114,23 @@ def compared(
         )
 
     element = reference.coordinates.element[part.columns]
-
-    def spread_out(values: Array) -> Array:
-        """By coordinate → by element of the input; NaN where no coordinate is."""
-        full = np.full(layout.sizes[part.position], np.nan)
-        full[element] = values
-        return (full.view(np.complex128) if is_complex else full).reshape(shape)
-
-    nothing = np.full(len(element), np.nan)
-    arrays = _Arrays(
-        analytic=spread_out(gradient),
-        numeric=spread_out(estimate.numeric),
-        bound=np.abs(spread_out(estimate.bound)),
-        left=spread_out(np.where(estimate.kink, estimate.left, nothing)),
-        right=spread_out(np.where(estimate.kink, estimate.right, nothing)),
-    )
-    failing = np.isin(agreement.verdicts, [Verdict.PASS, Verdict.KINK], invert=True)
-    ranked = _ranked(agreement)
-    shown = ranked[: int(failing.sum())] if failing.any() else ranked[:1]
-    indices = [
-        index_of(int(flat), reference, part.position) for flat in element[shown[: 2 * WORST]]
-    ]
-    judged = (agreement.verdicts != Verdict.INCONCLUSIVE) & np.isfinite(agreement.error)
-    error = np.where(judged, agreement.error, 0.0)
-    bounds = estimate.bound[np.isfinite(estimate.bound)]
-    value = reference.evaluator.inputs.unflatten(reference.evaluator.point)[part.position]
+    arrays = _Arrays.of(reference, part, gradient, estimate)
+    failing = int(np.count_nonzero(agreement.failing))
+    shown = _ranked(agreement)[: max(1, min(failing, 2 * WORST))]
+    indices = [index_of(int(flat), reference, part.position) for flat in element[shown]]
+    error = agreement.error
+    judged = (agreement.grades != INCONCLUSIVE) & np.isfinite(error)
+    if not judged.all():
+        error = np.where(judged, error, 0.0)
     return replace(
         blank(reference, part),
         verdict=verdict,
         note=note,
         max_abs_error=float(error.max(initial=0.0)),
         max_rel_error=float(relative_error(error, gradient, estimate).max(initial=0.0)),
-        error_bar=float(bounds.max(initial=0.0)),
-        worst=tuple(arrays.element(index, value) for index in list(dict.fromkeys(indices))[:WORST]),
-        failing=int(failing.sum()),
+        error_bar=largest(estimate.bound),
+        worst=tuple(arrays.element(index) for index in list(dict.fromkeys(indices))[:WORST]),
+        failing=failing,
         analytic=arrays.analytic,
         numeric=arrays.numeric,
         bound=arrays.bound,
@@ -162,28 +144,58 @@ def place(index: Sequence[int]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Arrays:
-    """What the oracles say, in the input's shape."""
+    """What the oracles say, in the input's shape; NaN where no coordinate is."""
 
+    value: Array
     analytic: Array
     numeric: Array
     bound: Array
-    left: Array
-    right: Array
+    sides: tuple[Array, Array] | None
+    """The one-sided derivatives, NaN where there is no kink; None if there is none at all."""
 
-    def element(self, index: tuple[int, ...], value: Array) -> Element:
+    @classmethod
+    def of(cls, reference: Reference, part: Part, gradient: Array, estimate: Estimate) -> _Arrays:
+        layout, point = reference.evaluator.inputs, reference.evaluator.point
+        element = reference.coordinates.element[part.columns]
+        size, start = layout.sizes[part.position], layout.offsets[part.position]
+        is_complex, shape = layout.complex_[part.position], layout.shapes[part.position]
+
+        def spread_out(values: Array) -> Array:
+            full = values
+            if len(element) != size:
+                full = np.full(size, np.nan)
+                full[element] = values
+            return (full.view(np.complex128) if is_complex else full).reshape(shape)
+
+        sides = None
+        if estimate.kink.any():
+            left, right = (
+                spread_out(np.where(estimate.kink, side, np.nan))
+                for side in (estimate.left, estimate.right)
+            )
+            sides = left, right
+        value = point[start : start + size]
+        return cls(
+            value=(value.view(np.complex128) if is_complex else value).reshape(shape),
+            analytic=spread_out(gradient),
+            numeric=spread_out(estimate.numeric),
+            bound=np.abs(spread_out(estimate.bound)),
+            sides=sides,
+        )
+
+    def element(self, index: tuple[int, ...]) -> Element:
+        left = right = None
+        if self.sides is not None and not np.isnan(self.sides[0][index]):
+            left, right = (side[index].item() for side in self.sides)
         return Element(
             index=index,
-            value=value[index].item(),
+            value=self.value[index].item(),
             analytic=self.analytic[index].item(),
             numeric=self.numeric[index].item(),
             bound=self.bound[index].item(),
-            left=_or_none(self.left[index].item()),
-            right=_or_none(self.right[index].item()),
+            left=left,
+            right=right,
         )
-
-
-def _or_none(value: Scalar) -> Scalar | None:
-    return None if np.isnan(value) else value
 
 
 def index_of(flat: int, reference: Reference, position: int) -> tuple[int, ...]:
@@ -200,9 +212,9 @@ def _note(agreement: Agreement, reference: Reference) -> str:
             "the function has no double precision, so the numeric derivative was taken in its own "
             f"({reference.no_double})"
         )
-    unknown = int((agreement.verdicts == Verdict.INCONCLUSIVE).sum())
+    unknown = int(np.count_nonzero(agreement.grades == INCONCLUSIVE))
     if unknown and agreement.overall is Verdict.INCONCLUSIVE:
-        hidden = f"{unknown} of {len(agreement.verdicts)} derivatives"
+        hidden = f"{unknown} of {len(agreement.grades)} derivatives"
         notes.append(f"rounding in the function or its gradient hides {hidden}")
         if not np.isfinite(reference.evaluator.base).all():
             notes.append("the function itself is not finite at this point")
@@ -211,7 +223,9 @@ def _note(agreement: Agreement, reference: Reference) -> str:
 
 def _ranked(agreement: Agreement) -> Array:
     """Coordinates from the one that stands out most to the one that stands out least."""
-    order = {Verdict.NONFINITE: 3, Verdict.MISMATCH: 3, Verdict.INCONCLUSIVE: 2, Verdict.KINK: 1}
-    grade = np.array([order.get(verdict, 0) for verdict in agreement.verdicts])
-    error = np.nan_to_num(agreement.error, nan=np.finfo(float).max)
-    return np.lexsort((-error, -grade))
+    if not agreement.grades.any():
+        # (NaN would not have passed.)
+        return np.array([agreement.error.argmax()]) if len(agreement.error) else np.zeros(0, int)
+    # NaN is as bad as an error can be.
+    error = np.where(np.isnan(agreement.error), np.inf, agreement.error)
+    return np.lexsort((-error, -np.minimum(agreement.grades, NONFINITE)))

@@ -126,7 +126,7 @@ def _from_elsewhere(comparison: Comparison, reference: Reference) -> Suspects:
     coordinates = reference.coordinates
     names = [operand.name for operand in reference.moved]
     position = names.index(comparison.name)
-    mine = np.flatnonzero(coordinates.owner == position)
+    mine = coordinates.columns(position)
     if len(mine) != _reals(analytic):
         return
     ones = reference.with_upstream_of_ones()
@@ -138,7 +138,7 @@ def _from_elsewhere(comparison: Comparison, reference: Reference) -> Suspects:
         yield "upstream", text, numeric
     own = reference.elements.estimate()
     for other, name in enumerate(names):
-        theirs = np.flatnonzero(coordinates.owner == other)
+        theirs = coordinates.columns(other)
         if other != position and len(theirs) == len(mine) and _close(own.numeric[theirs], analytic):
             text = f"the gradient of {comparison.name} is that of {name}: they are swapped"
             yield "swapped", text, numeric

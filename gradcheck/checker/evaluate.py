@@ -15,12 +15,12 @@ import numpy as np
 from gradcheck.checker.calls import Batched, Calls
 from gradcheck.checker.layout import Layout
 from gradcheck.checker.tensors import Function, is_floating
-from gradcheck.model import Array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gradcheck.checker.problem import Operand
+    from gradcheck.model import Array
 
 PROBE_TOLERANCE = 1e-12
 """How far a batched call may be from single ones, relative to the largest output: summation in
@@ -104,26 +104,25 @@ class Evaluator:
         if not self.outputs.shapes:
             return
         self._batched = self._first_that_works(self._calls.all_together())
-        if self._batched is not None:
-            return
-        if len(self._dtypes) > 1:
+        if self._batched is None and len(self._dtypes) > 1:
             for i in range(len(self._dtypes)):
                 found = self._first_that_works(self._calls.one_operand(i), only=i)
                 if found is not None:
                     self._alone[i] = found
-        # The probe of a batched call has seen the function repeat itself; this one has not.
-        self.must_repeat(MORE_CALLS if self.base.size <= FEW_OUTPUTS else CALLS)
+        if not self.is_batched:
+            # The probe of a batched call has seen the function repeat itself; this one has not.
+            self.must_repeat(MORE_CALLS if self.base.size <= FEW_OUTPUTS else CALLS)
 
     @property
     def is_batched(self) -> bool:
-        """Whether many points share a call, as far as is known."""
-        return self._batched is not None
+        """Whether many points share a call, or at least many that move the same operand."""
+        return self._batched is not None or len(self._alone) == len(self._dtypes)
 
     def must_repeat(self, calls: int) -> None:
         """Raise NotDeterministic unless the function gives the same at the point each time."""
         again = self(np.repeat(self.point[np.newaxis], calls, axis=0))
         # A batched call may round differently from a single one, but its rows are alike.
-        first = again[0] if self.is_batched else self.base
+        first = again[0] if self._batched is not None else self.base
         with np.errstate(all="ignore"):
             same = (again == first) | (np.isnan(again) & np.isnan(first))
             apart = float(np.max(np.abs(np.where(same, 0.0, again - first)), initial=0.0))
@@ -136,7 +135,7 @@ class Evaluator:
 
     def expect(self, evaluations: int) -> None:
         """Say how many single calls are to come, so that tracing is weighed against them."""
-        if self._probed and self._batched is None and evaluations > TRACING_PAYS:
+        if self._probed and not self.is_batched and evaluations > TRACING_PAYS:
             self._batched = self._first_that_works([self._calls.vectorised()])
 
     def _first_that_works(
@@ -154,7 +153,7 @@ class Evaluator:
             start, stop = self.inputs.offsets[only : only + 2]
             other[:start], other[stop:] = self.point[:start], self.point[stop:]
         try:
-            alone = self._rows(self._calls.one_by_one(self._stacked(other[np.newaxis])))[0]
+            alone = self.outputs.flatten(self._calls.once(self._values(other)))
         except Exception:  # not defined there: nothing to compare with
             return None
         # A number of rows that is no size of an axis: a batch must not pass for one.
@@ -167,14 +166,14 @@ class Evaluator:
         if self.precision is not None:
             allowed *= 2.0**29
         stacked = self._stacked(probe)
-        for candidate in candidates:
+
+        def works(candidate: Batched) -> bool:
             try:
-                outputs = self._rows(candidate(stacked))
+                return _equal(self._rows(candidate(stacked)), expected, allowed)
             except Exception:  # this function does not take a batch in this way
-                continue
-            if _equal(outputs, expected, allowed):
-                return candidate
-        return None
+                return False
+
+        return next(filter(works, candidates), None)
 
     def _chunk(self, points: Array) -> Array:
         stacked = self._stacked(points)
@@ -204,6 +203,10 @@ class Evaluator:
         if left.any():
             outputs[left] = self._rows(self._calls.one_by_one([array[left] for array in stacked]))
         return outputs
+
+    def _values(self, point: Array) -> list[Array]:
+        """One point as values of the moved operands."""
+        return [array[0] for array in self._stacked(point[np.newaxis])]
 
     def _stacked(self, points: Array) -> list[Array]:
         """Rows as values of the moved operands, in the precision of each."""

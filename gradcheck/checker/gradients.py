@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.problem import Problem
 
+
 def check_problem(problem: Problem, name: str) -> Result:
     """Check every derivative that the problem asks for; never raises for what the function does."""
     started = time.perf_counter()

@@ -7,7 +7,8 @@ tells which do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -70,12 +71,17 @@ class Mover:
             self._safety = SINGLE_SAFETY
         if noise.lost > ILL_CONDITIONED and not noise.rounds_to:
             self._safety = ILL_CONDITIONED_SAFETY
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.size = largest(weights * base)
-        """The size of the scalar's terms."""
+        self._sizes = np.abs(weights)
+        self._finite = bool(np.isfinite(base).all())
         self.trustworthy = noise.lost < HOPELESS or noise.rounds_to > 0
         """Whether the function keeps enough digits to refute anything."""
         self._dependents: dict[int, Array] = {}
+
+    @cached_property
+    def size(self) -> float:
+        """The size of the scalar's terms."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return largest(self._weights * self.base)
 
     def moves(self, columns: Array, ladder: Array, *, alone: bool = False) -> Moves:
         """Move each of the columns up and down by the steps of its row of the ladder.
@@ -85,21 +91,24 @@ class Mover:
             ladder: a row of steps for each.
             alone: each in calls of its own, whatever the colouring says.
         """
-        allowed = np.stack([self.space.room_up[columns] > 0, self.space.room_down[columns] > 0])
-        deltas = np.stack([ladder, -ladder], axis=1) * allowed.T[:, :, np.newaxis]
+        deltas = np.stack([ladder, -ladder], axis=1)
+        room_up, room_down = self.space.room_up[columns], self.space.room_down[columns]
+        at_edge = not ((room_up > 0).all() and (room_down > 0).all())
+        if at_edge:
+            deltas[:, 0][room_up <= 0], deltas[:, 1][room_down <= 0] = 0.0, 0.0
         if self.colouring is None or alone:
             actual, change, size, noise = self._apart(columns, deltas)
         else:
             actual, change, size, noise = self._together(self.colouring, columns, deltas)
-        actual = np.where(deltas == 0, np.nan, actual)
-        change = np.where(deltas == 0, np.nan, change)
+        if at_edge:
+            actual, change = (np.where(deltas == 0, np.nan, a) for a in (actual, change))
         return Moves(
             right=change[:, 0],
             left=change[:, 1],
             up=actual[:, 0],
             down=actual[:, 1],
-            size=size.max(axis=1),
-            noise=self._safety * noise.max(axis=1),
+            size=np.maximum(size[:, 0], size[:, 1]),
+            noise=self._safety * np.maximum(noise[:, 0], noise[:, 1]),
         )
 
     def look_for_dependents(self, columns: Array) -> None:
@@ -114,7 +123,7 @@ class Mover:
         moves = np.concatenate([moves, np.repeat(beyond, len(columns), axis=0)], axis=1)
         moves = np.clip(moves, -0.5 * allowed[:, :1], 0.5 * allowed[:, 1:])
         points, _ = self.space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
-        _, moved, _ = self._outputs(points)
+        moved = self._outputs(points).moved
         reached = np.asarray(moved.reshape(*moves.shape, len(self.base)).any(axis=1))
         self._dependents.update(zip(columns.tolist(), reached, strict=True))
 
@@ -122,22 +131,22 @@ class Mover:
         """A call per move."""
         shape = deltas.shape
         points, actual = self.space.points(np.repeat(columns, shape[1] * shape[2]), deltas.ravel())
-        changes, moved, noise = self._outputs(points)
+        seen = self._outputs(points)
         outputs = len(self.base)
         # Only outputs that depend on the coordinate add noise; where none moves, any of them may
         # have hidden a change that is smaller than its noise.
-        moved = moved.reshape(shape[0], shape[1] * shape[2], outputs)
+        moved = seen.moved.reshape(shape[0], shape[1] * shape[2], outputs)
         depends = np.asarray(moved.any(axis=1))
         depends = depends | ~depends.any(axis=1, keepdims=True)
         if self._dependents:
             nobody = np.zeros(outputs, dtype=bool)
             depends |= np.stack([self._dependents.get(c, nobody) for c in columns.tolist()])
-        noisy = noise.reshape(*shape, outputs) * depends[:, np.newaxis, np.newaxis]
+        noisy = seen.noise.reshape(*shape, outputs) if seen.noise.ndim > 1 else seen.noise
         return (
             actual.reshape(shape),
-            changes.sum(axis=1).reshape(shape),
-            np.abs(changes).sum(axis=1).reshape(shape),
-            _norms(noisy),
+            (seen.change @ self._weights).reshape(shape),
+            (np.abs(seen.change) @ self._sizes).reshape(shape),
+            np.broadcast_to(_norms(noisy * depends[:, np.newaxis, np.newaxis]), shape),
         )
 
     def _together(
@@ -154,7 +163,8 @@ class Mover:
         points[rows, position[:, np.newaxis]] = moved_to
         points = self.space.rounded(points)
         actual = points[rows, position[:, np.newaxis]] - point[position][:, np.newaxis]
-        changes, moved, noise = self._outputs(points)
+        seen = self._outputs(points)
+        changes = seen.change * self._weights
 
         # Sum the outputs of each row by the coordinate that they belong to.
         outputs, count = len(self.base), len(columns)
@@ -169,15 +179,15 @@ class Mover:
             summed = np.bincount(target, values.ravel(), (count + 1) * per_colour)
             return np.asarray(summed[: count * per_colour].reshape(count, sides, steps))
 
-        moved = moved.reshape(len(colours), per_colour, outputs)
-        depends = np.asarray(moved.any(axis=1))
-        top = float(noise.max(initial=0.0)) or 1.0
+        depends = np.asarray(seen.moved.reshape(len(colours), per_colour, outputs).any(axis=1))
+        noise = np.broadcast_to(seen.noise, changes.shape)
+        top = float(seen.noise.max(initial=0.0)) or 1.0
         noisy = (noise / top).reshape(len(colours), per_colour, outputs)
-        noisy = (noisy * depends[:, np.newaxis]) ** 2
-        still = ~np.isin(np.arange(count), owner[depends])
-        variance = split(noisy)
+        variance = split((noisy * depends[:, np.newaxis]) ** 2)
         # As above: where nothing moves, anything may have hidden a change.
-        variance[still] = float(((noise[0] / top) ** 2).sum())
+        still = np.ones(count + 1, dtype=bool)
+        still[owner[depends]] = False
+        variance[still[:count]] = float(((noise[0] / top) ** 2).sum())
         return (
             actual.reshape(deltas.shape),
             split(changes),
@@ -185,26 +195,43 @@ class Mover:
             top * np.sqrt(variance),
         )
 
-    def _outputs(self, points: Array) -> tuple[Array, Array, Array]:
-        """By point and output: weighed change, whether there is one, and its weighed noise."""
+    def _outputs(self, points: Array) -> _Seen:
+        """What the outputs do at these points."""
         outputs = self._evaluate(points)
         self.evaluations += len(points)
-        # Outputs may be infinite or NaN in places that do not move: that is no change.
-        moved = outputs != self.base
-        if np.isnan(self.base).any():
-            moved &= ~(np.isnan(outputs) & np.isnan(self.base))
-        changes = outputs - self.base
-        if not np.isfinite(self.base).all():
-            changes = np.where(moved, changes, 0.0)
-        noise = np.maximum(self._noise.level, self._noise.relative * np.abs(outputs))
-        noise *= np.abs(self._weights)
+        change = outputs - self.base
+        if self._finite:
+            moved = change != 0
+        else:
+            # Outputs may be infinite or NaN in places that do not move: that is no change.
+            moved = (outputs != self.base) & ~(np.isnan(outputs) & np.isnan(self.base))
+            change = np.where(moved, change, 0.0)
+        noise = self._noise.level
+        if self._noise.assumed:
+            noise = np.maximum(noise, self._noise.relative * np.abs(outputs).max(axis=0))
+        else:
+            noise = np.maximum(noise, self._noise.relative * np.abs(outputs))
+        noise = noise * self._sizes
         if not np.isfinite(noise).all():
             noise = np.where(np.isfinite(noise), noise, 0.0)
-        return changes * self._weights, moved, noise
+        return _Seen(change, moved, noise)
+
+
+class _Seen(NamedTuple):
+    """By point and output."""
+
+    change: Array
+    moved: Array
+    """Whether there is a change."""
+    noise: Array
+    """Weighed; by output alone where it is only assumed."""
 
 
 def largest(values: Array) -> float:
     """The largest finite size; zero if there is none."""
+    size = float(np.abs(values).max(initial=0.0))
+    if np.isfinite(size):
+        return size
     return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 

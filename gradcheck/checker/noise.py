@@ -83,12 +83,14 @@ class Noise:
     """The same of the outputs as they are, which may cancel: how ill-conditioned all this is."""
     rounds_to: float = 0.0
     """The relative spacing of the values that the function rounds to inside, if it does."""
+    assumed: bool = False
+    """Not measured."""
 
 
 def assumed_noise(base: Array) -> Noise:
     """The noise of an ordinary function: the last digits of its outputs."""
     size = np.where(np.isfinite(base), np.abs(base), 0.0)
-    return Noise(ASSUMED * size, ASSUMED)
+    return Noise(ASSUMED * size, ASSUMED, assumed=True)
 
 
 def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, seed: int) -> Noise:

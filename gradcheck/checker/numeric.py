@@ -15,7 +15,7 @@ import numpy as np
 
 from gradcheck.checker.moves import Mover
 from gradcheck.checker.space import power_of_two
-from gradcheck.checker.stage import Stage, judge
+from gradcheck.checker.stage import Moves, Stage, judge
 from gradcheck.model import Array, Estimate
 
 if TYPE_CHECKING:
@@ -54,6 +54,9 @@ CHUNK = 2**22
 """How many numbers (points and outputs) are held in memory at once."""
 
 
+_HALVINGS = 0.5 ** np.arange(STEPS)
+
+
 class Differentiator:
     """Differentiates along the coordinates of a space; keeps the best that is known of each."""
 
@@ -83,6 +86,9 @@ class Differentiator:
         self._finest = np.full(size, np.inf)
         self._coarsest = np.zeros(size)
         self._largest_change = np.zeros(size)
+        per_column = 2 * STEPS * (len(space.point) + 4 * len(base))
+        self._at_once = max(1, CHUNK // max(1, per_column))
+        """How many coordinates one chunk takes, unless they are moved together."""
 
     def run(self, known: Estimate | None = None, doubtful: Array | None = None) -> Estimate:
         """Differentiate along every coordinate, as well as the function allows.
@@ -104,9 +110,15 @@ class Differentiator:
 
     def glance(self) -> Estimate:
         """Differentiate along every coordinate with one stage of steps."""
+        columns = np.arange(len(self._space.unit))
         with np.errstate(all="ignore"):
-            columns = np.arange(len(self._finest))
-            self._stage(columns, self._first_step(), may_stop_early=True)
+            if self._at_once < len(columns):
+                self._stage(columns, self._first_step(), may_stop_early=True)
+            else:
+                first = self._first_step()
+                moves, self._best = self._look(columns, first, may_stop_early=True, alone=False)
+                self._finest, self._coarsest = first, first.copy()
+                self._largest_change = moves.size.max(axis=1)
         return self.estimate()
 
     def refine(self) -> Estimate:
@@ -154,14 +166,18 @@ class Differentiator:
     def estimate(self) -> Estimate:
         """What is known so far."""
         best = self._best
-        value = np.where(best.diverges, np.copysign(np.inf, best.value), best.value)
+        value, bound = best.value, best.bound
+        if best.diverges.any():
+            value = np.where(best.diverges, np.copysign(np.inf, value), value)
+            bound = np.where(best.diverges, 0.0, bound)
+        kinks = best.kink.any()
         return Estimate(
             numeric=value,
-            bound=np.where(best.diverges, 0.0, best.bound),
+            bound=bound,
             step=best.step,
             scale=best.scale,
-            left=np.where(best.kink, best.left, value),
-            right=np.where(best.kink, best.right, value),
+            left=np.where(best.kink, best.left, value) if kinks else value,
+            right=np.where(best.kink, best.right, value) if kinks else value,
             kink=best.kink,
             evaluations=self._mover.evaluations,
         )
@@ -229,10 +245,7 @@ class Differentiator:
             # What was known of these coordinates counts no more.
             self._best.put(columns, told)
             self._finest[columns], self._coarsest[columns] = np.inf, 0.0
-        per_column = 2 * STEPS * (len(self._space.point) + 4 * len(self._mover.base))
-        size = max(1, CHUNK // max(1, per_column))
-        if self._mover.colouring is not None and not alone:
-            size = max(size, len(columns))
+        size = len(columns) if self._mover.colouring is not None and not alone else self._at_once
         for start in range(0, len(columns), size):
             chunk = slice(start, start + size)
             told.put(chunk, self._chunk(columns[chunk], first[chunk], may_stop_early, alone))
@@ -242,7 +255,18 @@ class Differentiator:
         finer = first <= self._finest[columns]
         self._finest[columns] = np.minimum(self._finest[columns], first)
         self._coarsest[columns] = np.maximum(self._coarsest[columns], first)
-        ladder = first[:, np.newaxis] * 0.5 ** np.arange(STEPS)
+        moves, stage = self._look(columns, first, may_stop_early, alone)
+        self._largest_change[columns] = np.fmax(
+            self._largest_change[columns], moves.size.max(axis=1)
+        )
+        self._merge(columns, stage, finer)
+        return stage
+
+    def _look(
+        self, columns: Array, first: Array, may_stop_early: bool, alone: bool
+    ) -> tuple[Moves, Stage]:
+        """Move these coordinates and judge what comes of it."""
+        ladder = first[:, np.newaxis] * _HALVINGS
         if may_stop_early and len(columns) * len(self._mover.base) > SMALL:
             # Most functions that people check are linear in each input: two steps tell.
             moves = self._mover.moves(columns, ladder[:, :2])
@@ -251,14 +275,9 @@ class Differentiator:
             if len(rest):
                 more = self._mover.moves(columns[rest], ladder[rest, 2:])
                 stage.put(rest, judge(moves.take(rest).join(more)))
-        else:
-            moves = self._mover.moves(columns, ladder, alone=alone)
-            stage = judge(moves)
-        self._largest_change[columns] = np.fmax(
-            self._largest_change[columns], moves.size.max(axis=1)
-        )
-        self._merge(columns, stage, finer)
-        return stage
+            return moves, stage
+        moves = self._mover.moves(columns, ladder, alone=alone)
+        return moves, judge(moves)
 
     def _merge(self, columns: Array, stage: Stage, finer: Array) -> None:
         """Take over what the stage knows better than the stages before it."""

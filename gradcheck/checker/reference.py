@@ -72,7 +72,7 @@ class Reference:
         """
         other = copy(self)
         other.problem = problem
-        for searched in ("elements", "directions", "first_sight"):
+        for searched in ("elements", "first_sight"):
             other.__dict__.pop(searched, None)
         return other
 
@@ -84,7 +84,7 @@ class Reference:
     @property
     def point_is_finite(self) -> Array:
         """By coordinate: whether the element it moves is finite."""
-        finite: Array = np.isfinite(self.evaluator.point[self.coordinates.space.positions[:, 0]])
+        finite: Array = np.isfinite(self.evaluator.point[self.coordinates.space.position])
         return finite
 
     @cached_property
@@ -102,7 +102,7 @@ class Reference:
         noise = measure_noise(
             evaluator, evaluator.point, evaluator.base, self.coordinates.scale, self.problem.seed
         )
-        evaluator.expect(2 * STEPS * len(self.coordinates.owner))
+        evaluator.expect(2 * STEPS * len(self.coordinates.element))
         return noise
 
     @cached_property
@@ -120,7 +120,7 @@ class Reference:
         and a gradient that lies within them is right. None where the inputs have too many elements
         to move each.
         """
-        if len(self.coordinates.directions.unit) or self.evaluator.precision is not None:
+        if self.coordinates.directions is not None or self.evaluator.precision is not None:
             return None
         evaluator = self.evaluator
         noise = assumed_noise(evaluator.base)
@@ -151,7 +151,7 @@ class Reference:
         coordinates, layout = self.coordinates, self.evaluator.inputs
         inputs = []
         for i, shape in enumerate(layout.shapes):
-            columns = np.flatnonzero(coordinates.owner == i)
+            columns = coordinates.columns(i)
             if len(columns) != layout.sizes[i]:
                 return None
             inputs.append((columns, (*shape, 2) if layout.complex_[i] else shape))
@@ -181,7 +181,7 @@ class Reference:
         usable &= (space.room_up > space.unit) & (space.room_down > space.unit)
         steps = rng.choice([-1.0, -0.5, 0.5, 1.0], size=len(usable)) * space.unit * usable
         vector = np.zeros(len(space.point))
-        vector[space.positions[:, 0]] = steps
+        vector[space.position] = steps
         sizes = 2.0 ** -np.array([8, 8, 9, 9]) * [1, -1, 1, -1]
         with np.errstate(all="ignore"):
             outputs = evaluator(space.rounded(space.point + sizes[:, np.newaxis] * vector))
@@ -193,10 +193,10 @@ class Reference:
             allowed += abs(second - first) + CONSISTENT * parts
             return not abs((4 * second - first) / 3 - expected) > allowed
 
-    @cached_property
-    def directions(self) -> Differentiator:
-        """Differentiates along random directions, for inputs over the budget."""
-        return self._differentiator(self.coordinates.directions)
+    def along_directions(self) -> Estimate | None:
+        """The derivatives along random directions, if there are inputs over the budget."""
+        directions = self.coordinates.directions
+        return None if directions is None else self._differentiator(directions).run()
 
     def along(self, vectors: Array) -> Estimate:
         """The derivatives along these vectors, a row each."""

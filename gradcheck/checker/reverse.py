@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import describe
-from gradcheck.checker.compare import BOUND_SAFETY, Agreement, compare
+from gradcheck.checker.compare import BOUND_SAFETY, MISMATCH, Agreement, compare
 from gradcheck.checker.describe import Part
 from gradcheck.checker.diagnose import diagnose
 from gradcheck.checker.evaluate import NotDeterministic
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gradcheck.checker.analytic import Backward
     from gradcheck.checker.problem import Differentiate, Problem
     from gradcheck.checker.reference import Reference
+    from gradcheck.checker.space import Directions
 
 SUSPICIOUS_CALLS = 32
 """How often a function is called again before its gradient is blamed."""
@@ -53,9 +54,10 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
     mode = Mode.EAGER if two_questions else problem.mode
     tape = problem.tape(problem.function, problem.operands, mode)
     passed = tape(reference.values, reference.upstream)
-    estimate, along = _estimate(reference, passed)
+    analytic = _along_elements(reference, passed)
+    estimate, along = _estimate(reference, passed, analytic)
     comparisons = [
-        _compare_input(reference, passed, Part.of(reference, i), estimate, along)
+        _compare_input(reference, passed, Part.of(reference, i), analytic, estimate, along)
         for i in range(len(passed.gradients))
     ]
     if not all(comparison.verdict is Verdict.PASS for comparison in comparisons):
@@ -64,22 +66,32 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
     return judge_precision(comparisons, reference, passed) if two_questions else comparisons
 
 
-def _estimate(reference: Reference, passed: Backward) -> tuple[Estimate, Estimate | None]:
+def _along_elements(reference: Reference, passed: Backward) -> Array:
+    """The analytic derivative along each coordinate; zero where there is none."""
+    layout = reference.evaluator.inputs
+    gradients = [
+        np.zeros(shape) if gradient is None or gradient.shape != shape else gradient
+        for gradient, shape in zip(passed.gradients, layout.shapes, strict=True)
+    ]
+    return reference.coordinates.space.project(layout.flatten(gradients))
+
+
+def _estimate(
+    reference: Reference, passed: Backward, analytic: Array
+) -> tuple[Estimate, Estimate | None]:
     """The derivatives along elements, and along directions where there are any.
 
     At first sight every derivative should lie within a bound that supposes an ideal function, and
     that bound should be good. A correct gradient of an ordinary function does; measuring the noise
     and looking for better steps would only widen what is allowed. What does not gets a closer look.
     """
-    layout = reference.evaluator.inputs
-    gradients = [g for g in passed.gradients if g is not None]
-    ordinary = [g.shape for g in gradients] == list(layout.shapes)
+    shapes = [None if g is None else g.shape for g in passed.gradients]
+    ordinary = shapes == list(reference.evaluator.inputs.shapes)
     if not ordinary or reference.problem.tolerance is not None or not reference.evaluator.base.size:
-        return reference.differentiate(), reference.directions.run()
+        return reference.differentiate(), reference.along_directions()
     quick = reference.first_sight
     if quick is None:
-        return reference.differentiate(), reference.directions.run()
-    analytic = reference.coordinates.space.project(layout.flatten(gradients))
+        return reference.differentiate(), reference.along_directions()
     for look in (quick.glance, quick.refine):
         estimate = look()
         doubtful = _doubtful(estimate, analytic)
@@ -122,7 +134,12 @@ def _must_be_deterministic(reference: Reference, tape: Differentiate, passed: Ba
 
 
 def _compare_input(
-    reference: Reference, passed: Backward, part: Part, estimate: Estimate, along: Estimate | None
+    reference: Reference,
+    passed: Backward,
+    part: Part,
+    analytic: Array,
+    estimate: Estimate,
+    along: Estimate | None,
 ) -> Comparison:
     comparison = describe.blank(reference, part)
     gradient = passed.gradients[part.position]
@@ -141,15 +158,18 @@ def _compare_input(
     if not gradient.size:
         note = "the input is empty: only the shape and dtype of its gradient were checked"
         return replace(comparison, note=note)
-    return _compare_elements(reference, passed, part, estimate, along)
+    return _compare_elements(reference, passed, part, analytic[part.columns], estimate, along)
 
 
 def _compare_elements(
-    reference: Reference, passed: Backward, part: Part, estimate: Estimate, along: Estimate | None
+    reference: Reference,
+    passed: Backward,
+    part: Part,
+    analytic: Array,
+    estimate: Estimate,
+    along: Estimate | None,
 ) -> Comparison:
     """Judge one input, and look twice before calling it wrong."""
-    full = _in_place(reference, part.position, np.asarray(passed.gradients[part.position]))
-    analytic = reference.coordinates.space.project(full)[part.columns]
     mine = _take(estimate, part.columns)
     size = _size_that_matters(reference, mine, analytic)
     tolerance = reference.problem.tolerance
@@ -161,14 +181,16 @@ def _compare_elements(
         )
     mine, agreement = _judge(reference, passed, part, analytic, mine, size)
     directed = None
-    if along is not None and len(part.directions):
-        directed = _judge_directions(reference, passed, part, full, along, size)
+    space = reference.coordinates.directions
+    if space is not None and along is not None and len(part.directions):
+        full = _in_place(reference, part.position, np.asarray(passed.gradients[part.position]))
+        directed = _judge_directions(reference, passed, part, space, full, along, size)
     comparison = describe.compared(reference, part, analytic, mine, agreement, directed)
     if comparison.verdict is not Verdict.MISMATCH:
         return comparison
-    if directed is not None and agreement.overall is not Verdict.MISMATCH:
+    if space is not None and directed is not None and agreement.overall is not Verdict.MISMATCH:
         worst = int(part.directions[np.argmax(directed.error / directed.tolerance)])
-        vector = reference.coordinates.directions.vectors[worst]
+        vector = space.vectors[worst]
         found = find_wrong_element(reference, part.position, full, vector)
         return replace(comparison, worst=() if found is None else (found,))
     return replace(comparison, diagnosis=diagnose(comparison, reference))
@@ -186,7 +208,9 @@ def _judge(
     tolerance = reference.problem.tolerance
     excused = ~reference.point_is_finite[part.columns]
     # What only reaches outputs that are not finite cannot be seen to move.
-    unseen = (estimate.scale == 0) & (analytic != 0) & ~np.isfinite(reference.evaluator.base).all()
+    unseen = np.zeros(len(analytic), dtype=bool)
+    if not np.isfinite(reference.evaluator.base).all():
+        unseen = (estimate.scale == 0) & (analytic != 0)
     slack: Array | float = 0.0
     confirmed = np.zeros(len(analytic), dtype=bool)
     while True:
@@ -199,7 +223,7 @@ def _judge(
             excused=excused,
             beyond_reach=unseen,
         )
-        wrong = agreement.verdicts == Verdict.MISMATCH
+        wrong = agreement.grades == MISMATCH
         if not wrong.any() or (wrong & confirmed).any():
             return estimate, agreement
         suspects = np.flatnonzero(wrong)
@@ -216,12 +240,13 @@ def _judge_directions(
     reference: Reference,
     passed: Backward,
     part: Part,
+    space: Directions,
     full: Array,
     along: Estimate,
     size: float,
 ) -> Agreement:
     """Compare along the random directions that stand for the elements of a large input."""
-    space, tolerance = reference.coordinates.directions, reference.problem.tolerance
+    tolerance = reference.problem.tolerance
     analytic, estimate = space.project(full)[part.directions], _take(along, part.directions)
     agreement = compare(analytic, estimate, reference=size, tolerance=tolerance)
     if agreement.overall is not Verdict.MISMATCH:
@@ -264,5 +289,7 @@ def _in_place(reference: Reference, position: int, gradient: Array) -> Array:
 
 
 def _take(estimate: Estimate, columns: Array) -> Estimate:
+    if len(columns) == len(estimate.numeric):
+        return estimate
     fields = ("numeric", "bound", "step", "scale", "left", "right", "kink")
     return replace(estimate, **{name: getattr(estimate, name)[columns] for name in fields})

@@ -9,6 +9,8 @@ is kept, element by element.
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -41,46 +43,83 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
         return Extrapolated(
             np.full(rows, np.nan), np.full(rows, np.inf), np.zeros(rows, dtype=np.int64)
         )
-    # The quotients themselves: the next smaller step tells how far off each of them is.
-    finer, coarser = quotients[:, 1:], quotients[:, :-1]
-    gap = np.maximum(np.abs(coarser - finer), _contradicted(quotients, roundoff)[:, :-1])
-    values = [coarser]
-    bounds = [gap * (ratio / (ratio - 1)) + roundoff[:, :-1] + roundoff[:, 1:]]
-    levels = list(range(steps - 1))
+    table = _table(steps)
+    values, noise = _combinations(quotients, roundoff, table, ratio)
+    kept, kept_noise = values[:, table.kept], noise[:, table.kept]
 
-    column, noise, power = quotients, roundoff, ratio
-    for order in range(1, steps):
-        finer, coarser = column[:, 1:], column[:, :-1]
-        column = finer + (finer - coarser) / (power - 1)
-        noise = (power * noise[:, 1:] + noise[:, :-1]) / (power - 1)
-        gap = np.maximum(np.abs(column - finer), np.abs(column - coarser))
-        if order < steps - 1:
-            gap = np.maximum(gap, _contradicted(column, noise))
-        values.append(column)
-        bounds.append(gap + noise)
-        levels += range(order, steps)
-        power *= ratio
+    def apart(others: Array) -> Array:
+        return np.asarray(np.abs(kept[..., np.newaxis] - values[:, others]))
 
-    every_value, every_bound = np.concatenate(values, axis=1), np.concatenate(bounds, axis=1)
+    gap = apart(table.made_of).max(axis=2)
+    # Two neighbours can agree by chance, where two terms of the series cancel between their steps:
+    # so the others of the same order have a say, beyond what the noise explains.
+    said = apart(table.finer) - kept_noise[..., np.newaxis] - noise[:, table.finer]
+    gap = np.maximum(gap, np.fmax.reduce(said, axis=2, initial=0.0))
+    # A quotient itself is judged by the next smaller step, which makes only part of the way.
+    plain = steps - 1
+    gap[:, :plain] *= ratio / (ratio - 1)
+    bounds = gap + kept_noise
+    bounds[:, :plain] += noise[:, 1:steps]
     # Neighbours may agree by chance at low order; the highest order then tells another story.
-    apart = np.abs(every_value - column) - noise
-    every_bound = np.fmax(every_bound, apart)
-    if not np.isfinite(every_bound).all():
-        every_bound = np.where(np.isfinite(every_bound), every_bound, np.inf)
-    best, row = np.argmin(every_bound, axis=1), np.arange(rows)
-    bound = every_bound[row, best]
-    value = np.where(np.isfinite(bound), every_value[row, best], np.nan)
-    return Extrapolated(value, bound, np.array(levels)[best])
+    highest, its_noise = values[:, -1:], noise[:, -1:]
+    bounds = np.fmax(bounds, np.abs(kept - highest) - its_noise)
+    finite = np.isfinite(bounds)
+    if not finite.all():
+        bounds = np.where(finite, bounds, np.inf)
+    best, row = bounds.argmin(axis=1), np.arange(rows)
+    bound = bounds[row, best]
+    value = kept[row, best]
+    if not finite.all():
+        value = np.where(np.isfinite(bound), value, np.nan)
+    return Extrapolated(value, bound, table.level[best])
 
 
-def _contradicted(column: Array, noise: Array) -> Array:
-    """How far each entry is from those of smaller steps, beyond what the noise explains.
+class _Table(NamedTuple):
+    """The combinations of so many quotients: first those, then the ones of order one, and so on."""
 
-    Two neighbours can agree by chance, where two terms of the series cancel between their steps.
-    """
-    far = np.zeros(column.shape)
-    for ahead in range(1, column.shape[1]):
-        here, finer = (slice(None), slice(None, -ahead)), (slice(None), slice(ahead, None))
-        excess = np.abs(column[here] - column[finer]) - noise[here] - noise[finer]
-        far[here] = np.fmax(far[here], excess)
-    return far
+    starts: list[int]
+    """Where each order starts, and their number at the end."""
+    kept: Array
+    """Which of them are candidates: all but the quotient of the smallest step."""
+    made_of: Array
+    """By candidate: the two it was made of; for a quotient, the next one (twice)."""
+    finer: Array
+    """By candidate: those of its order from smaller steps, padded with itself."""
+    level: Array
+    """By candidate: the index of the smallest step that it uses."""
+
+
+@cache
+def _table(steps: int) -> _Table:
+    starts = [0, *accumulate(range(steps, 0, -1))]
+    kept, made_of, finer, level = [], [], [], []
+    for order in range(steps):
+        for i in range(steps - order):
+            own = starts[order] + i
+            if order == 0 and i == steps - 1:
+                continue
+            kept.append(own)
+            below = starts[order - 1] + i
+            made_of.append([below, below + 1] if order else [own + 1, own + 1])
+            others = [starts[order] + j for j in range(i + 1, steps - order)]
+            finer.append(others + [own] * (steps - 1 - len(others)))
+            level.append(i + order)
+    return _Table(starts, *(np.array(part) for part in (kept, made_of, finer, level)))
+
+
+def _combinations(
+    quotients: Array, roundoff: Array, table: _Table, ratio: int
+) -> tuple[Array, Array]:
+    """All the combinations, order after order, and the round-off that they carry."""
+    values = np.empty((len(quotients), table.starts[-1]))
+    noise = np.empty_like(values)
+    steps = quotients.shape[1]
+    values[:, :steps], noise[:, :steps] = quotients, roundoff
+    power = ratio
+    for start, stop, end in zip(table.starts, table.starts[1:], table.starts[2:], strict=False):
+        coarser, finer = slice(start, stop - 1), slice(start + 1, stop)
+        new = slice(stop, end)
+        values[:, new] = values[:, finer] + (values[:, finer] - values[:, coarser]) / (power - 1)
+        noise[:, new] = (power * noise[:, finer] + noise[:, coarser]) / (power - 1)
+        power *= ratio
+    return values, noise

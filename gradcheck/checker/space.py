@@ -57,34 +57,51 @@ class Space(ABC):
         return points.astype(self.precision).astype(np.float64)
 
 
+@dataclass(frozen=True, eq=False)
+class Partners:
+    """By coordinate: a second element that moves with the first, and by how much for each unit."""
+
+    position: Array
+    weight: Array
+    """Zero for a coordinate that moves only one."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Elements(Space):
-    """Coordinates that move one element, or two that belong together, each by its weight."""
+    """Coordinates that move one element, or two that belong together."""
 
-    positions: Array
-    """(coordinates, 2): which elements each coordinate moves."""
-    weights: Array
-    """(coordinates, 2): zero for the second of a coordinate that moves only one."""
+    position: Array
+    """By coordinate: the element that it moves."""
+    partners: Partners | None = None
+    """What moves along with them; None if nothing does."""
 
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
         """See Space.points."""
-        rows = np.arange(len(columns))
+        first, rows = self.position[columns], np.arange(len(columns))
         moved = np.repeat(self.point[np.newaxis], len(columns), axis=0)
-        for position, weight in zip(self.positions.T, self.weights.T, strict=True):
-            moved[rows, position[columns]] += weight[columns] * deltas
+        moved[rows, first] += deltas
+        if self.partners is not None:
+            second = self.partners.position[columns]
+            moved[rows, second] += self.partners.weight[columns] * deltas
         moved = self.rounded(moved)
-        first = self.positions[columns, 0]
-        return moved, (moved[rows, first] - self.point[first]) / self.weights[columns, 0]
+        return moved, moved[rows, first] - self.point[first]
 
     def project(self, gradient: Array) -> Array:
         """See Space.project."""
+        along: Array = gradient[self.position]
+        if self.partners is None:
+            return along
         # A gradient may be infinite: an element with weight zero must not come in as NaN.
-        parts = np.where(self.weights == 0, 0.0, gradient[self.positions] * self.weights)
-        return np.asarray(parts.sum(axis=1))
+        weight = self.partners.weight
+        theirs = np.where(weight == 0, 0.0, gradient[self.partners.position] * weight)
+        return np.asarray(along + theirs)
 
     def project_size(self, sizes: Array) -> Array:
         """See Space.project_size."""
-        return np.asarray((sizes[self.positions] * np.abs(self.weights)).sum(axis=1))
+        along: Array = sizes[self.position]
+        if self.partners is None:
+            return along
+        return np.asarray(along + sizes[self.partners.position] * np.abs(self.partners.weight))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

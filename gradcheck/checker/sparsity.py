@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WORTH_IT = 16
 """Coordinates from which on the tests pay for themselves where every point is a call."""
 
-WORTH_IT_BATCHED = 2**14
+WORTH_IT_BATCHED = 2**16
 """Entries (coordinates times outputs) from which on they do where points share a call."""
 
 LARGEST = 2**25
@@ -82,7 +82,7 @@ def find_colouring(
     """
     coordinates, outputs = len(space.unit), len(base)
     small = coordinates * outputs < WORTH_IT_BATCHED if batched else coordinates < WORTH_IT
-    if small or not outputs or coordinates * outputs > LARGEST or space.weights[:, 1].any():
+    if small or not outputs or coordinates * outputs > LARGEST or space.partners is not None:
         return None
     tests = [_bits(columns, shape) for columns, shape in inputs]
     members = [group for test in tests for group in test.members]
@@ -107,7 +107,7 @@ def find_colouring(
             owners.append(np.where(hit.any(axis=0), columns[group][hit.argmax(axis=0)], -1))
     if 4 * len(owners) > 3 * coordinates:
         return None
-    return Colouring(colour, space.positions[:, 0], np.array(owners))
+    return Colouring(colour, space.position, np.array(owners))
 
 
 def _bits(columns: Array, shape: Shape) -> _Tests:
@@ -135,7 +135,7 @@ def _run(
     towards = np.where(space.room_up > 0, 1.0, -1.0)
     for point, columns in zip(points, members, strict=True):
         size = room[columns] * rng.uniform(0.5, 1.0, size=len(columns)) * towards[columns]
-        point[space.positions[columns, 0]] += size
+        point[space.position[columns]] += size
     outputs = evaluate(space.rounded(points))
     same = (outputs == base) | (np.isnan(outputs) & np.isnan(base))
     return np.asarray(~same)

@@ -15,7 +15,7 @@ import pytest
 from gradcheck import ops
 from gradcheck.checker.api import check
 from gradcheck.checker.case import problem_of
-from gradcheck.checker.compare import compare
+from gradcheck.checker.compare import MISMATCH, PASS, compare
 from gradcheck.checker.mutations import SIZES, Scene, mutations
 from gradcheck.checker.power import BLAMES, Study, measure_power
 from gradcheck.checker.problem import Operand, Problem
@@ -278,7 +278,7 @@ def test_without_the_numeric_derivative_faults_survive(monkeypatch: pytest.Monke
 
     def lenient(*arguments: Any, **options: Any) -> Any:
         agreement = compare(*arguments, **options)
-        agreement.verdicts[agreement.verdicts == Verdict.MISMATCH] = Verdict.PASS
+        agreement.grades[agreement.grades == MISMATCH] = PASS
         return agreement
 
     monkeypatch.setattr("gradcheck.checker.reverse.compare", lenient)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcheck.checker.space import Directions, Elements, power_of_two
+from gradcheck.checker.space import Directions, Elements, Partners, power_of_two
 
 
 @given(st.floats(1e-300, 1e300))
@@ -23,8 +23,8 @@ def elements(precision: np.dtype[np.generic] | None = None) -> Elements:
     ones = np.ones(3)
     return Elements(
         point=point,
-        positions=np.array([[0, 0], [1, 1], [0, 1]]),
-        weights=np.array([[1.0, 0.0], [1.0, 0.0], [1.0, -1.0]]),
+        position=np.array([0, 1, 0]),
+        partners=Partners(np.array([0, 1, 1]), np.array([0.0, 0.0, -1.0])),
         unit=ones,
         reach=ones,
         room_down=ones,

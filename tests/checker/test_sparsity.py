@@ -26,8 +26,7 @@ def space_of(point: Array) -> Elements:
     everywhere = np.full(count, np.inf)
     return Elements(
         point=point,
-        positions=np.stack([np.arange(count)] * 2, axis=1),
-        weights=np.tile([1.0, 0.0], (count, 1)),
+        position=np.arange(count),
         unit=np.full(count, 0.5),
         reach=np.full(count, 0.5),
         room_down=everywhere,
