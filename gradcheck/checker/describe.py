@@ -137,6 +137,24 @@ def compared(
     )
 
 
+def agreeing(reference: Reference, part: Part, gradient: Array, estimate: Estimate) -> Comparison:
+    """The comparison of an input whose derivatives are all known well, and as they should be."""
+    arrays = _Arrays.of(reference, part, gradient, estimate)
+    error = np.abs(gradient - estimate.numeric)
+    worst = int(error.argmax())
+    flat = int(reference.coordinates.element[part.columns[worst]])
+    return replace(
+        blank(reference, part),
+        max_abs_error=float(error[worst]),
+        max_rel_error=float(relative_error(error, gradient, estimate).max()),
+        error_bar=float(estimate.bound.max()),
+        worst=(arrays.element(index_of(flat, reference, part.position)),),
+        analytic=arrays.analytic,
+        numeric=arrays.numeric,
+        bound=arrays.bound,
+    )
+
+
 def place(index: Sequence[int]) -> str:
     """An index as people write it; a scalar has none."""
     return str(list(index)) if index else "the scalar"

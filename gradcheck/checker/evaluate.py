@@ -7,6 +7,7 @@ calls.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,9 @@ be equal also show a function that gives something else each time."""
 WORTH_PROBING = 4
 """Points from which on a call looks for a batched form."""
 
+SMALL = 2**17
+"""Numbers up to which the points that are wanted are evaluated along with the probe."""
+
 CALLS, MORE_CALLS = 3, 16
 """How often a function that takes no batches is called again to see whether it repeats itself; more
 often if chance can do much."""
@@ -46,6 +50,10 @@ FEW_OUTPUTS = 4
 TRACING_PAYS = 2_000
 """Single calls from which on tracing a vectorised version is worth its cost. A number and not a
 time: the two ways differ in the last digits, and a result must not depend on a clock."""
+
+
+class OneByOne(Exception):  # noqa: N818  (it tells the way to go)
+    """The function does not take many points at once."""
 
 
 class NotDeterministic(Exception):  # noqa: N818  (it becomes a verdict)
@@ -96,22 +104,38 @@ class Evaluator:
         chunks = [self._chunk(points[i : i + size]) for i in range(0, len(points), size)]
         return np.concatenate(chunks)
 
+    def together(self, points: Array) -> Array:
+        """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
+        if not self._probed and len(points) * (len(self.point) + len(self.base)) <= SMALL:
+            outputs = self._probe(points)
+            if self._batched is not None:
+                return outputs
+        else:
+            self.probe()
+        if not self.is_batched:
+            raise OneByOne
+        return self(points)
+
     def probe(self) -> None:
         """Find out, once, whether many points can share a call."""
-        if self._probed:
-            return
+        if not self._probed:
+            self._probe(self.point[np.newaxis][:0])
+
+    def _probe(self, points: Array) -> Array:
+        """The same; and the outputs at these points if they can."""
         self._probed = True
         if not self.outputs.shapes:
-            return
-        self._batched = self._first_that_works(self._calls.all_together())
+            return points
+        self._batched, outputs = self._first_that_works(self._calls.all_together(), points)
         if self._batched is None and len(self._dtypes) > 1:
             for i in range(len(self._dtypes)):
-                found = self._first_that_works(self._calls.one_operand(i), only=i)
+                found, _ = self._first_that_works(self._calls.one_operand(i), points[:0], only=i)
                 if found is not None:
                     self._alone[i] = found
         if not self.is_batched:
             # The probe of a batched call has seen the function repeat itself; this one has not.
             self.must_repeat(MORE_CALLS if self.base.size <= FEW_OUTPUTS else CALLS)
+        return outputs
 
     @property
     def is_batched(self) -> bool:
@@ -136,15 +160,17 @@ class Evaluator:
     def expect(self, evaluations: int) -> None:
         """Say how many single calls are to come, so that tracing is weighed against them."""
         if self._probed and not self.is_batched and evaluations > TRACING_PAYS:
-            self._batched = self._first_that_works([self._calls.vectorised()])
+            nowhere = self.point[np.newaxis][:0]
+            self._batched, _ = self._first_that_works([self._calls.vectorised()], nowhere)
 
     def _first_that_works(
-        self, candidates: Iterable[Batched], *, only: int | None = None
-    ) -> Batched | None:
+        self, candidates: Iterable[Batched], points: Array, *, only: int | None = None
+    ) -> tuple[Batched | None, Array]:
         """The first candidate that equals single calls, at the point and at an unrelated one.
 
         Args:
             candidates: ways to call the function with many points.
+            points: where its outputs are wanted at the same time, for the second result.
             only: the one operand that is different at the unrelated point; None for all of them.
         """
         rng = np.random.default_rng(len(self.point))
@@ -155,25 +181,23 @@ class Evaluator:
         try:
             alone = self.outputs.flatten(self._calls.once(self._values(other)))
         except Exception:  # not defined there: nothing to compare with
-            return None
+            return None, points
         # A number of rows that is no size of an axis: a batch must not pass for one.
         taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
-        count = next(size for size in range(PROBE, 64) if size not in taken)
+        count = next(n for n in range(PROBE, 64) if n + len(points) not in taken)
         probe = np.repeat(self.point[np.newaxis], count, axis=0)
         expected = np.repeat(self.base[np.newaxis], count, axis=0)
         probe[OTHERS, :], expected[OTHERS, :] = other, alone
         allowed = PROBE_TOLERANCE * float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
         if self.precision is not None:
             allowed *= 2.0**29
-        stacked = self._stacked(probe)
-
-        def works(candidate: Batched) -> bool:
-            try:
-                return _equal(self._rows(candidate(stacked)), expected, allowed)
-            except Exception:  # this function does not take a batch in this way
-                return False
-
-        return next(filter(works, candidates), None)
+        stacked = self._stacked(np.concatenate([probe, points]))
+        for candidate in candidates:
+            with suppress(Exception):  # this function may not take a batch in this way
+                outputs = self._rows(candidate(stacked))
+                if _equal(outputs[:count], expected, allowed):
+                    return candidate, outputs[count:]
+        return None, points
 
     def _chunk(self, points: Array) -> Array:
         stacked = self._stacked(points)

@@ -83,6 +83,10 @@ class Mover:
         with np.errstate(over="ignore", invalid="ignore"):
             return largest(self._weights * self.base)
 
+    def calls(self, count: int) -> int:
+        """How many points move so many coordinates by a step."""
+        return count if self.colouring is None else min(count, len(self.colouring.owner))
+
     def moves(self, columns: Array, ladder: Array, *, alone: bool = False) -> Moves:
         """Move each of the columns up and down by the steps of its row of the ladder.
 

@@ -48,7 +48,8 @@ UNIT_STEP = 0.25
 """First step for a function that stands still over the size of its inputs."""
 
 SMALL = 2**12
-"""Entries (coordinates times outputs) up to which another call costs more than needless steps."""
+"""Outputs, over all the moves of one step, up to which another call costs more than needless
+steps."""
 
 CHUNK = 2**22
 """How many numbers (points and outputs) are held in memory at once."""
@@ -106,7 +107,7 @@ class Differentiator:
             if not self._best.scale.any() and np.isinf(self._space.room_down).all():
                 # Nothing moves over the size of the inputs: look over the size of one.
                 self._stage(columns, np.full(len(columns), UNIT_STEP))
-        return self.refine()
+        return self.refine(np.ones(len(self._finest), dtype=bool))
 
     def glance(self) -> Estimate:
         """Differentiate along every coordinate with one stage of steps."""
@@ -121,11 +122,11 @@ class Differentiator:
                 self._largest_change = moves.size.max(axis=1)
         return self.estimate()
 
-    def refine(self) -> Estimate:
-        """More stages where the last one left much to be desired."""
+    def refine(self, among: Array) -> Estimate:
+        """More stages for those of these coordinates that leave much to be desired."""
         with np.errstate(all="ignore"):
             for _ in range(MAX_STAGES):
-                columns, steps = self._next_stage()
+                columns, steps = self._next_stage(among)
                 if not len(columns):
                     break
                 self._stage(columns, steps)
@@ -206,14 +207,14 @@ class Differentiator:
         roundoff: Array = self._best.roundoff[columns] * self._best.step[columns] / last
         return roundoff
 
-    def _next_stage(self) -> tuple[Array, Array]:
-        """The coordinates that deserve another stage, and its first step for each."""
+    def _next_stage(self, among: Array) -> tuple[Array, Array]:
+        """Those of these coordinates that deserve another stage, and its first step for each."""
         best, everything = self._best, np.arange(len(self._finest))
         # Where nothing moves, there is only the size of the outputs to measure the bound by.
         still = np.where(best.scale == 0, self._mover.size / self._space.unit, 0.0)
         reference = np.maximum(CANCELLATION * best.scale, still)
         poor = ~(best.bound <= GOAL * np.maximum(np.abs(best.value), reference))
-        unsettled = poor | best.kink
+        unsettled = (poor | best.kink) & among
         if not unsettled.any():
             return everything[:0], everything[:0]
         # Smaller steps help while their round-off stays below what they are to resolve.
@@ -224,7 +225,7 @@ class Differentiator:
         )
         go_down = unsettled & resolvable & (down >= SMALLEST_STEP * self._space.unit)
         up = np.minimum(self._coarsest * LARGER, self._space.reach)
-        go_up = poor & ~go_down & ~best.kink & (best.roundoff > 0.25 * best.bound)
+        go_up = unsettled & poor & ~go_down & ~best.kink & (best.roundoff > 0.25 * best.bound)
         room = np.minimum(self._space.room_down, self._space.room_up)
         go_up &= (up > self._coarsest) & (up <= room / 2)
         columns = np.flatnonzero(go_down | go_up)
@@ -267,7 +268,7 @@ class Differentiator:
     ) -> tuple[Moves, Stage]:
         """Move these coordinates and judge what comes of it."""
         ladder = first[:, np.newaxis] * _HALVINGS
-        if may_stop_early and len(columns) * len(self._mover.base) > SMALL:
+        if may_stop_early and self._mover.calls(len(columns)) * len(self._mover.base) > SMALL:
             # Most functions that people check are linear in each input: two steps tell.
             moves = self._mover.moves(columns, ladder[:, :2])
             stage = judge(moves)

@@ -14,7 +14,7 @@ from gradcheck.checker.evaluate import Evaluator
 from gradcheck.checker.noise import Noise, assumed_noise, measure_noise
 from gradcheck.checker.numeric import STEPS, Differentiator
 from gradcheck.checker.space import Space, everywhere
-from gradcheck.checker.sparsity import Colouring, find_colouring
+from gradcheck.checker.sparsity import WORTH_IT_BATCHED, Colouring, find_colouring
 from gradcheck.checker.tensors import FunctionRaised, in_double
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Reference:
         """
         other = copy(self)
         other.problem = problem
-        for searched in ("elements", "first_sight"):
+        for searched in ("elements",):
             other.__dict__.pop(searched, None)
         return other
 
@@ -112,21 +112,20 @@ class Reference:
         rough = self.noise.relative > ROUGH
         return self._differentiator(self.coordinates.space, None if rough else self._colouring)
 
-    @cached_property
-    def first_sight(self) -> Differentiator | None:
+    def supposed_ideal(self, *, one_by_one: bool = False) -> Differentiator:
         """Differentiates along every element as if the function did everything right.
 
-        That is, with no more noise than the last digits of its outputs. The bounds are then tight,
-        and a gradient that lies within them is right. None where the inputs have too many elements
-        to move each.
+        That is, with no more noise than the last digits of its outputs.
+
+        Args:
+            one_by_one: the function does not take many points at once. (If it does not, and this
+                was not said, evaluating raises OneByOne.)
         """
-        if self.coordinates.directions is not None or self.evaluator.precision is not None:
-            return None
-        evaluator = self.evaluator
-        noise = assumed_noise(evaluator.base)
-        return Differentiator(
-            evaluator, evaluator.base, self.weights, noise, self.coordinates.space, self._colouring
-        )
+        evaluator, space = self.evaluator, self.coordinates.space
+        noise, base = assumed_noise(evaluator.base), evaluator.base
+        if one_by_one or len(space.unit) * len(base) >= WORTH_IT_BATCHED:
+            return Differentiator(evaluator, base, self.weights, noise, space, self._colouring)
+        return Differentiator(evaluator.together, base, self.weights, noise, space)
 
     def differentiate(
         self, known: Estimate | None = None, doubtful: Array | None = None

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import describe
-from gradcheck.checker.compare import BOUND_SAFETY, MISMATCH, Agreement, compare
+from gradcheck.checker.compare import MISMATCH, Agreement, compare
 from gradcheck.checker.describe import Part
 from gradcheck.checker.diagnose import diagnose
 from gradcheck.checker.evaluate import NotDeterministic
+from gradcheck.checker.first_sight import first_sight
 from gradcheck.checker.formula import judge_formulas
 from gradcheck.checker.moves import largest
 from gradcheck.checker.precision import judge_precision
@@ -32,10 +33,6 @@ SUSPICIOUS_CALLS = 32
 CONFIRMED = 64
 """How many of the coordinates that look wrong are looked at again with other steps."""
 
-GOOD, PARTS = 2.0**-29, 2.0**-7
-"""A bound is good at first sight below this share of the derivative, or of this share of its parts
-before they cancelled: then an error of 1e-8 shows."""
-
 CANCELLED = 2.0**-12
 """What a derivative that cancels counts for, relative to the outputs' moves."""
 
@@ -55,11 +52,22 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
     tape = problem.tape(problem.function, problem.operands, mode)
     passed = tape(reference.values, reference.upstream)
     analytic = _along_elements(reference, passed)
-    estimate, along = _estimate(reference, passed, analytic)
-    comparisons = [
-        _compare_input(reference, passed, Part.of(reference, i), analytic, estimate, along)
-        for i in range(len(passed.gradients))
-    ]
+    sight = first_sight(reference, passed, analytic)
+    along = None
+    if sight is None:
+        estimate, along = reference.differentiate(), reference.along_directions()
+    elif sight.doubtful.any():
+        estimate = reference.differentiate(sight.estimate, sight.doubtful)
+    else:
+        estimate = sight.estimate
+    comparisons = []
+    for i in range(len(passed.gradients)):
+        part = Part.of(reference, i)
+        if sight is not None and len(part.columns) and sight.settled[part.columns].all():
+            mine = _take(estimate, part.columns)
+            comparisons.append(describe.agreeing(reference, part, analytic[part.columns], mine))
+        else:
+            comparisons.append(_compare_input(reference, passed, part, analytic, estimate, along))
     if not all(comparison.verdict is Verdict.PASS for comparison in comparisons):
         _must_be_deterministic(reference, tape, passed)
     comparisons = judge_formulas(comparisons, reference, passed)
@@ -74,43 +82,6 @@ def _along_elements(reference: Reference, passed: Backward) -> Array:
         for gradient, shape in zip(passed.gradients, layout.shapes, strict=True)
     ]
     return reference.coordinates.space.project(layout.flatten(gradients))
-
-
-def _estimate(
-    reference: Reference, passed: Backward, analytic: Array
-) -> tuple[Estimate, Estimate | None]:
-    """The derivatives along elements, and along directions where there are any.
-
-    At first sight every derivative should lie within a bound that supposes an ideal function, and
-    that bound should be good. A correct gradient of an ordinary function does; measuring the noise
-    and looking for better steps would only widen what is allowed. What does not gets a closer look.
-    """
-    shapes = [None if g is None else g.shape for g in passed.gradients]
-    ordinary = shapes == list(reference.evaluator.inputs.shapes)
-    if not ordinary or reference.problem.tolerance is not None or not reference.evaluator.base.size:
-        return reference.differentiate(), reference.along_directions()
-    quick = reference.first_sight
-    if quick is None:
-        return reference.differentiate(), reference.along_directions()
-    for look in (quick.glance, quick.refine):
-        estimate = look()
-        doubtful = _doubtful(estimate, analytic)
-        if not doubtful.any():
-            break
-    if not estimate.scale.any() or not reference.is_consistent(estimate):
-        return reference.differentiate(), None
-    if doubtful.any():
-        return reference.differentiate(estimate, doubtful), None
-    return estimate, None
-
-
-def _doubtful(estimate: Estimate, analytic: Array) -> Array:
-    """Which derivatives are not known well at first sight, or not as the gradient has them."""
-    good = GOOD * np.maximum(np.abs(estimate.numeric), PARTS * estimate.scale)
-    fine = np.abs(analytic - estimate.numeric) <= BOUND_SAFETY * estimate.bound
-    fine &= (estimate.bound <= good) & ~estimate.kink
-    still = (estimate.scale == 0) & (analytic == 0)
-    return np.asarray(~(fine | still))
 
 
 def _must_be_deterministic(reference: Reference, tape: Differentiate, passed: Backward) -> None:
