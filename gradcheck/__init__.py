@@ -38,4 +38,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'gradcheck' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES.get(name, "gradcheck.model")), name)
+    value = getattr(import_module(_HOMES.get(name, "gradcheck.model")), name)
+    globals()[name] = value  # the next use finds it here
+    return value

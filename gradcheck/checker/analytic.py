@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from gradcheck.errors import UsageError
 from gradcheck.model import Array, Mode, Shape, Upstream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gradcheck.checker.problem import Operand
 
@@ -84,6 +84,7 @@ class Tape:
         self._variables: list[Any] | None = None
         self._traced: Any = None
         self._reached_back = False
+        self._forward: _Forward | None = None
 
     def __call__(self, values: Sequence[Array], upstream: Sequence[Array]) -> Backward:
         """One pass forward and one back.
@@ -97,7 +98,6 @@ class Tape:
             tf.zeros([]) if operand.variable else tf.constant(value)
             for operand, value in zip(self._operands, values, strict=True)
         ]
-        cotangents = [tf.constant(ct) for ct in upstream]
         run: Any = self._both
         if self._mode is not Mode.EAGER:
             if self._traced is None:
@@ -105,8 +105,27 @@ class Tape:
                 self._traced = tf.function(self._both, jit_compile=compile_, autograph=False)
             run = self._traced
         self._reached_back = False
+        return self._run(run, constants, [tf.constant(ct) for ct in upstream])
+
+    def record(self, arguments: Sequence[Any]) -> list[Any]:
+        """A pass forward on tensors and variables; `back` goes the other way."""
+        self._forward = self._go_forward(arguments)
+        return self._forward.outputs
+
+    def back(self, upstream: Sequence[Array]) -> Backward:
+        """The way back of what was recorded, once; raises as a call does."""
+        import tensorflow as tf
+
+        if self._forward is None:
+            raise RuntimeError("nothing was recorded")
+        forward, self._forward = self._forward, None
+        self._reached_back = True
+        cotangents = [tf.constant(ct) for ct in upstream]
+        return self._run(lambda: (forward.outputs, _go_back(forward, cotangents)))
+
+    def _run(self, run: Callable[..., Any], *arguments: Any) -> Backward:
         try:
-            outputs, gradients = run(constants, cotangents)
+            outputs, gradients = run(*arguments)
         except FunctionRaised:
             raise
         except Exception as error:
@@ -134,21 +153,43 @@ class Tape:
                 variable.assign(value)
 
     def _both(self, constants: list[Any], upstream: list[Any]) -> tuple[list[Any], list[Any]]:
-        import tensorflow as tf
-
         variables = self._variables or [None] * len(constants)
         arguments = [c if v is None else v for c, v in zip(constants, variables, strict=True)]
+        forward = self._go_forward(arguments)
+        self._reached_back = True
+        return forward.outputs, _go_back(forward, upstream)
+
+    def _go_forward(self, arguments: Sequence[Any]) -> _Forward:
+        import tensorflow as tf
+
         sources = [a for a, o in zip(arguments, self._operands, strict=True) if o.differentiate]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(sources)
             outputs = differentiable_outputs(call(self._function, arguments))
-        self._reached_back = True
-        cotangents = [
-            ct if ct.dtype == output.dtype else tf.cast(ct, output.dtype)
-            for ct, output in zip(upstream, outputs, strict=True)
-        ]
-        gradients = tape.gradient(outputs, sources, output_gradients=cotangents)
-        return outputs, [_dense(gradient) for gradient in gradients]
+        return _Forward(tape, sources, outputs)
+
+
+class _Forward(NamedTuple):
+    """A pass forward that was recorded."""
+
+    tape: Any
+    sources: list[Any]
+    outputs: list[Any]
+
+
+def _go_back(forward: _Forward, upstream: Sequence[Any]) -> list[Any]:
+    import tensorflow as tf
+
+    cotangents = [
+        ct if ct.dtype == output.dtype else tf.cast(ct, output.dtype)
+        for ct, output in zip(upstream, forward.outputs, strict=True)
+    ]
+    if len(forward.sources) == len(cotangents) == 1:
+        # The usual case, without the cost of walking through structures.
+        (output,), (source,), (ct,) = forward.outputs, forward.sources, cotangents
+        return [_dense(forward.tape.gradient(output, source, output_gradients=ct))]
+    gradients = forward.tape.gradient(forward.outputs, forward.sources, output_gradients=cotangents)
+    return [_dense(gradient) for gradient in gradients]
 
 
 def _dense(gradient: Any) -> Any:

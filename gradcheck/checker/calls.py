@@ -16,6 +16,7 @@ from gradcheck.checker.tensors import Function, call, differentiable_outputs
 from gradcheck.model import Array, Shape
 
 if TYPE_CHECKING:
+    from gradcheck.checker.analytic import Tape
     from gradcheck.checker.problem import Operand
 
 Batched = Callable[[Sequence[Array]], list[Array]]
@@ -31,7 +32,11 @@ class Calls:
     """A function with some operands that move and others that stay."""
 
     def __init__(
-        self, function: Function, operands: Sequence[Operand], values: Sequence[Array]
+        self,
+        function: Function,
+        operands: Sequence[Operand],
+        values: Sequence[Array],
+        tape: Tape | None = None,
     ) -> None:
         """Evaluate once at the point itself; raises whatever the function raises.
 
@@ -39,6 +44,7 @@ class Calls:
             function: takes a tensor per operand.
             operands: all of them.
             values: their values, in the precision to evaluate in.
+            tape: records that first call.
         """
         self._function = function
         self._values = list(values)
@@ -46,7 +52,10 @@ class Calls:
         self.moved = [i for i, operand in enumerate(operands) if operand.differentiate]
         self.at_point = [self._values[i] for i in self.moved]
         self._tensors = [self._tensor(i, value) for i, value in enumerate(self._values)]
-        outputs = differentiable_outputs(call(function, self._tensors))
+        if tape is not None:
+            outputs = tape.record(self._tensors)
+        else:
+            outputs = differentiable_outputs(call(function, self._tensors))
         self.outputs: list[Array] = [output.numpy() for output in outputs]
         self._shapes: list[Shape] = [output.shape for output in self.outputs]
 
@@ -86,16 +95,24 @@ class Calls:
     def all_together(self) -> Iterator[Batched]:
         """The ways in which all the moved operands may have many values at once, likely first."""
         ranks = [value.ndim for value in self.at_point]
+        if self._has_batch_axis():
+            yield self._folded(range(len(self.moved)), axis=0)
         if len(set(ranks)) > 1:
             yield self._stacked(pad_to=max(ranks))
         yield self._stacked(pad_to=None)
         if len(self.moved) < len(self._values):
             yield self._stacked(pad_to=max(ranks), stack_all=True)
         if len(self.moved) > 1:
-            if min(ranks) > 0:
+            if min(ranks) > 0 and not self._has_batch_axis():
                 yield self._folded(range(len(self.moved)), axis=0)
         else:
             yield from self._along_axes(0)
+
+    def _has_batch_axis(self) -> bool:
+        """Whether there seems to be a batch axis already: a leading one that all have in common."""
+        shapes = [*(value.shape for value in self.at_point), *self._shapes]
+        deep = all(len(shape) >= 3 for shape in shapes)
+        return deep and len(self.moved) > 1 and len({shape[0] for shape in shapes}) == 1
 
     def one_operand(self, position: int) -> Iterator[Batched]:
         """The ways in which one moved operand may have many values, the others staying as is."""

@@ -55,7 +55,9 @@ def first_sight(reference: Reference, passed: Backward, analytic: Array) -> Sigh
     sight = _judge(estimate, analytic)
     if sight.doubtful.any():
         sight = _judge(quick.refine(sight.doubtful), analytic)
-    if not sight.estimate.scale.any() or not reference.is_consistent(sight.estimate):
+    if not sight.estimate.scale.any():
+        return None
+    if quick.moves_together and not reference.is_consistent(sight.estimate):
         return None
     return sight
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.analytic import GradientRaised
+from gradcheck.checker.analytic import GradientRaised, Tape
 from gradcheck.checker.calls import ShapeChanges
 from gradcheck.checker.evaluate import NotDeterministic
 from gradcheck.checker.forward import check_forward
@@ -18,7 +18,7 @@ from gradcheck.checker.reverse import check_reverse
 from gradcheck.checker.second import gradient_problem
 from gradcheck.checker.tensors import FunctionRaised, explain_exception
 from gradcheck.errors import GradcheckError
-from gradcheck.model import CheckKind, Comparison, Result, Verdict, worst_verdict
+from gradcheck.model import CheckKind, Comparison, Mode, Result, Verdict, worst_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,14 +72,14 @@ class _Ended(Exception):  # noqa: N818  (a verdict, not an error)
         self.verdict, self.message = verdict, message
 
 
-def _reference(problem: Problem) -> Reference:
+def _reference(problem: Problem, tape: Tape | None = None) -> Reference:
     """The function at its point, if it can be differentiated there at all."""
     if not any(operand.differentiate for operand in problem.operands):
         raise _Ended(
             Verdict.ERROR,
             "there is nothing to differentiate: no input is floating-point or complex",
         )
-    reference = Reference(problem)
+    reference = Reference(problem, tape)
     if not reference.evaluator.outputs.shapes:
         raise _Ended(Verdict.ERROR, "the function returns no floating-point or complex tensor")
     if reference.evaluator.base.size and np.isnan(reference.evaluator.base).all():
@@ -91,7 +91,8 @@ def _reference(problem: Problem) -> Reference:
 
 
 def _reverse(problem: Problem) -> list[Comparison]:
-    return check_reverse(problem, _reference(problem))
+    tape = Tape(problem.function, problem.operands) if problem.mode is Mode.EAGER else None
+    return check_reverse(problem, _reference(problem, tape))
 
 
 def _forward(problem: Problem) -> list[Comparison]:
@@ -100,8 +101,7 @@ def _forward(problem: Problem) -> list[Comparison]:
 
 def _second(problem: Problem) -> list[Comparison]:
     derived = gradient_problem(problem, _reference(problem))
-    comparisons = check_reverse(derived, _reference(derived))
-    return [replace(c, check=CheckKind.SECOND) for c in comparisons]
+    return [replace(c, check=CheckKind.SECOND) for c in _reverse(derived)]
 
 
 _CHECKS: dict[CheckKind, Callable[[Problem], list[Comparison]]] = {

@@ -55,18 +55,17 @@ class Layout:
 
     def flatten(self, arrays: Sequence[Array]) -> Array:
         """The arrays as one vector."""
-        row: Array = self.flatten_rows([a[np.newaxis] for a in arrays])[0]
-        return row
+        parts = [_real(a, two).ravel() for a, two in zip(arrays, self.complex_, strict=True)]
+        if len(parts) == 1:
+            return parts[0]
+        return np.concatenate(parts) if parts else np.zeros(0)
 
     def flatten_rows(self, stacked: Sequence[Array]) -> Array:
         """Arrays with a leading axis each, as one row per entry of that axis."""
         rows = stacked[0].shape[0] if stacked else 1
         parts = []
         for array, is_complex, shape in zip(stacked, self.complex_, self.shapes, strict=True):
-            flat = array.reshape(rows, prod(shape))
-            if is_complex:
-                flat = np.ascontiguousarray(flat, dtype=np.complex128).view(np.float64)
-            parts.append(flat.astype(np.float64, copy=False))
+            parts.append(_real(array.reshape(rows, prod(shape)), is_complex))
         if len(parts) == 1:
             return parts[0]
         return np.concatenate(parts, axis=1) if parts else np.zeros((rows, 0))
@@ -84,3 +83,10 @@ class Layout:
     def unflatten(self, vector: Array) -> list[Array]:
         """One vector, as arrays."""
         return [a[0] for a in self.unflatten_rows(vector[np.newaxis])]
+
+
+def _real(array: Array, is_complex: bool) -> Array:
+    """Real numbers; of complex ones, two for each along the last axis."""
+    if is_complex:
+        return np.ascontiguousarray(array, dtype=np.complex128).view(np.float64)
+    return array.astype(np.float64, copy=False)

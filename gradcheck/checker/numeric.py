@@ -91,6 +91,11 @@ class Differentiator:
         self._at_once = max(1, CHUNK // max(1, per_column))
         """How many coordinates one chunk takes, unless they are moved together."""
 
+    @property
+    def moves_together(self) -> bool:
+        """Whether coordinates share a move."""
+        return self._mover.colouring is not None
+
     def run(self, known: Estimate | None = None, doubtful: Array | None = None) -> Estimate:
         """Differentiate along every coordinate, as well as the function allows.
 
@@ -246,7 +251,7 @@ class Differentiator:
             # What was known of these coordinates counts no more.
             self._best.put(columns, told)
             self._finest[columns], self._coarsest[columns] = np.inf, 0.0
-        size = len(columns) if self._mover.colouring is not None and not alone else self._at_once
+        size = len(columns) if self.moves_together and not alone else self._at_once
         for start in range(0, len(columns), size):
             chunk = slice(start, start + size)
             told.put(chunk, self._chunk(columns[chunk], first[chunk], may_stop_early, alone))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import numpy as np
 
 from gradcheck.checker.analytic import draw_upstream
 from gradcheck.checker.coordinates import Coordinates, choose
-from gradcheck.checker.evaluate import Evaluator
+from gradcheck.checker.evaluate import Evaluator, OneByOne
 from gradcheck.checker.noise import Noise, assumed_noise, measure_noise
 from gradcheck.checker.numeric import STEPS, Differentiator
 from gradcheck.checker.space import Space, everywhere
@@ -20,6 +21,8 @@ from gradcheck.checker.tensors import FunctionRaised, in_double
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradcheck.checker.analytic import Tape
+    from gradcheck.checker.noise import Evaluate
     from gradcheck.checker.problem import Operand, Problem
     from gradcheck.model import Array, Estimate
 
@@ -35,9 +38,15 @@ CONSISTENT = 2.0**-16
 class Reference:
     """A problem's function at its point, evaluated in double precision where it has that."""
 
-    def __init__(self, problem: Problem) -> None:
-        """Evaluate the function once; raises FunctionRaised if it does."""
+    def __init__(self, problem: Problem, tape: Tape | None = None) -> None:
+        """Evaluate the function once; raises FunctionRaised if it does.
+
+        Args:
+            problem: what is asked.
+            tape: records that one call, so that whoever wants its gradients need not repeat it.
+        """
         self.problem = problem
+        self.tape = tape
         own = [operand.value for operand in problem.operands]
         double = in_double(own)
         self.is_low = any(a.dtype != b.dtype for a, b in zip(own, double, strict=True))
@@ -45,12 +54,12 @@ class Reference:
         """Why double precision is not to be had, where it is not."""
         self.values = double
         try:
-            self.evaluator = Evaluator(problem.function, problem.operands, double)
+            self.evaluator = Evaluator(problem.function, problem.operands, double, tape)
         except FunctionRaised as error:
             if not self.is_low:
                 raise
             # A function that cannot be had in double precision is checked in its own.
-            self.evaluator = Evaluator(problem.function, problem.operands, own)
+            self.evaluator = Evaluator(problem.function, problem.operands, own, tape)
             self.values = own
             self.no_double = str(error)
         outputs = self.evaluator.outputs
@@ -132,7 +141,7 @@ class Reference:
     ) -> Estimate:
         """The derivative along every element; of those that are known, only the doubtful ones."""
         estimate = self.elements.run(known, doubtful)
-        if not self.is_consistent(estimate):
+        if self._colouring is not None and not self.is_consistent(estimate):
             # Elements that were moved together reach outputs in common after all.
             self.elements = self._differentiator(self.coordinates.space)
             estimate = self.elements.run()
@@ -154,17 +163,24 @@ class Reference:
             if len(columns) != layout.sizes[i]:
                 return None
             inputs.append((columns, (*shape, 2) if layout.complex_[i] else shape))
-        evaluator = self.evaluator
+        evaluator, space = self.evaluator, coordinates.space
+
+        def find(evaluate: Evaluate, *, batched: bool) -> Colouring | None:
+            with np.errstate(all="ignore"):
+                return find_colouring(
+                    evaluate,
+                    evaluator.base,
+                    space,
+                    inputs,
+                    seed=self.problem.seed,
+                    batched=batched,
+                )
+
+        if len(space.unit) * len(evaluator.base) >= WORTH_IT_BATCHED:
+            with suppress(OneByOne):
+                return find(evaluator.together, batched=True)
         evaluator.probe()
-        with np.errstate(all="ignore"):
-            return find_colouring(
-                evaluator,
-                evaluator.base,
-                coordinates.space,
-                inputs,
-                seed=self.problem.seed,
-                batched=evaluator.is_batched,
-            )
+        return find(evaluator, batched=evaluator.is_batched)
 
     def is_consistent(self, estimate: Estimate) -> bool:
         """Whether the derivatives along elements add up to the one along a random direction.
@@ -172,8 +188,6 @@ class Reference:
         A dependence that the colouring missed shows as a large error here, so two steps and one
         extrapolation are accurate enough.
         """
-        if self._colouring is None:
-            return True
         space, evaluator = self.coordinates.space, self.evaluator
         rng = np.random.default_rng([self.problem.seed, 0x636F6E73])
         usable = np.isfinite(estimate.bound) & ~estimate.kink

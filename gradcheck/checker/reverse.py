@@ -49,8 +49,13 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
     # `judge_precision` judges the arithmetic.
     two_questions = reference.is_low and not reference.no_double
     mode = Mode.EAGER if two_questions else problem.mode
-    tape = problem.tape(problem.function, problem.operands, mode)
-    passed = tape(reference.values, reference.upstream)
+    tape: Differentiate
+    if reference.tape is not None and mode is Mode.EAGER:
+        tape = reference.tape
+        passed = reference.tape.back(reference.upstream)
+    else:
+        tape = problem.tape(problem.function, problem.operands, mode)
+        passed = tape(reference.values, reference.upstream)
     analytic = _along_elements(reference, passed)
     sight = first_sight(reference, passed, analytic)
     along = None

@@ -15,7 +15,7 @@ result along a random direction, and looks at single elements before calling a g
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -51,14 +51,13 @@ class Colouring:
     """(colours, outputs): the coordinate of that colour that the output depends on, or -1."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Tests:
-    """The group tests of one input."""
+class _Part(NamedTuple):
+    """The colours of one input."""
 
-    members: list[Array]
-    """Two groups for each bit: those of zero and those of one."""
-    digits: list[Array]
-    """For each bit, that of each coordinate."""
+    colour: Array
+    """By coordinate of it, from zero."""
+    owner: Array
+    """As in Colouring."""
 
 
 def find_colouring(
@@ -84,45 +83,73 @@ def find_colouring(
     small = coordinates * outputs < WORTH_IT_BATCHED if batched else coordinates < WORTH_IT
     if small or not outputs or coordinates * outputs > LARGEST or space.partners is not None:
         return None
-    tests = [_bits(columns, shape) for columns, shape in inputs]
-    members = [group for test in tests for group in test.members]
-    moved = iter(_run(evaluate, base, space, members, seed))
-    colour = np.zeros(coordinates, dtype=np.int64)
-    owners: list[Array] = []
-    for (columns, _), test in zip(inputs, tests, strict=True):
-        reaches = np.ones((len(columns), outputs), dtype=bool)
-        for digit in test.digits:
-            reaches &= np.stack([next(moved), next(moved)])[digit]
-        chosen = _classes(reaches)
-        if chosen is None and not batched and ONE_BY_ONE[0] <= len(columns) <= ONE_BY_ONE[1]:
+    digits = [_bits(shape) for _, shape in inputs]
+    groups = [
+        columns[digit == value]
+        for (columns, _), own in zip(inputs, digits, strict=True)
+        for digit in own
+        for value in (False, True)
+    ]
+    moved = _run(evaluate, base, space, groups, seed)
+    parts, start = [], 0
+    for (columns, _), own in zip(inputs, digits, strict=True):
+        stop = start + 2 * len(own)
+        part = _by_bits(columns, own, moved[start:stop:2], moved[start + 1 : stop : 2])
+        few = ONE_BY_ONE[0] <= len(columns) <= ONE_BY_ONE[1]
+        if not batched and few and 4 * len(part.owner) > 3 * len(columns):
             singles = [columns[i : i + 1] for i in range(len(columns))]
-            reaches = _run(evaluate, base, space, singles, seed)
-            chosen = _greedy(reaches)
-        if chosen is None:
-            chosen = np.arange(len(columns))
-        colour[columns] = chosen + len(owners)
-        for own in range(int(chosen.max(initial=-1)) + 1):
-            group = np.flatnonzero(chosen == own)
-            hit = reaches[group]
-            owners.append(np.where(hit.any(axis=0), columns[group][hit.argmax(axis=0)], -1))
-    if 4 * len(owners) > 3 * coordinates:
+            part = _greedy(columns, _run(evaluate, base, space, singles, seed))
+        parts.append(part)
+        start = stop
+    owner = np.concatenate([part.owner for part in parts])
+    if 4 * len(owner) > 3 * coordinates:
         return None
-    return Colouring(colour, space.position, np.array(owners))
+    colour = np.empty(coordinates, dtype=np.int64)
+    first = 0
+    for (columns, _), part in zip(inputs, parts, strict=True):
+        colour[columns] = first + part.colour
+        first += len(part.owner)
+    return Colouring(colour, space.position, owner)
 
 
-def _bits(columns: Array, shape: Shape) -> _Tests:
-    """For each axis and bit of the index there, the coordinates with either value."""
+def _bits(shape: Shape) -> Array:
+    """(bits, elements): the bits of each element's index along each axis."""
     index = np.indices(shape).reshape(len(shape), -1)
-    members, digits = [], []
-    for axis, size in enumerate(shape):
-        for bit in range(int(size - 1).bit_length()):
-            digit = (index[axis] >> bit) & 1
-            digits.append(digit)
-            members += [columns[digit == 0], columns[digit == 1]]
-    if not digits:
-        digits.append(np.zeros(len(columns), dtype=np.int64))
-        members += [columns, columns[:0]]
-    return _Tests(members, digits)
+    bits = [
+        (index[axis] >> bit) & 1 == 1
+        for axis, size in enumerate(shape)
+        for bit in range(int(size - 1).bit_length())
+    ]
+    return np.array(bits) if bits else np.zeros((1, index.shape[1]), dtype=bool)
+
+
+def _by_bits(columns: Array, digits: Array, zero: Array, one: Array) -> _Part:
+    """Colours from the group tests of an input.
+
+    A bit that an output needs to have one value is known of the coordinates it depends on; one that
+    moves the output either way is open. Coordinates that agree in all the bits that are open for
+    any output have a colour in common: an output tells them apart by the others.
+
+    Args:
+        columns: the coordinates of the input.
+        digits: (bits, coordinates).
+        zero: (bits, outputs), whether moving those whose bit is zero moves the output.
+        one: the same for those whose bit is one.
+    """
+    depends = (zero | one).all(axis=0)
+    open_ = (zero & one & depends).any(axis=1)
+    colours, colour = np.unique(_packed(digits[open_]), return_inverse=True)
+    known = int((~open_).sum())
+    place = np.full((len(colours), 2**known), -1)
+    place[colour, _packed(digits[~open_])] = columns
+    owner = place[:, _packed(one[~open_])]
+    owner[:, ~depends] = -1
+    return _Part(colour, owner)
+
+
+def _packed(bits: Array) -> Array:
+    """(bits, things): the bits of each thing as a number."""
+    return np.asarray((1 << np.arange(len(bits))) @ bits)
 
 
 def _run(
@@ -141,37 +168,14 @@ def _run(
     return np.asarray(~same)
 
 
-def _classes(reaches: Array) -> Array | None:
-    """Colours where any two coordinates reach either the same outputs or none in common."""
-    # An output that depends on most of an input needs as many colours: no gain.
-    if reaches.sum(axis=0).max(initial=0) > max(1, len(reaches) // 2):
-        return None
-    packed = np.packbits(reaches, axis=1)
-    keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if reaches[first].sum(axis=0).max(initial=0) > 1:
-        return None
-    # Within those that reach the same outputs, each has a colour of its own.
-    order = np.argsort(inverse, kind="stable")
-    counts = np.bincount(inverse)
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    rank = np.empty(len(inverse), dtype=np.int64)
-    rank[order] = np.arange(len(inverse)) - np.repeat(starts, counts)
-    # Coordinates that reach nothing can share one.
-    rank[~reaches.any(axis=1)] = 0
-    return rank
-
-
-def _greedy(reaches: Array) -> Array:
+def _greedy(columns: Array, reaches: Array) -> _Part:
     """Colours for any pattern: each coordinate takes the first that leaves its outputs alone."""
-    taken = np.zeros((0, reaches.shape[1]), dtype=bool)
+    owner = np.full((0, reaches.shape[1]), -1)
     colour = np.zeros(len(reaches), dtype=np.int64)
-    for coordinate, mine in enumerate(reaches):
-        free = np.flatnonzero(~(taken & mine).any(axis=1))
+    for i, mine in enumerate(reaches):
+        free = np.flatnonzero(~((owner >= 0) & mine).any(axis=1))
         if not len(free):
-            taken = np.concatenate([taken, mine[np.newaxis]])
-            colour[coordinate] = len(taken) - 1
-        else:
-            colour[coordinate] = free[0]
-            taken[free[0]] |= mine
-    return colour
+            owner = np.concatenate([owner, np.full((1, reaches.shape[1]), -1)])
+        colour[i] = free[0] if len(free) else len(owner) - 1
+        owner[colour[i], mine] = columns[i]
+    return _Part(colour, owner)

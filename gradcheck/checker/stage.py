@@ -71,11 +71,13 @@ class Stage:
     @classmethod
     def unknown(cls, count: int) -> Stage:
         """Nothing is known of so many coordinates."""
-        stage = cls(*(np.zeros(count) for _ in fields(cls)))
-        stage.value[:], stage.bound[:] = np.nan, np.inf
-        for name in ("kink", "diverges", "linear"):
-            setattr(stage, name, np.zeros(count, dtype=bool))
-        return stage
+        numbers, flags = np.zeros((8, count)), np.zeros((3, count), dtype=bool)
+        value, bound, roundoff, step, scale, left, right, contrast = numbers
+        value[:], bound[:] = np.nan, np.inf
+        kink, diverges, linear = flags
+        return cls(
+            value, bound, roundoff, step, scale, left, right, kink, contrast, diverges, linear
+        )
 
     def take(self, rows: Array) -> Stage:
         """Some of the coordinates."""

@@ -60,18 +60,18 @@ def in_double(values: Sequence[Array]) -> list[Array]:
 def widen(value: Array) -> Array:
     """One value in double precision; integers and booleans stay."""
     if np.iscomplexobj(value):
-        return value.astype(np.complex128)
-    return value.astype(np.float64) if is_floating(value.dtype) else value
+        return value.astype(np.complex128, copy=False)
+    return value.astype(np.float64, copy=False) if is_floating(value.dtype) else value
 
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
     """Whether a dtype holds real floating-point numbers, bfloat16 included."""
-    return bool(np.issubdtype(dtype, np.floating) or dtype.name in {"bfloat16"})
+    return dtype.kind == "f" or dtype.name == "bfloat16"
 
 
 def is_differentiable(dtype: np.dtype[Any]) -> bool:
     """Whether an input of this dtype can have a gradient."""
-    return is_floating(dtype) or bool(np.issubdtype(dtype, np.complexfloating))
+    return dtype.kind == "c" or is_floating(dtype)
 
 
 def explain_exception(error: BaseException) -> str:
