@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 BUDGET = 4096
-"""Real numbers of one input up to which each is moved by itself."""
+"""Real numbers of one input up to which each is moved, whatever it costs."""
 
 SAMPLED, FEWEST = 256, 16
 """How many of a larger input's elements are moved by themselves, drawn at random: so many, and
@@ -61,19 +61,30 @@ def choose(
     point: Array,
     seed: int,
     precision: np.dtype[np.generic] | None,
+    *,
+    sample: bool = True,
 ) -> Coordinates:
-    """Choose the coordinates for these inputs, which are all differentiated."""
+    """Choose the coordinates for these inputs, which are all differentiated.
+
+    Args:
+        operands: the inputs.
+        layout: of their numbers.
+        point: where they are.
+        seed: for what is drawn.
+        precision: what the function is evaluated in, if not in double precision.
+        sample: let a sample and random directions stand for inputs that are over the budget.
+    """
     scale, typical = _scales(layout, point)
     low, high = _limits(operands, layout)
     moved = [_moved(operand, size) for operand, size in zip(operands, layout.sizes, strict=True)]
-    large = [i for i, own in enumerate(moved) if len(own.position) > BUDGET]
+    large = [i for i, own in enumerate(moved) if sample and len(own.position) > BUDGET]
     directions = None
     if large:
         rng = np.random.default_rng([seed, 0x636F])
         vectors = []
         for i in large:
             own = moved[i]
-            count = int(np.clip(SAMPLED_NUMBERS // len(own.position), FEWEST, SAMPLED))
+            count = _sampled(len(own.position))
             chosen = np.sort(rng.choice(len(own.position), count, replace=False))
             for _ in range(DIRECTIONS):
                 signs = rng.choice([-1.0, 1.0], size=len(own.position))
@@ -101,6 +112,18 @@ def choose(
         directions=directions,
         direction_owner=np.repeat(np.array(large, dtype=np.int64), DIRECTIONS),
     )
+
+
+def sample_size(layout: Layout) -> int | None:
+    """How many coordinates and directions a sample takes; None where no input needs one."""
+    large = [size for size in layout.sizes if size > BUDGET]
+    small = sum(size for size in layout.sizes if size <= BUDGET)
+    return small + sum(_sampled(size) + DIRECTIONS for size in large) if large else None
+
+
+def _sampled(size: int) -> int:
+    """How many elements of an input over the budget are moved by themselves."""
+    return int(np.clip(SAMPLED_NUMBERS // size, FEWEST, SAMPLED))
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,6 +133,9 @@ class Evaluator:
         self._probed = True
         if not self.outputs.shapes:
             return points
+        if self._is_large:
+            self.must_repeat(CALLS)
+            return points
         self._batched, outputs = self._first_that_works(self._calls.all_together(), points)
         if self._batched is None and len(self._dtypes) > 1:
             for i in range(len(self._dtypes)):
@@ -143,6 +146,11 @@ class Evaluator:
             # The probe of a batched call has seen the function repeat itself; this one has not.
             self.must_repeat(MORE_CALLS if self.base.size <= FEW_OUTPUTS else CALLS)
         return outputs
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether a call at one point is work enough."""
+        return PROBE * (len(self.point) + len(self.base)) > CHUNK
 
     @property
     def is_batched(self) -> bool:
@@ -166,7 +174,9 @@ class Evaluator:
 
     def expect(self, evaluations: int) -> None:
         """Say how many single calls are to come, so that tracing is weighed against them."""
-        if self._probed and not self.is_batched and evaluations > TRACING_PAYS:
+        if self._is_large or self.is_batched or not self._probed:
+            return
+        if evaluations > TRACING_PAYS:
             nowhere = self.point[np.newaxis][:0]
             self._batched, _ = self._first_that_works([self._calls.vectorised()], nowhere)
 

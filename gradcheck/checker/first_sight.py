@@ -46,11 +46,12 @@ def first_sight(reference: Reference, passed: Backward, analytic: Array) -> Sigh
     """
     if not _is_ordinary(reference, passed):
         return None
-    quick = reference.supposed_ideal()
+    space, directions = reference.coordinates.space, reference.coordinates.directions
+    quick = reference.supposed_ideal(space)
     try:
         estimate = quick.glance()
     except OneByOne:
-        quick = reference.supposed_ideal(one_by_one=True)
+        quick = reference.supposed_ideal(space, one_by_one=True)
         estimate = quick.glance()
     sight = _judge(estimate, analytic)
     if sight.doubtful.any():
@@ -59,17 +60,22 @@ def first_sight(reference: Reference, passed: Backward, analytic: Array) -> Sigh
         return None
     if quick.moves_together and not reference.is_consistent(sight.estimate):
         return None
+    if directions is not None:
+        along = reference.supposed_ideal(directions, one_by_one=True).glance()
+        gradient = reference.evaluator.inputs.flatten(
+            [g for g in passed.gradients if g is not None]
+        )
+        if _judge(along, directions.project(gradient)).doubtful.any():
+            return None
     return sight
 
 
 def _is_ordinary(reference: Reference, passed: Backward) -> bool:
-    """Whether there is a gradient of the right kind for every input, and nothing out of size."""
+    """Whether there is a gradient of the right kind for every input, in double precision."""
     evaluator = reference.evaluator
-    if reference.problem.tolerance is not None or not evaluator.base.size:
+    if reference.problem.tolerance is not None or evaluator.precision is not None:
         return False
-    if reference.coordinates.directions is not None or evaluator.precision is not None:
-        return False
-    return all(
+    return bool(evaluator.base.size) and all(
         gradient is not None and gradient.shape == shape and gradient.dtype == evaluator.dtype(i)
         for i, (gradient, shape) in enumerate(
             zip(passed.gradients, evaluator.inputs.shapes, strict=True)

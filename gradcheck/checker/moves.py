@@ -41,6 +41,9 @@ ILL_CONDITIONED_SAFETY = 100.0
 HOPELESS = 2.0**-16
 """A function that keeps fewer digits varies over less than any step that could show it."""
 
+CHUNK = 2**21
+"""How many outputs are held in memory at once, where there is a choice."""
+
 FAR = (1.0, -1.0, 4.0, -4.0)
 """Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
 largest element of the point."""
@@ -102,8 +105,15 @@ class Mover:
             deltas[:, 0][room_up <= 0], deltas[:, 1][room_down <= 0] = 0.0, 0.0
         if self.colouring is None or alone:
             actual, change, size, noise = self._apart(columns, deltas)
-        else:
+        elif self.calls(len(columns)) * ladder.shape[1] * len(self.base) <= CHUNK:
             actual, change, size, noise = self._together(self.colouring, columns, deltas)
+        else:
+            # A step at a time, to hold less in memory.
+            steps = np.split(deltas, ladder.shape[1], axis=2)
+            parts = [self._together(self.colouring, columns, step) for step in steps]
+            actual, change, size, noise = (
+                np.concatenate(part, axis=2) for part in zip(*parts, strict=True)
+            )
         if at_edge:
             actual, change = (np.where(deltas == 0, np.nan, a) for a in (actual, change))
         return Moves(
@@ -157,7 +167,10 @@ class Mover:
         self, colouring: Colouring, columns: Array, deltas: Array
     ) -> tuple[Array, Array, Array, Array]:
         """A call per colour: each output tells of the coordinate of that colour it depends on."""
-        colours, row = np.unique(colouring.colour[columns], return_inverse=True)
+        wanted = np.zeros(len(colouring.owner), dtype=bool)
+        wanted[colouring.colour[columns]] = True
+        colours = np.flatnonzero(wanted)
+        row = (np.cumsum(wanted) - 1)[colouring.colour[columns]]
         _, sides, steps = deltas.shape
         per_colour = sides * steps
         point, position = self.space.point, colouring.position[columns]

@@ -15,7 +15,7 @@ height of a step is seen directly.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import factorial
 
 import numpy as np
@@ -55,6 +55,15 @@ NEGLIGIBLE = 2.0**-40
 OUTPUTS = 2**15
 """How many outputs are looked at together."""
 
+MOST_OUTPUTS = 2**16
+"""Of more outputs than this a sample is looked at."""
+
+UNSEEN = 2.0
+"""How much worse than those of the sample the other outputs may be."""
+
+CHUNK = 2**22
+"""How many numbers the points hold that are evaluated together."""
+
 WILD = 0.1
 """Share of wild outputs from which on a function is hopeless."""
 
@@ -89,8 +98,7 @@ class Noise:
 
 def assumed_noise(base: Array) -> Noise:
     """The noise of an ordinary function: the last digits of its outputs."""
-    size = np.where(np.isfinite(base), np.abs(base), 0.0)
-    return Noise(ASSUMED * size, ASSUMED, assumed=True)
+    return Noise(ASSUMED * _size(base), ASSUMED, assumed=True)
 
 
 def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, seed: int) -> Noise:
@@ -106,21 +114,35 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
     if not base.size:
         return Noise(np.zeros(0), _UNIT_ROUNDOFF)
     rng = np.random.default_rng([seed, 0x6E6F697365])
+    if len(base) <= MOST_OUTPUTS:
+        return _measure(evaluate, point, base, scale, rng)
+    chosen = np.sort(rng.choice(len(base), MOST_OUTPUTS, replace=False))
+    some = _measure(lambda points: evaluate(points)[:, chosen], point, base[chosen], scale, rng)
+    with np.errstate(all="ignore"):
+        relative, absolute = _shared(some.level, _size(base[chosen]))
+        level = UNSEEN * np.maximum(absolute, relative * _size(base))
+    level[chosen] = some.level
+    return replace(some, level=level)
+
+
+def _measure(
+    evaluate: Evaluate, point: Array, base: Array, scale: Array, rng: np.random.Generator
+) -> Noise:
     # Signed powers of two: the points of a line are then nearly exact, and no noise themselves.
     direction = rng.choice([-1.0, -0.5, 0.5, 1.0], size=point.shape) * scale
     away = rng.uniform(2.0**-6, 2.0**-3, size=(SCATTERED, len(point)))
     away *= rng.choice([-1.0, 1.0], size=away.shape)
     with np.errstate(all="ignore"):
-        points = [_line_points(point, direction, SPACINGS), point + away * scale]
-        outputs = evaluate(np.concatenate(points))
-        lines, scattered = outputs[: len(points[0])], outputs[len(points[0]) :]
+        steps = _line_steps(SPACINGS)
+        outputs = _along(evaluate, point, direction, steps, away * scale)
+        lines, scattered = outputs[: len(steps)], outputs[len(steps) :]
         level, seen, wild = _over_lines(base, lines, len(SPACINGS))
-        size = np.where(np.isfinite(base), np.abs(base), 0.0)
+        size = _size(base)
         counts = size > NEGLIGIBLE * size.max(initial=0.0)
         seen |= ~counts
         if not seen.all():
-            coarse_points = _line_points(point, direction, COARSE_SPACINGS)
-            coarse, _, _ = _over_lines(base, evaluate(coarse_points), len(COARSE_SPACINGS))
+            coarse_lines = _along(evaluate, point, direction, _line_steps(COARSE_SPACINGS))
+            coarse, _, _ = _over_lines(base, coarse_lines, len(COARSE_SPACINGS))
             level = np.where(seen, level, np.where(level > 0, np.fmin(level, coarse), coarse))
         if (scattered == base).all():
             # Nothing moves over the size of the inputs: look over the size of one.
@@ -137,12 +159,30 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
     return Noise(level, relative, lost, min(rounds_to, 2.0**-7))
 
 
-def _line_points(point: Array, direction: Array, spacings: tuple[float, ...]) -> Array:
-    """The points of lines with these spacings, without the one that they have in common."""
+def _size(base: Array) -> Array:
+    return np.where(np.isfinite(base), np.abs(base), 0.0)
+
+
+def _along(
+    evaluate: Evaluate, point: Array, direction: Array, steps: Array, away: Array | None = None
+) -> Array:
+    """The outputs at these steps along a direction, and at other moves after them."""
+    away = np.zeros((0, len(point))) if away is None else away
+    some = max(1, CHUNK // len(point))
+    if some >= len(steps) + len(away):
+        return evaluate(point + np.concatenate([steps[:, np.newaxis] * direction, away]))
+    # Large points are not all held in memory at once.
+    parts = np.array_split(steps[:, np.newaxis], range(some, len(steps), some))
+    outputs = [evaluate(point + part * direction) for part in parts]
+    return np.concatenate([*outputs, evaluate(point + away)])
+
+
+def _line_steps(spacings: tuple[float, ...]) -> Array:
+    """Steps to the points of lines with these spacings, but for the one they have in common."""
     # To alternating sides: a singularity that one line runs into, its neighbours run away from.
     sides = np.array(spacings) * (-1.0) ** np.arange(len(spacings))
-    steps = (sides[:, np.newaxis] * np.arange(1, POINTS)).ravel()
-    return np.asarray(point + steps[:, np.newaxis] * direction)
+    steps: Array = sides[:, np.newaxis] * np.arange(1, POINTS)
+    return steps.ravel()
 
 
 def _over_lines(base: Array, outputs: Array, count: int) -> tuple[Array, Array, Array]:

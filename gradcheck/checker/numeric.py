@@ -36,8 +36,8 @@ GOAL = 2.0**-31
 CANCELLATION = 2.0**-10
 """Elements that cancel to less than this share of their parts are not pursued to `GOAL`."""
 
-SMALLER, LARGER, MUCH_SMALLER = 2.0**-6, 2.0**4, 2.0**-10
-"""By what the steps change from stage to stage: truncation, round-off, kink."""
+A_LITTLE_SMALLER, SMALLER, LARGER, MUCH_SMALLER = 2.0**-2, 2.0**-6, 2.0**4, 2.0**-10
+"""By what the steps change from stage to stage: truncation (two), round-off, kink."""
 
 MAX_STAGES = 9
 
@@ -118,7 +118,7 @@ class Differentiator:
         """Differentiate along every coordinate with one stage of steps."""
         columns = np.arange(len(self._space.unit))
         with np.errstate(all="ignore"):
-            if self._at_once < len(columns):
+            if self._at_once < len(columns) and not self.moves_together:
                 self._stage(columns, self._first_step(), may_stop_early=True)
             else:
                 first = self._first_step()
@@ -218,12 +218,16 @@ class Differentiator:
         # Where nothing moves, there is only the size of the outputs to measure the bound by.
         still = np.where(best.scale == 0, self._mover.size / self._space.unit, 0.0)
         reference = np.maximum(CANCELLATION * best.scale, still)
-        poor = ~(best.bound <= GOAL * np.maximum(np.abs(best.value), reference))
+        goal = GOAL * np.maximum(np.abs(best.value), reference)
+        poor = ~(best.bound <= goal)
         unsettled = (poor | best.kink) & among
         if not unsettled.any():
             return everything[:0], everything[:0]
         # Smaller steps help while their round-off stays below what they are to resolve.
-        down = self._finest * np.where(best.kink, MUCH_SMALLER, SMALLER)
+        # As much smaller as it takes, if the bound shrinks with the sixth power of the step; it is
+        # the round-off that grows.
+        enough = np.fmin(np.fmax((goal / best.bound) ** (1 / 6), SMALLER), A_LITTLE_SMALLER)
+        down = self._finest * np.where(best.kink, MUCH_SMALLER, power_of_two(enough))
         roundoff = self._roundoff_at(everything, down)
         resolvable = np.where(
             best.kink, roundoff < 0.05 * best.contrast, ~(roundoff >= 0.5 * best.bound)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker.analytic import draw_upstream
-from gradcheck.checker.coordinates import Coordinates, choose
+from gradcheck.checker.coordinates import Coordinates, choose, sample_size
 from gradcheck.checker.evaluate import Evaluator, OneByOne
 from gradcheck.checker.noise import Noise, assumed_noise, measure_noise
 from gradcheck.checker.numeric import STEPS, Differentiator
@@ -47,6 +47,8 @@ class Reference:
         """
         self.problem = problem
         self.tape = tape
+        self._spared: int | None = None
+        """How many coordinates a sample would take where all of a large input are moved."""
         own = [operand.value for operand in problem.operands]
         double = in_double(own)
         self.is_low = any(a.dtype != b.dtype for a, b in zip(own, double, strict=True))
@@ -98,11 +100,43 @@ class Reference:
 
     @cached_property
     def coordinates(self) -> Coordinates:
-        """Along which coordinates the inputs are moved."""
-        evaluator = self.evaluator
-        return choose(
-            self.moved, evaluator.inputs, evaluator.point, self.problem.seed, evaluator.precision
-        )
+        """Along which coordinates the inputs are moved.
+
+        Every element, if that is not too much: where few of a large input's elements interfere, all
+        of them can be moved at little cost.
+        """
+        cost = sample_size(self.evaluator.inputs)
+        if cost is None or self.evaluator.precision is not None:
+            return self._choose(sample=True)
+        every = self._choose(sample=False)
+        colouring = self._find_colouring(every)
+        if colouring is None or len(colouring.owner) > cost:
+            return self._choose(sample=True)
+        self._colouring = colouring
+        self._spared = cost
+        return every
+
+    def _choose(self, *, sample: bool) -> Coordinates:
+        point, precision = self.evaluator.point, self.evaluator.precision
+        layout, seed = self.evaluator.inputs, self.problem.seed
+        return choose(self.moved, layout, point, seed, precision, sample=sample)
+
+    def must_sample(self, doubtful: int) -> bool:
+        """Whether so many elements of a large input would now have to be moved one by one."""
+        return self._spared is not None and doubtful > self._spared and self.is_rough
+
+    def sample(self) -> bool:
+        """Let a sample stand for a large input whose elements were all to be moved, if one was."""
+        if self._spared is None:
+            return False
+        self.coordinates, self._colouring = self._choose(sample=True), None
+        self._spared = None
+        return True
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the function does not compute in double precision throughout."""
+        return self.noise.relative > ROUGH
 
     @cached_property
     def noise(self) -> Noise:
@@ -117,23 +151,28 @@ class Reference:
     @cached_property
     def elements(self) -> Differentiator:
         """Differentiates along single elements."""
-        # Outputs that round hide what they depend on.
-        rough = self.noise.relative > ROUGH
-        return self._differentiator(self.coordinates.space, None if rough else self._colouring)
+        return self._differentiator(self.coordinates.space, self._trusted_colouring)
 
-    def supposed_ideal(self, *, one_by_one: bool = False) -> Differentiator:
-        """Differentiates along every element as if the function did everything right.
+    @property
+    def _trusted_colouring(self) -> Colouring | None:
+        # Outputs that round hide what they depend on.
+        return None if self.is_rough else self._colouring
+
+    def supposed_ideal(self, space: Space, *, one_by_one: bool = False) -> Differentiator:
+        """Differentiates along coordinates as if the function did everything right.
 
         That is, with no more noise than the last digits of its outputs.
 
         Args:
-            one_by_one: the function does not take many points at once. (If it does not, and this
+            space: the coordinates.
+            one_by_one: the function may not take many points at once. (If it does not, and this
                 was not said, evaluating raises OneByOne.)
         """
-        evaluator, space = self.evaluator, self.coordinates.space
-        noise, base = assumed_noise(evaluator.base), evaluator.base
+        evaluator, base = self.evaluator, self.evaluator.base
+        noise = assumed_noise(base)
         if one_by_one or len(space.unit) * len(base) >= WORTH_IT_BATCHED:
-            return Differentiator(evaluator, base, self.weights, noise, space, self._colouring)
+            colouring = self._colouring if space is self.coordinates.space else None
+            return Differentiator(evaluator, base, self.weights, noise, space, colouring)
         return Differentiator(evaluator.together, base, self.weights, noise, space)
 
     def differentiate(
@@ -141,7 +180,9 @@ class Reference:
     ) -> Estimate:
         """The derivative along every element; of those that are known, only the doubtful ones."""
         estimate = self.elements.run(known, doubtful)
-        if self._colouring is not None and not self.is_consistent(estimate):
+        # (With a large input there is no other way, and the first look found it consistent.)
+        coloured = self.elements.moves_together and self._spared is None
+        if coloured and not self.is_consistent(estimate):
             # Elements that were moved together reach outputs in common after all.
             self.elements = self._differentiator(self.coordinates.space)
             estimate = self.elements.run()
@@ -156,8 +197,10 @@ class Reference:
 
     @cached_property
     def _colouring(self) -> Colouring | None:
-        coordinates, layout = self.coordinates, self.evaluator.inputs
-        inputs = []
+        return self._find_colouring(self.coordinates)
+
+    def _find_colouring(self, coordinates: Coordinates) -> Colouring | None:
+        layout, inputs = self.evaluator.inputs, []
         for i, shape in enumerate(layout.shapes):
             columns = coordinates.columns(i)
             if len(columns) != layout.sizes[i]:
@@ -217,5 +260,5 @@ class Reference:
 
     def with_upstream_of_ones(self) -> Estimate:
         """The derivatives for another upstream."""
-        ones = self._differentiator(self.coordinates.space, weights=np.ones_like(self.weights))
-        return ones.run()
+        space, ones = self.coordinates.space, np.ones_like(self.weights)
+        return self._differentiator(space, self._trusted_colouring, ones).run()

@@ -15,12 +15,13 @@ result along a random direction, and looks at single elements before calling a g
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from gradcheck.checker.noise import Evaluate
     from gradcheck.checker.space import Elements
@@ -33,7 +34,10 @@ WORTH_IT_BATCHED = 2**16
 """Entries (coordinates times outputs) from which on they do where points share a call."""
 
 LARGEST = 2**25
-"""Entries up to which a pattern is worked out."""
+"""Colours times outputs up to which a pattern is worked out."""
+
+CHUNK = 2**22
+"""How many numbers (points and outputs) are held in memory at once."""
 
 ONE_BY_ONE = (32, 1024)
 """Between so many elements of an input each is tested by itself where the bits do not tell."""
@@ -81,24 +85,26 @@ def find_colouring(
     """
     coordinates, outputs = len(space.unit), len(base)
     small = coordinates * outputs < WORTH_IT_BATCHED if batched else coordinates < WORTH_IT
-    if small or not outputs or coordinates * outputs > LARGEST or space.partners is not None:
+    if small or not outputs or space.partners is not None:
         return None
     digits = [_bits(shape) for _, shape in inputs]
-    groups = [
+    groups = (
         columns[digit == value]
         for (columns, _), own in zip(inputs, digits, strict=True)
         for digit in own
         for value in (False, True)
-    ]
+    )
     moved = _run(evaluate, base, space, groups, seed)
     parts, start = [], 0
     for (columns, _), own in zip(inputs, digits, strict=True):
         stop = start + 2 * len(own)
         part = _by_bits(columns, own, moved[start:stop:2], moved[start + 1 : stop : 2])
         few = ONE_BY_ONE[0] <= len(columns) <= ONE_BY_ONE[1]
-        if not batched and few and 4 * len(part.owner) > 3 * len(columns):
-            singles = [columns[i : i + 1] for i in range(len(columns))]
+        if not batched and few and (part is None or 4 * len(part.owner) > 3 * len(columns)):
+            singles = (columns[i : i + 1] for i in range(len(columns)))
             part = _greedy(columns, _run(evaluate, base, space, singles, seed))
+        if part is None:
+            return None
         parts.append(part)
         start = stop
     owner = np.concatenate([part.owner for part in parts])
@@ -123,8 +129,8 @@ def _bits(shape: Shape) -> Array:
     return np.array(bits) if bits else np.zeros((1, index.shape[1]), dtype=bool)
 
 
-def _by_bits(columns: Array, digits: Array, zero: Array, one: Array) -> _Part:
-    """Colours from the group tests of an input.
+def _by_bits(columns: Array, digits: Array, zero: Array, one: Array) -> _Part | None:
+    """Colours from the group tests of an input; None if they are too many.
 
     A bit that an output needs to have one value is known of the coordinates it depends on; one that
     moves the output either way is open. Coordinates that agree in all the bits that are open for
@@ -139,6 +145,8 @@ def _by_bits(columns: Array, digits: Array, zero: Array, one: Array) -> _Part:
     depends = (zero | one).all(axis=0)
     open_ = (zero & one & depends).any(axis=1)
     colours, colour = np.unique(_packed(digits[open_]), return_inverse=True)
+    if len(colours) * zero.shape[1] > LARGEST:
+        return None
     known = int((~open_).sum())
     place = np.full((len(colours), 2**known), -1)
     place[colour, _packed(digits[~open_])] = columns
@@ -153,19 +161,21 @@ def _packed(bits: Array) -> Array:
 
 
 def _run(
-    evaluate: Evaluate, base: Array, space: Elements, members: Sequence[Array], seed: int
+    evaluate: Evaluate, base: Array, space: Elements, members: Iterable[Array], seed: int
 ) -> Array:
     """(tests, outputs): which outputs each test moves."""
     rng = np.random.default_rng([seed, 0x73706172])
-    points = np.repeat(space.point[np.newaxis], len(members), axis=0)
-    room = np.minimum(space.unit / 8, np.maximum(space.room_up, space.room_down) / 2)
-    towards = np.where(space.room_up > 0, 1.0, -1.0)
-    for point, columns in zip(points, members, strict=True):
-        size = room[columns] * rng.uniform(0.5, 1.0, size=len(columns)) * towards[columns]
-        point[space.position[columns]] += size
-    outputs = evaluate(space.rounded(points))
-    same = (outputs == base) | (np.isnan(outputs) & np.isnan(base))
-    return np.asarray(~same)
+    move = np.minimum(space.unit / 8, np.maximum(space.room_up, space.room_down) / 2)
+    move *= rng.uniform(0.5, 1.0, size=len(move)) * np.where(space.room_up > 0, 1.0, -1.0)
+    at_once = max(1, CHUNK // (len(space.point) + len(base)))
+    tests, moved = iter(members), []
+    while groups := list(islice(tests, at_once)):
+        points = np.repeat(space.point[np.newaxis], len(groups), axis=0)
+        for point, columns in zip(points, groups, strict=True):
+            point[space.position[columns]] += move[columns]
+        outputs = evaluate(space.rounded(points))
+        moved.append((outputs != base) & ~(np.isnan(outputs) & np.isnan(base)))
+    return np.concatenate(moved)
 
 
 def _greedy(columns: Array, reaches: Array) -> _Part:

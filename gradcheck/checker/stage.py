@@ -19,6 +19,9 @@ it may be a jump, and smaller steps will tell."""
 HALVES = 0.75
 """The difference between the two sides of a smooth function shrinks at least by this factor."""
 
+BLOCK = 2**15
+"""How many coordinates are judged at once, to hold less in memory."""
+
 DIVERGES = 1.3
 """One-sided quotients that grow by this factor with every halving have no limit."""
 
@@ -43,7 +46,7 @@ class Moves:
         pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
         return Moves(*(np.concatenate(pair, axis=1) for pair in pairs))
 
-    def take(self, rows: Array) -> Moves:
+    def take(self, rows: Array | slice) -> Moves:
         """Some of the coordinates."""
         return Moves(*(getattr(self, f.name)[rows] for f in fields(self)))
 
@@ -91,6 +94,17 @@ class Stage:
 
 def judge(moves: Moves) -> Stage:
     """Extrapolate the quotients of one sequence and see what kind of point this is."""
+    count = len(moves.up)
+    if count <= BLOCK:
+        return _judge(moves)
+    stage = Stage.unknown(count)
+    for start in range(0, count, BLOCK):
+        block = slice(start, start + BLOCK)
+        stage.put(block, _judge(moves.take(block)))
+    return stage
+
+
+def _judge(moves: Moves) -> Stage:
     right, left = moves.right / moves.up, moves.left / moves.down
     central = (moves.right - moves.left) / (moves.up - moves.down)
     ladder = np.fmax(moves.up, -moves.down)

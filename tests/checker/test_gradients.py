@@ -263,37 +263,86 @@ class TestSecondDerivatives:
         assert "please report" not in result.message
 
 
-class TestBeyondTheBudget:
-    SIZE = 5000
+SIZE = 5000
+"""Elements, more than are moved whatever it costs."""
 
-    def test_right(self, tf: Any) -> None:
-        result = gradcheck.check(tf.sin, np.linspace(-3, 3, self.SIZE))
+
+def entangled(tf: Any) -> Any:
+    """A function whose outputs depend on all the elements, so that none can be moved together."""
+    return lambda x: tf.sin(x) * tf.reduce_mean(x * x)
+
+
+@pytest.fixture(params=["apart", "entangled"])
+def large(request: pytest.FixtureRequest, tf: Any) -> Any:
+    """Of the first kind every element of a large input is judged, of the second a sample."""
+    return tf.sin if request.param == "apart" else entangled(tf)
+
+
+class TestBeyondTheBudget:
+    X = np.linspace(-3, 3, SIZE)
+
+    def test_elements_that_do_not_interfere_are_all_judged(self, tf: Any) -> None:
+        result = gradcheck.check(tf.sin, self.X)
         (comparison,) = result.comparisons
         assert result.verdict is Verdict.PASS
-        assert comparison.judged == 256
-        assert comparison.directions == 8
+        assert (comparison.judged, comparison.directions) == (SIZE, 0)
+
+    def test_a_sample_and_directions_stand_for_the_others(self, tf: Any) -> None:
+        result = gradcheck.check(entangled(tf), self.X)
+        (comparison,) = result.comparisons
+        assert result.verdict is Verdict.PASS
+        assert (comparison.judged, comparison.directions) == (256, 8)
+
+    def test_beside_a_small_input(self, tf: Any) -> None:
+        result = gradcheck.check(lambda x, b: tf.sin(x) + b, self.X.reshape(-1, 5), np.ones(5))
+        assert result.verdict is Verdict.PASS
+        assert [c.judged for c in result.comparisons] == [SIZE, 5]
+
+    def test_a_function_that_rounds_inside_is_sampled(self, tf: Any) -> None:
+        def rounds(x: Any) -> Any:
+            return tf.cast(tf.sin(tf.cast(x, tf.float32)), tf.float64)
+
+        result = gradcheck.check(rounds, self.X)
+        assert result.verdict is Verdict.PASS
+        assert result.comparisons[0].judged == 256
+
+    def test_kinks_among_many(self, tf: Any) -> None:
+        x = self.X.copy()
+        x[[7, 4000]] = 0.0
+        result = gradcheck.check(tf.abs, x)
+        assert result.verdict is Verdict.KINK
+        (comparison,) = result.comparisons
+        assert (comparison.judged, comparison.worst_index) == (SIZE, (7,))
 
     @pytest.mark.parametrize("error", [1e-8, 1e-3])
-    def test_all_of_it_wrong(self, tf: Any, error: float) -> None:
-        wrong = planted(tf.sin, lambda gs: [gs[0] * (1 + error)])
-        assert gradcheck.check(wrong, np.linspace(-3, 3, self.SIZE)).verdict is Verdict.MISMATCH
+    def test_all_of_it_wrong(self, large: Any, error: float) -> None:
+        wrong = planted(large, lambda gs: [gs[0] * (1 + error)])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.MISMATCH
 
     @pytest.mark.parametrize("position", [0, 1234, 4999])
-    def test_one_element_wrong(self, tf: Any, position: int) -> None:
-        factor = np.ones(self.SIZE)
+    def test_one_element_wrong(self, large: Any, position: int) -> None:
+        factor = np.ones(SIZE)
         factor[position] = 1.001
-        wrong = planted(tf.sin, lambda gs: [gs[0] * factor])
-        assert gradcheck.check(wrong, np.linspace(-3, 3, self.SIZE)).verdict is Verdict.MISMATCH
+        wrong = planted(large, lambda gs: [gs[0] * factor])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.MISMATCH
 
-    def test_two_errors_that_cancel(self, tf: Any) -> None:
-        extra = np.zeros(self.SIZE)
+    @pytest.mark.parametrize("position", [0, 1234, 4999])
+    def test_one_element_a_little_wrong(self, tf: Any, position: int) -> None:
+        factor = np.ones(SIZE)
+        factor[position] = 1 + 1e-8
+        result = gradcheck.check(planted(tf.sin, lambda gs: [gs[0] * factor]), self.X)
+        assert result.verdict is Verdict.MISMATCH
+        (comparison,) = result.comparisons
+        assert (comparison.failing, comparison.worst_index) == (1, (position,))
+
+    def test_two_errors_that_cancel(self, large: Any) -> None:
+        extra = np.zeros(SIZE)
         extra[10], extra[11] = 1.0, -1.0
-        wrong = planted(tf.sin, lambda gs: [gs[0] + extra])
-        assert gradcheck.check(wrong, np.linspace(-3, 3, self.SIZE)).verdict is Verdict.MISMATCH
+        wrong = planted(large, lambda gs: [gs[0] + extra])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.MISMATCH
 
-    def test_nan_at_an_element_that_was_not_sampled(self, tf: Any) -> None:
-        factor = np.ones(self.SIZE)
+    def test_nan_at_an_element_that_was_not_sampled(self, large: Any) -> None:
+        factor = np.ones(SIZE)
         factor[1234] = np.nan
-        wrong = planted(tf.sin, lambda gs: [gs[0] * factor])
-        result = gradcheck.check(wrong, np.linspace(-3, 3, self.SIZE))
-        assert result.verdict is Verdict.NONFINITE
+        wrong = planted(large, lambda gs: [gs[0] * factor])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.NONFINITE
