@@ -115,8 +115,11 @@ def compared(
 
     element = reference.coordinates.element[part.columns]
     arrays = _Arrays.of(reference, part, gradient, estimate)
-    failing = int(np.count_nonzero(agreement.failing))
-    shown = _ranked(agreement)[: max(1, min(failing, 2 * WORST))]
+    # (A complex element has two coordinates.)
+    parts = 2 if reference.evaluator.inputs.complex_[part.position] else 1
+    wrong = np.flatnonzero(agreement.failing)
+    failing = len(np.unique(element[wrong] // parts))
+    shown = _ranked(agreement)[: max(1, min(len(wrong), 2 * WORST))]
     indices = [index_of(int(flat), reference, part.position) for flat in element[shown]]
     error = agreement.error
     judged = (agreement.grades != INCONCLUSIVE) & np.isfinite(error)
