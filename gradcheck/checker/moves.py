@@ -7,6 +7,7 @@ tells which do.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,6 +45,10 @@ HOPELESS = 2.0**-16
 FAR = (1.0, -1.0, 4.0, -4.0)
 """Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
 largest element of the point."""
+
+
+NEGLIGIBLE = 2.0**-40
+"""Noise below this share of what moves hides nothing."""
 
 
 class Mover:
@@ -127,8 +132,19 @@ class Mover:
         moves = np.concatenate([moves, np.repeat(beyond, len(columns), axis=0)], axis=1)
         moves = np.clip(moves, -0.5 * allowed[:, :1], 0.5 * allowed[:, 1:])
         points, _ = self.space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
-        moved = self._outputs(points).moved
-        reached = np.asarray(moved.reshape(*moves.shape, len(self.base)).any(axis=1))
+        seen = self._outputs(points)
+        reached = np.asarray(seen.moved.reshape(*moves.shape, len(self.base)).any(axis=1))
+        sizes = (np.abs(seen.change) @ self._sizes).reshape(moves.shape).max(axis=1)
+        noise = seen.noise.reshape(-1, len(self.base)).max(axis=0)
+        hiding = np.flatnonzero(
+            (~reached & (noise > NEGLIGIBLE * sizes[:, np.newaxis])).any(axis=1)
+        )
+        if len(hiding):
+            # Outputs that stand still and are so large that they might hide a change. NaN goes
+            # through whatever depends on it, however little.
+            points, _ = self.space.points(columns[hiding], np.full(len(hiding), np.nan))
+            with suppress(Exception):  # some functions refuse NaN; then nothing is learnt
+                reached[hiding] |= np.isnan(self._evaluate(points)) & ~np.isnan(self.base)
         self._dependents.update(zip(columns.tolist(), reached, strict=True))
 
     def _apart(self, columns: Array, deltas: Array) -> tuple[Array, Array, Array, Array]:
