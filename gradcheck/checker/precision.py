@@ -113,9 +113,14 @@ def judge_precision(
             reference.moved[i].value,
             [(one.gradients[i], two.gradients[i]) for one, two in pairs],
             partial(slope, i),
+            overflows=not _all_finite(own) and _all_finite(double),
         )
         for i, comparison in enumerate(comparisons)
     ]
+
+
+def _all_finite(passed: Backward) -> bool:
+    return all(np.isfinite(to_double(output)).all() for output in passed.outputs)
 
 
 def _beside(operand: Operand, rng: np.random.Generator) -> Array:
@@ -132,6 +137,8 @@ def _judge(
     value: Array,
     pairs: list[tuple[Array | None, Array | None]],
     slope: Slope,
+    *,
+    overflows: bool,
 ) -> Comparison:
     own, double = pairs[0]
     judged = comparison.verdict in (Verdict.PASS, Verdict.KINK)
@@ -170,6 +177,10 @@ def _judge(
     if not wrong.any():
         note = f"in {comparison.dtype} within {np.nan_to_num(ulps).max():.2g} ulp of float64"
         return replace(comparison, note=f"{comparison.note}; {note}" if comparison.note else note)
+    if overflows:
+        note = f"in {comparison.dtype} the function itself is not finite at this point"
+        failing = int(wrong.sum())
+        return replace(comparison, verdict=Verdict.INCONCLUSIVE, note=note, failing=failing)
     error = np.nan_to_num(np.abs(errors[0]), nan=np.inf)
     order = np.argsort(-np.where(wrong, error, -1.0).ravel())[: min(5, int(wrong.sum()))]
     indices = [tuple(int(i) for i in np.unravel_index(p, own.shape)) for p in order]
