@@ -55,19 +55,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tally = Tally(wild=given.wild)
     check = check_wild if given.wild else check_with_tensorflow
     results = run(chosen, allow=(), root=".", jobs=given.jobs, timeout=120, check=check)
-    for done, result in enumerate(results, 1):
-        kind = tally.add(result)
-        if kind == "alarm" or len(chosen) <= given.verbose:
-            print(f"{describe(result)}\n    again: {_replay(result, wild=given.wild)}", flush=True)
-        if done % 500 == 0 or done == len(chosen):
-            elapsed = time.perf_counter() - started
-            print(
-                f"{done} of {len(chosen)} in {elapsed:.0f} s: {tally}", file=sys.stderr, flush=True
-            )
-    whole = not (given.keyword or given.dtype or given.wild) and given.seeds == SEEDS
+    done = 0
+    try:
+        for done, result in enumerate(results, 1):
+            kind = tally.add(result)
+            if kind == "alarm" or len(chosen) <= given.verbose:
+                again = _replay(result, wild=given.wild)
+                print(f"{describe(result)}\n    again: {again}", flush=True)
+            if done % 500 == 0 or done == len(chosen):
+                elapsed = time.perf_counter() - started
+                progress = f"{done} of {len(chosen)} in {elapsed:.0f} s: {tally}"
+                print(progress, file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print("interrupted: the report tells of what was done", file=sys.stderr)
+    whole = not (given.keyword or given.dtype or given.wild)
     output = given.output or (REPORT if whole else None)
     if output is not None:
-        output.write_text(tally.report(time.perf_counter() - started), encoding="utf-8")
+        points = given.seeds * done // len(chosen)
+        text = tally.report(time.perf_counter() - started, points)
+        output.write_text(text, encoding="utf-8")
     return 1 if tally.alarms else 0
 
 
@@ -115,6 +121,9 @@ class Tally:
 
     def _kind(self, result: Result) -> str:
         expect = result.case.expect if result.case else None
+        if any("does not hold at this point" in c.note for c in result.comparisons):
+            # The gradient is right, and what we declare of it is not.
+            return "alarm" if not self._wild else str(result.verdict)
         if result.verdict.acceptable:
             # A point may not show a known bug (there may be nothing to show in an empty input).
             return str(result.verdict)
@@ -133,7 +142,7 @@ class Tally:
             kinds[kind] += count
         return ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
 
-    def report(self, elapsed: float) -> str:
+    def report(self, elapsed: float, points: int) -> str:
         """The figures, in Markdown."""
         kinds = ["pass", "kink", "known bug", "no kernel", "inconclusive", "alarm"]
         kinds = [k for k in kinds if k == "alarm" or any(key[1] == k for key in self._kinds)]
@@ -149,7 +158,8 @@ class Tally:
                 "# Sweep",
                 "",
                 "Every declared op, in its range of shapes and arguments, in every dtype, at "
-                f"{SEEDS} points each. Made by `make sweep`, in {elapsed / 60:.0f} minutes.",
+                f"{points} points each. Made by `make sweep` (`python -m tools.sweep --seeds "
+                f"{points}`), in {elapsed / 60:.0f} minutes.",
                 "",
                 table(["environment", ""], environment()),
                 "",
