@@ -12,7 +12,7 @@ a step throughout, and does not scatter at all.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
     # One in each of equal parts: evenly spread, and yet at no regular distance from the steps.
     places = (np.arange(POINTS) + rng.uniform(size=POINTS)) * 2 / POINTS - 1
     size = max(1, CHUNK // (POINTS * (len(rough.space.point) + 2 * len(rough.base))))
-    parts: dict[str, Array] = {
+    parts: dict[str, Any] = {
         name: getattr(estimate, name).copy()
         for name in ("numeric", "bound", "step", "scale", "left", "right")
     }

@@ -230,7 +230,6 @@ class Reference:
         """The derivatives along these vectors, a row each."""
         return self._differentiator(everywhere(self.coordinates.space, vectors)).run()
 
-    def with_upstream_of_ones(self) -> Estimate:
+    def with_weights(self, weights: Array) -> Estimate:
         """The derivatives for another upstream."""
-        ones = self._differentiator(self.coordinates.space, weights=np.ones_like(self.weights))
-        return ones.run()
+        return self._differentiator(self.coordinates.space, weights=weights).run()

@@ -132,6 +132,10 @@ def _compare_input(
             f"the gradient has shape {list(gradient.shape)}, but its input has shape "
             f"{list(comparison.shape)}"
         )
+        if gradient.shape in reference.evaluator.outputs.shapes:
+            note += (
+                ": that is the output's. Sum it over the axes that the input was broadcast along"
+            )
         return replace(comparison, verdict=Verdict.MISMATCH, note=note)
     wanted = reference.evaluator.dtype(part.position)
     if gradient.dtype != wanted:
