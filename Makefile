@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: run test lint types format bench clean help
+.PHONY: run test lint types format bench sweep clean help
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -30,6 +30,9 @@ format: $(STAMP)  ## let ruff put things right
 
 bench: $(STAMP)  ## compare with other checkers; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
+
+sweep: $(STAMP)  ## every op, dtype and shape at 20 points: no alarm; writes benchmarks/SWEEP.md
+	$(BIN)/python -m tools.sweep
 
 clean:  ## remove the environment and what tools left behind
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .gradcheck

@@ -95,24 +95,26 @@ class Calls:
     def all_together(self) -> Iterator[Batched]:
         """The ways in which all the moved operands may have many values at once, likely first."""
         ranks = [value.ndim for value in self.at_point]
-        if self._has_batch_axis():
-            yield self._folded(range(len(self.moved)), axis=0)
+        folded = self._folded(range(len(self.moved)), axis=0)
+        has_batch_axis = len(self.moved) > 1 and self._share_leading_axis()
+        # With two axes or fewer that is more often chance.
+        likely = has_batch_axis and min(ranks) > 2
+        if likely:
+            yield folded
         if len(set(ranks)) > 1:
             yield self._stacked(pad_to=max(ranks))
         yield self._stacked(pad_to=None)
         if len(self.moved) < len(self._values):
             yield self._stacked(pad_to=max(ranks), stack_all=True)
-        if len(self.moved) > 1:
-            if min(ranks) > 0 and not self._has_batch_axis():
-                yield self._folded(range(len(self.moved)), axis=0)
-        else:
+        if len(self.moved) == 1:
             yield from self._along_axes(0)
+        elif has_batch_axis and not likely:
+            yield folded
 
-    def _has_batch_axis(self) -> bool:
-        """Whether there seems to be a batch axis already: a leading one that all have in common."""
+    def _share_leading_axis(self) -> bool:
+        """Whether the moved operands and the outputs have a leading axis of the same size."""
         shapes = [*(value.shape for value in self.at_point), *self._shapes]
-        deep = all(len(shape) >= 3 for shape in shapes)
-        return deep and len(self.moved) > 1 and len({shape[0] for shape in shapes}) == 1
+        return all(shapes) and len({shape[0] for shape in shapes}) == 1
 
     def one_operand(self, position: int) -> Iterator[Batched]:
         """The ways in which one moved operand may have many values, the others staying as is."""

@@ -22,6 +22,10 @@ ARITHMETIC = 32 * 2.0**-52
 VACUOUS = 0.1
 """A bound that is more than this share of the input's largest derivative judges nothing."""
 
+VACUOUS_IF_COARSE = 0.2
+"""The same for a function that rounds to few bits: its gradient does so too, and a bar at that
+precision still refutes one that is wrong by half."""
+
 
 VERDICTS = (
     Verdict.PASS,
@@ -64,6 +68,7 @@ def compare(
     tolerance: Tolerance | None = None,
     excused: Array | None = None,
     beyond_reach: Array | None = None,
+    vacuous: float = VACUOUS,
 ) -> Agreement:
     """Compare coordinate by coordinate.
 
@@ -76,6 +81,7 @@ def compare(
         excused: coordinates that cannot be moved (infinite inputs) and so are not judged.
         beyond_reach: coordinates whose claimed derivative would show only at smaller steps than
             there are, and so cannot be refuted.
+        vacuous: the share of `reference` above which a bound judges nothing.
     """
     with np.errstate(all="ignore"):
         numeric = estimate.numeric
@@ -91,7 +97,7 @@ def compare(
         if tolerance is not None:
             allowed = tolerance.atol + tolerance.rtol * np.abs(nearest)
         infinite = np.isinf(numeric)
-        matters = VACUOUS * np.maximum(reference, np.abs(numeric))
+        matters = vacuous * np.maximum(reference, np.abs(numeric))
         unknown = ~infinite & ~(estimate.bound + slack <= matters)
         broken = ~np.isfinite(analytic) & ~infinite
         wrong = np.where(infinite, np.isfinite(analytic), error > allowed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,23 +45,24 @@ class Part:
         )
 
 
-def blank(reference: Reference, part: Part) -> Comparison:
-    """A comparison that says what is compared, and nothing about how it went."""
+def blank(reference: Reference, part: Part, **told: Any) -> Comparison:
+    """A comparison that says what is compared, and nothing about how it went but what is told."""
     operand = reference.moved[part.position]
     per_element = 2 if reference.evaluator.inputs.complex_[part.position] else 1
-    return Comparison(
-        name=operand.name,
-        verdict=Verdict.PASS,
-        shape=operand.value.shape,
-        dtype=operand.value.dtype.name,
-        judged=len(part.columns) // per_element,
-        directions=len(part.directions),
-    )
+    said: dict[str, Any] = {
+        "name": operand.name,
+        "verdict": Verdict.PASS,
+        "shape": operand.value.shape,
+        "dtype": operand.value.dtype.name,
+        "judged": len(part.columns) // per_element,
+        "directions": len(part.directions),
+    }
+    return Comparison(**said | told)
 
 
 def disconnected(reference: Reference, part: Part, estimate: Estimate) -> Comparison:
     """None from the tape: say whether the output moves all the same."""
-    comparison = replace(blank(reference, part), verdict=Verdict.DISCONNECTED)
+    comparison = blank(reference, part, verdict=Verdict.DISCONNECTED)
     moves = (np.abs(estimate.numeric) > SURELY_MOVES * estimate.bound) | estimate.kink
     if estimate.kink.any() and not (np.abs(estimate.left) + np.abs(estimate.right))[moves].any():
         note = (
@@ -115,15 +116,19 @@ def compared(
 
     element = reference.coordinates.element[part.columns]
     arrays = _Arrays.of(reference, part, gradient, estimate)
-    failing = int(np.count_nonzero(agreement.failing))
-    shown = _ranked(agreement)[: max(1, min(failing, 2 * WORST))]
+    # (A complex element has two coordinates.)
+    parts = 2 if reference.evaluator.inputs.complex_[part.position] else 1
+    wrong = np.flatnonzero(agreement.failing)
+    failing = len(np.unique(element[wrong] // parts))
+    shown = _ranked(agreement)[: max(1, min(len(wrong), 2 * WORST))]
     indices = [index_of(int(flat), reference, part.position) for flat in element[shown]]
     error = agreement.error
     judged = (agreement.grades != INCONCLUSIVE) & np.isfinite(error)
     if not judged.all():
         error = np.where(judged, error, 0.0)
-    return replace(
-        blank(reference, part),
+    return blank(
+        reference,
+        part,
         verdict=verdict,
         note=note,
         max_abs_error=float(error.max(initial=0.0)),
@@ -143,8 +148,9 @@ def agreeing(reference: Reference, part: Part, gradient: Array, estimate: Estima
     error = np.abs(gradient - estimate.numeric)
     worst = int(error.argmax())
     flat = int(reference.coordinates.element[part.columns[worst]])
-    return replace(
-        blank(reference, part),
+    return blank(
+        reference,
+        part,
         max_abs_error=float(error[worst]),
         max_rel_error=float(relative_error(error, gradient, estimate).max()),
         error_bar=float(estimate.bound.max()),

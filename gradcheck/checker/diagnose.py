@@ -7,19 +7,26 @@ everything come first; where none fits, there is no diagnosis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.reference import Reference
-from gradcheck.model import Array, Comparison, Diagnosis
+from gradcheck.checker.compare import BOUND_SAFETY
+from gradcheck.checker.elsewhere import from_elsewhere
+from gradcheck.checker.partial import right_in_part
+from gradcheck.checker.suspects import FIT, Suspects, arrays, how_well
+from gradcheck.model import Comparison, Diagnosis
 
-FIT = 1e-6
-"""How well a suspect must explain the numeric derivative, relative to its largest element."""
+if TYPE_CHECKING:
+    from gradcheck.checker.reference import Reference
+    from gradcheck.model import Array
 
 MOST_PERMUTED = 4
 """Rank up to which all orders of the axes are tried."""
+
+EXPLAINED = 0.05
+"""Share of an element's error that a suspect may leave, where the error bar does not allow more."""
 
 
 def diagnose(comparison: Comparison, reference: Reference) -> Diagnosis | None:
@@ -28,40 +35,46 @@ def diagnose(comparison: Comparison, reference: Reference) -> Diagnosis | None:
     if analytic is None or numeric is None or bound is None or not np.isfinite(numeric).any():
         return None
     with np.errstate(all="ignore"):
-        largest = float(np.nanmax(np.abs(numeric)))
-        allowed = FIT * largest + 4 * np.nan_to_num(bound)
-
-        def explains(candidate: Array) -> bool:
-            known = np.isfinite(numeric)
-            return bool((np.abs(candidate - numeric) <= allowed)[known].all())
-
-        suspects = (_simple, _arranged, _from_elsewhere, _chain_factor, _partial)
-        for suspect in suspects:
+        for suspect in (_simple, _arranged, from_elsewhere, _chain_factor, right_in_part):
             for cause, text, candidate in suspect(comparison, reference):
-                if explains(candidate):
+                if candidate is None:
                     return Diagnosis(cause, text)
+                fit = _fit(analytic, numeric, np.nan_to_num(bound), candidate)
+                if fit is not None:
+                    return Diagnosis(cause, f"{text} (but for that it agrees {how_well(fit)})")
     return None
 
 
-Suspects = Iterator[tuple[str, str, Array]]
-"""Cause, sentence, and what the numeric derivative would then be."""
+def _fit(analytic: Array, numeric: Array, bound: Array, candidate: Array) -> float | None:
+    """How well the candidate explains the numeric derivative, relative to its largest element.
 
-Suspect = Callable[[Comparison, Reference], Suspects]
+    None if it does not: also if it leaves a wrong element about as wrong as it was, which a factor
+    close to one would do.
+    """
+    known = np.isfinite(numeric)
+    largest = float(np.max(np.abs(numeric[known])))
+    before, after = np.abs(analytic - numeric)[known], np.abs(candidate - numeric)[known]
+    allowed = BOUND_SAFETY * bound[known]
+    if not (after <= allowed + FIT * largest).all():
+        return None
+    wrong = ~(before <= allowed)
+    if not (after <= np.maximum(allowed, EXPLAINED * before))[wrong].all():
+        return None
+    return float(after.max()) / largest if largest else 0.0
 
 
 def _simple(comparison: Comparison, reference: Reference) -> Suspects:
-    analytic, numeric = _arrays(comparison)
+    analytic, numeric = arrays(comparison)
     name = comparison.name
     known = np.isfinite(numeric) & np.isfinite(analytic)
-    yield "sign", f"the gradient of {name} has the wrong sign", -analytic
-    if np.iscomplexobj(analytic):
-        yield "conjugate", f"the gradient of {name} lacks a conjugate", np.conj(analytic)
     a, n = analytic[known], numeric[known]
     power = float(np.vdot(a, a).real)
     if power == 0:
-        text = f"the gradient of {name} is zero throughout, the derivative is not"
-        yield "zero", text, numeric
+        yield "zero", f"the gradient of {name} is zero throughout, the derivative is not", None
         return
+    yield "sign", f"the gradient of {name} has the wrong sign", -analytic
+    if np.iscomplexobj(analytic):
+        yield "conjugate", f"the gradient of {name} lacks a conjugate", np.conj(analytic)
     factor = np.vdot(a, n) / power  # numeric ≈ factor · analytic
     if np.iscomplexobj(factor) and abs(factor.imag) < FIT * abs(factor):
         factor = factor.real
@@ -82,24 +95,24 @@ def _factor_text(comparison: Comparison, reference: Reference, factor: float) ->
     if too < 0:
         text += " and has the wrong sign"
     sizes = {
-        "elements of the input": comparison.elements,
-        "elements of the output": len(reference.weights),
+        "the number of elements of the input": comparison.elements,
+        "the number of elements of the output": len(reference.weights),
     }
     for shape in (*reference.evaluator.inputs.shapes, *reference.evaluator.outputs.shapes):
-        sizes |= {f"size of an axis ({s})": s for s in shape}
+        sizes |= {f"the size of an axis ({s})": s for s in shape}
     for what, count in sizes.items():
         if count > 1 and abs(size - count) < 1e-4 * count:
-            verb = (
+            wrongly = (
                 "summed where it should be averaged"
                 if relation == "large"
-                else ("averaged where it should be summed")
+                else "averaged where it should be summed"
             )
-            return f"{text}: that is the number of {what}, so something is {verb}"
+            return f"{text}: that is {what}, so perhaps something is {wrongly}"
     return text
 
 
 def _arranged(comparison: Comparison, _: Reference) -> Suspects:
-    analytic, _numeric = _arrays(comparison)
+    analytic, numeric = arrays(comparison)
     rank, name = analytic.ndim, comparison.name
     if 2 <= rank <= MOST_PERMUTED:
         for order in permutations(range(rank)):
@@ -117,36 +130,19 @@ def _arranged(comparison: Comparison, _: Reference) -> Suspects:
             yield "reversed", text, np.flip(analytic, axis)
             for shift in (1, -1):
                 text = f"the gradient of {name} is shifted by one along axis {axis}"
-                yield "shifted", text, np.roll(analytic, shift, axis)
-
-
-def _from_elsewhere(comparison: Comparison, reference: Reference) -> Suspects:
-    """Another upstream, or another input's gradient: checked by what the numeric would be."""
-    analytic, numeric = _arrays(comparison)
-    coordinates = reference.coordinates
-    names = [operand.name for operand in reference.moved]
-    position = names.index(comparison.name)
-    mine = coordinates.columns(position)
-    if len(mine) != _reals(analytic):
-        return
-    ones = reference.with_upstream_of_ones()
-    if _close(ones.numeric[mine], analytic):
-        text = (
-            f"the gradient of {comparison.name} ignores the upstream gradient: it is what an "
-            "upstream of ones gives"
-        )
-        yield "upstream", text, numeric
-    own = reference.elements.estimate()
-    for other, name in enumerate(names):
-        theirs = coordinates.columns(other)
-        if other != position and len(theirs) == len(mine) and _close(own.numeric[theirs], analytic):
-            text = f"the gradient of {comparison.name} is that of {name}: they are swapped"
-            yield "swapped", text, numeric
+                back = np.roll(analytic, shift, axis)
+                yield "shifted", text, back
+                if analytic.shape[axis] > 2:
+                    # What was shifted out is lost: of that place nothing can be said.
+                    edge = [slice(None)] * rank
+                    edge[axis] = slice(0, 1) if shift == 1 else slice(-1, None)
+                    back[tuple(edge)] = numeric[tuple(edge)]
+                    yield "shifted", text, back
 
 
 def _chain_factor(comparison: Comparison, reference: Reference) -> Suspects:
-    """A factor that is a simple function of the input, missing or too many."""
-    analytic, _numeric = _arrays(comparison)
+    """A factor that is a simple function of the input, or another input: missing or too many."""
+    analytic, _numeric = arrays(comparison)
     names = [operand.name for operand in reference.moved]
     position = names.index(comparison.name)
     x = reference.evaluator.inputs.unflatten(reference.evaluator.point)[position]
@@ -161,6 +157,9 @@ def _chain_factor(comparison: Comparison, reference: Reference) -> Suspects:
             "f(x)·(1−f(x))": y * (1 - y),
             "1−f(x)²": 1 - y * y,
         }
+    for operand, value in zip(reference.problem.operands, reference.values, strict=True):
+        if operand.name != comparison.name and value.dtype.kind in "fc" and _fits(value, x):
+            functions[operand.name] = np.broadcast_to(value, x.shape)
     for text, values in functions.items():
         missing = f"the gradient of {comparison.name} lacks the factor {text}"
         yield "chain", missing, analytic * values
@@ -168,50 +167,8 @@ def _chain_factor(comparison: Comparison, reference: Reference) -> Suspects:
         yield "chain", surplus, analytic / values
 
 
-def _partial(comparison: Comparison, _: Reference) -> Suspects:
-    """Right, except in some region."""
-    analytic, numeric = _arrays(comparison)
-    bound = np.nan_to_num(comparison.bound) if comparison.bound is not None else 0.0
-    wrong = np.abs(analytic - numeric) > 4 * bound + FIT * np.nanmax(np.abs(numeric))
-    count = int(wrong.sum())
-    if not count or count > wrong.size // 2 or wrong.size == 1:
-        return
-    zero = " (it is zero there)" if not np.any(analytic[wrong]) else ""
-    places = np.argwhere(wrong)
-    if count == 1:
-        index = places[0].tolist()
-        text = f"only the element {index} of {comparison.name} is wrong{zero}"
-        yield "element", text, numeric
-        return
-    for axis in range(wrong.ndim):
-        at = np.unique(places[:, axis])
-        if len(at) == 1 and count > 1:
-            whole = count == wrong.size // wrong.shape[axis]
-            text = (
-                f"the gradient of {comparison.name} is right except {'' if whole else 'for parts '}"
-                f"{'at' if whole else 'of'} index {at[0]} of axis {axis}{zero}"
-            )
-            yield "slice", text, numeric
-            return
-    if not np.any(analytic[wrong]):
-        text = f"{count} elements of the gradient of {comparison.name} are zero and should not be"
-        yield "masked", text, numeric
-
-
-def _arrays(comparison: Comparison) -> tuple[Array, Array]:
-    """The two arrays, which `diagnose` has seen to be there."""
-    return np.asarray(comparison.analytic), np.asarray(comparison.numeric)
-
-
-def _reals(array: Array) -> int:
-    return array.size * (2 if np.iscomplexobj(array) else 1)
-
-
-def _close(flat: Array, gradient: Array) -> bool:
-    """Whether coordinates and a gradient hold the same numbers."""
-    if np.iscomplexobj(gradient):
-        other = np.ascontiguousarray(gradient).ravel().view(np.float64)
-    else:
-        other = gradient.ravel()
-    scale = float(np.max(np.abs(flat[np.isfinite(flat)]), initial=0.0))
-    return scale > 0 and bool((np.abs(flat - other) <= FIT * scale).all())
+def _fits(value: Array, x: Array) -> bool:
+    try:
+        return np.broadcast_shapes(value.shape, x.shape) == x.shape
+    except ValueError:
+        return False

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker.compare import BOUND_SAFETY
 from gradcheck.checker.layout import to_double
+from gradcheck.checker.rounding import formula_spread
 from gradcheck.model import Array, Comparison, Verdict
 
 if TYPE_CHECKING:
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 
 FORMULA_TOLERANCE = 2.0**-42
 """Rounding granted between two exact formulas, relative to the gradient's largest element."""
+
+SPREAD_SAFETY = 64.0
+"""How many times what a change in the last digit does to it a formula may be off: on its way to the
+result it rounds many times."""
 
 
 def judge_formulas(
@@ -74,8 +80,23 @@ def _judge(
             # Where the function itself is noisy, two formulas may differ as much as it does.
             allowed = allowed + np.nan_to_num(comparison.bound, nan=0.0, posinf=0.0)
         same = (error <= allowed) | (gradient == values) | (np.isnan(gradient) & np.isnan(values))
+    if not same.all() and not claimed and _is_contradicted(comparison, values):
+        index = _worst(same, error)
+        note = (
+            f"{what} does not hold at this point and was left aside: at {_place(index)} it gives "
+            f"{values[index]:.8g}, where the tape and the numeric derivative agree"
+        )
+        return replace(comparison, note=_also(comparison.note, note))
+    agrees = bool(same.all())
+    if not agrees:
+        # Before blame: how much of the difference may be rounding in the formula?
+        spread = formula_spread(
+            formula, inputs, list(reference.upstream), outputs, reference.problem.seed
+        )
+        with np.errstate(all="ignore"):
+            same |= error <= allowed + SPREAD_SAFETY * within(spread, structure)
     if same.all():
-        if comparison.verdict is Verdict.INCONCLUSIVE:
+        if agrees and comparison.verdict is Verdict.INCONCLUSIVE:
             note = f"{what} agrees with the tape where the numeric derivative could not judge"
             return replace(comparison, verdict=Verdict.PASS, note=note, failing=0)
         return comparison
@@ -84,9 +105,7 @@ def _judge(
     if comparison.verdict is Verdict.KINK and not claimed:
         # At a kink two formulas may choose different values, and both be right.
         return comparison
-    index = tuple(
-        int(i) for i in np.unravel_index(np.argmax(np.where(same, -1, error)), same.shape)
-    )
+    index = _worst(same, error)
     note = (
         f"{what} differs from the tape at {_place(index)}: it gives {values[index]:.8g}, the tape "
         f"{gradient[index]:.8g}"
@@ -97,6 +116,26 @@ def _judge(
     return replace(
         comparison, verdict=Verdict.MISMATCH, note=_also(comparison.note, note), failing=failing
     )
+
+
+def _is_contradicted(comparison: Comparison, values: Array) -> bool:
+    """Whether the numeric derivative, which agrees with the tape, speaks against the formula."""
+    if comparison.verdict is not Verdict.PASS:
+        return False
+    numeric, bound = comparison.numeric, comparison.bound
+    if numeric is None or bound is None:
+        return False
+    with np.errstate(all="ignore"):
+        largest = np.max(np.abs(numeric[np.isfinite(numeric)]), initial=0.0)
+        against = np.abs(values - numeric) > BOUND_SAFETY * bound + FORMULA_TOLERANCE * largest
+        against |= np.isfinite(numeric) & ~np.isfinite(values)
+    return bool(against.any())
+
+
+def _worst(same: Array, error: Array) -> tuple[int, ...]:
+    """Where the error is largest among those that are not the same."""
+    most = np.argmax(np.where(same, -1, np.nan_to_num(error, nan=np.inf)))
+    return tuple(int(i) for i in np.unravel_index(most, same.shape))
 
 
 def within(gradient: Array, structure: str) -> Array:

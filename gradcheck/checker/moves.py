@@ -7,6 +7,7 @@ tells which do.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,6 +48,10 @@ CHUNK = 2**21
 FAR = (1.0, -1.0, 4.0, -4.0)
 """Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
 largest element of the point."""
+
+
+NEGLIGIBLE = 2.0**-40
+"""Noise below this share of what moves hides nothing."""
 
 
 class Mover:
@@ -137,8 +142,20 @@ class Mover:
         moves = np.concatenate([moves, np.repeat(beyond, len(columns), axis=0)], axis=1)
         moves = np.clip(moves, -0.5 * allowed[:, :1], 0.5 * allowed[:, 1:])
         points, _ = self.space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
-        moved = self._outputs(points).moved
-        reached = np.asarray(moved.reshape(*moves.shape, len(self.base)).any(axis=1))
+        seen = self._outputs(points)
+        sizes = np.abs(seen.change)
+        reached = _moved(sizes.reshape(*moves.shape, len(self.base)))
+        sizes = (sizes @ self._sizes).reshape(moves.shape).max(axis=1)
+        noise = seen.noise.reshape(-1, len(self.base)).max(axis=0)
+        hiding = np.flatnonzero(
+            (~reached & (noise > NEGLIGIBLE * sizes[:, np.newaxis])).any(axis=1)
+        )
+        if len(hiding):
+            # Outputs that stand still and are so large that they might hide a change. NaN goes
+            # through whatever depends on it, however little.
+            points, _ = self.space.points(columns[hiding], np.full(len(hiding), np.nan))
+            with suppress(Exception):  # some functions refuse NaN; then nothing is learnt
+                reached[hiding] |= np.isnan(self._evaluate(points)) & ~np.isnan(self.base)
         self._dependents.update(zip(columns.tolist(), reached, strict=True))
 
     def _apart(self, columns: Array, deltas: Array) -> tuple[Array, Array, Array, Array]:
@@ -149,8 +166,8 @@ class Mover:
         outputs = len(self.base)
         # Only outputs that depend on the coordinate add noise; where none moves, any of them may
         # have hidden a change that is smaller than its noise.
-        moved = seen.moved.reshape(shape[0], shape[1] * shape[2], outputs)
-        depends = np.asarray(moved.any(axis=1))
+        sizes = np.abs(seen.change)
+        depends = _moved(sizes.reshape(shape[0], shape[1] * shape[2], outputs))
         depends = depends | ~depends.any(axis=1, keepdims=True)
         if self._dependents:
             nobody = np.zeros(outputs, dtype=bool)
@@ -159,7 +176,7 @@ class Mover:
         return (
             actual.reshape(shape),
             (seen.change @ self._weights).reshape(shape),
-            (np.abs(seen.change) @ self._sizes).reshape(shape),
+            (sizes @ self._sizes).reshape(shape),
             np.broadcast_to(_norms(noisy * depends[:, np.newaxis, np.newaxis]), shape),
         )
 
@@ -196,7 +213,7 @@ class Mover:
             summed = np.bincount(target, values.ravel(), (count + 1) * per_colour)
             return np.asarray(summed[: count * per_colour].reshape(count, sides, steps))
 
-        depends = np.asarray(seen.moved.reshape(len(colours), per_colour, outputs).any(axis=1))
+        depends = _moved(np.abs(seen.change).reshape(len(colours), per_colour, outputs))
         noise = np.broadcast_to(seen.noise, changes.shape)
         top = float(seen.noise.max(initial=0.0)) or 1.0
         noisy = (noise / top).reshape(len(colours), per_colour, outputs)
@@ -217,31 +234,34 @@ class Mover:
         outputs = self._evaluate(points)
         self.evaluations += len(points)
         change = outputs - self.base
-        if self._finite:
-            moved = change != 0
-        else:
+        if not self._finite:
             # Outputs may be infinite or NaN in places that do not move: that is no change.
             moved = (outputs != self.base) & ~(np.isnan(outputs) & np.isnan(self.base))
             change = np.where(moved, change, 0.0)
         noise = self._noise.level
         if self._noise.assumed:
-            noise = np.maximum(noise, self._noise.relative * np.abs(outputs).max(axis=0))
+            top = np.maximum(outputs.max(axis=0), -outputs.min(axis=0))
+            noise = np.maximum(noise, self._noise.relative * top)
         else:
             noise = np.maximum(noise, self._noise.relative * np.abs(outputs))
         noise = noise * self._sizes
         if not np.isfinite(noise).all():
             noise = np.where(np.isfinite(noise), noise, 0.0)
-        return _Seen(change, moved, noise)
+        return _Seen(change, noise)
 
 
 class _Seen(NamedTuple):
     """By point and output."""
 
     change: Array
-    moved: Array
-    """Whether there is a change."""
     noise: Array
     """Weighed; by output alone where it is only assumed."""
+
+
+def _moved(sizes: Array) -> Array:
+    """(coordinates, moves, outputs) to (coordinates, outputs): whether any move changed it."""
+    # (A change to NaN is one.)
+    return np.asarray(~(sizes.max(axis=1) == 0))
 
 
 def largest(values: Array) -> float:

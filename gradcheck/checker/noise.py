@@ -49,6 +49,10 @@ STEPS_SEEN = 3
 BITS = (8, 11, 24)
 """Precisions that a function may round to inside: bfloat16, float16, float32."""
 
+COARSEST = 2.0**-7
+"""Relative spacing of the coarsest values that a function may round to: what an output may hide
+that depends on the inputs and stands still all the same."""
+
 NEGLIGIBLE = 2.0**-40
 """Outputs below this share of the largest one say nothing about the noise of the others."""
 
@@ -156,6 +160,10 @@ def _measure(
     lost = float(np.median(level[counts] / size[counts])) if counts.any() else 0.0
     if wild.mean() > WILD:
         lost = 1.0
+    if counts.any() and (outputs == base).all() and (scattered == base).all():
+        # Nothing moves, so nothing tells how many bits there are.
+        hidden = _depend(evaluate, point, base)
+        level = np.where(hidden, np.fmax(level, ROUNDING_SHARE * COARSEST * size), level)
     return Noise(level, relative, lost, min(rounds_to, 2.0**-7))
 
 
@@ -175,6 +183,16 @@ def _along(
     parts = np.array_split(steps[:, np.newaxis], range(some, len(steps), some))
     outputs = [evaluate(point + part * direction) for part in parts]
     return np.concatenate([*outputs, evaluate(point + away)])
+
+
+def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array:
+    """Which outputs depend on the inputs at all, though they may stand still."""
+    # NaN goes through whatever depends on it.
+    try:
+        outputs = evaluate(np.full((1, len(point)), np.nan))[0]
+    except Exception:  # some functions refuse it
+        return np.zeros(len(base), dtype=bool)
+    return np.asarray(np.isnan(outputs) & ~np.isnan(base))
 
 
 def _line_steps(spacings: tuple[float, ...]) -> Array:

@@ -10,17 +10,21 @@ fault, what they scatter is the rounding.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.checker.layout import to_double
+from gradcheck.checker.own_slope import REACHES, function_slope
 from gradcheck.checker.tensors import explain_exception, widen
 from gradcheck.model import Comparison, Element, Mode, Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.analytic import Backward
+    from gradcheck.checker.problem import Operand
     from gradcheck.checker.reference import Reference
     from gradcheck.model import Array
 
@@ -47,8 +51,24 @@ CHANCE = 8.0
 FEWEST_TO_POOL = 32
 """Elements, over all the points, that it takes to see a common factor."""
 
+LEAST_SCATTER = 0.25
+"""Of relative errors, in units in the last place: what a few points may hide."""
+
+COUNTS = 2.0**-4
+"""Share of the largest element from which on one counts for a common factor."""
+
+FEWEST_POINTS = 5
+"""Points at which an element must have a gradient to be judged by its scatter."""
+
+LOOKED_AT = 16
+"""How many elements that look wrong are looked at again, one by one."""
+
 OUTLIER = 8.0
 """How many standard deviations the error at the point itself may be off."""
+
+
+Slope = Callable[[tuple[int, ...], float], tuple[float, float]]
+"""An element and a reach, to what the function's slope is off there, and ± that."""
 
 
 class LowPrecisionRaised(Exception):  # noqa: N818  (it becomes a verdict)
@@ -76,28 +96,49 @@ def judge_precision(
     rng = np.random.default_rng([problem.seed, 0x756C70])
     for _ in range(NEIGHBOURS):
         beside = [
-            _beside(value, rng) if operand.differentiate else value
-            for value, operand in zip(values, problem.operands, strict=True)
+            _beside(operand, rng) if operand.differentiate else operand.value
+            for operand in problem.operands
         ]
         wide = [widen(value) for value in beside]
         pairs.append((own_tape(beside, reference.upstream), double_tape(wide, reference.upstream)))
+    positions = [i for i, operand in enumerate(problem.operands) if operand.differentiate]
+
+    def slope(i: int, index: tuple[int, ...], reach: float) -> tuple[float, float]:
+        at, upstream = positions[i], reference.upstream
+        return function_slope(own_tape, double_tape, values, upstream, at, index, reach, rng)
+
     return [
         _judge(
             comparison,
             reference.moved[i].value,
             [(one.gradients[i], two.gradients[i]) for one, two in pairs],
+            partial(slope, i),
+            overflows=not _all_finite(own) and _all_finite(double),
         )
         for i, comparison in enumerate(comparisons)
     ]
 
 
-def _beside(value: Array, rng: np.random.Generator) -> Array:
-    moved = to_double(value) * (1 + APART * rng.uniform(-1, 1, size=value.shape))
-    return np.asarray(moved).astype(value.dtype)
+def _all_finite(passed: Backward) -> bool:
+    return all(np.isfinite(to_double(output)).all() for output in passed.outputs)
+
+
+def _beside(operand: Operand, rng: np.random.Generator) -> Array:
+    """Other values nearby, inside the domain."""
+    value = to_double(operand.value)
+    change = value * APART * rng.uniform(-1, 1, size=value.shape)
+    if value.dtype.kind != "c":
+        change = np.clip(change, (operand.low - value) / 2, (operand.high - value) / 2)
+    return np.asarray(value + change).astype(operand.value.dtype)
 
 
 def _judge(
-    comparison: Comparison, value: Array, pairs: list[tuple[Array | None, Array | None]]
+    comparison: Comparison,
+    value: Array,
+    pairs: list[tuple[Array | None, Array | None]],
+    slope: Slope,
+    *,
+    overflows: bool,
 ) -> Comparison:
     own, double = pairs[0]
     judged = comparison.verdict in (Verdict.PASS, Verdict.KINK)
@@ -117,20 +158,29 @@ def _judge(
     mine, theirs = to_double(own), to_double(double)
     epsilon = _epsilon(own.dtype)
     largest = np.max(np.abs(theirs[np.isfinite(theirs)]), initial=0.0)
-    mean, scatter = np.abs(errors.mean(axis=0)), errors.std(axis=0)
+    smallest, highest = _limits(own.dtype)
+    mean, scatter = _statistics(errors)
     allowed = ULPS[comparison.dtype] * epsilon * np.abs(theirs)
     # Below the smallest normal number there are no relative digits to keep.
-    allowed = allowed + LARGEST_ULPS * (epsilon * largest + _smallest(own.dtype))
-    broken = ~np.isfinite(mine) & np.isfinite(theirs)
-    wrong = broken | (mean > allowed + SCATTER * scatter)
-    wrong |= np.abs(errors[0]) > allowed + OUTLIER * scatter
-    if _common_factor(errors, pairs) > ULPS[comparison.dtype] * epsilon:
-        wrong |= theirs != 0
+    allowed = allowed + LARGEST_ULPS * (epsilon * largest + smallest)
+    # What is beyond the largest number is infinite in this precision, and rightly so.
+    broken = ~np.isfinite(mine) & np.isfinite(theirs) & (np.abs(theirs) < highest)
+    wrong = broken | (np.abs(mean) > allowed + SCATTER * scatter)
+    wrong |= np.isfinite(mine) & (np.abs(errors[0]) > allowed + OUTLIER * scatter)
+    if wrong.any() and not broken.any():
+        wrong = _off_by_itself(wrong, errors[0], allowed, slope, to_be_shown=False)
+    if _common_factor(errors, pairs, epsilon, smallest) > ULPS[comparison.dtype] * epsilon:
+        common = np.isfinite(mine) & (np.abs(theirs) > smallest)
+        wrong |= _off_by_itself(common, errors[0], allowed, slope, to_be_shown=True)
     unit = epsilon * np.maximum(np.abs(theirs), largest * epsilon)
     ulps = np.where(unit > 0, np.abs(errors[0]) / unit, 0.0)
     if not wrong.any():
         note = f"in {comparison.dtype} within {np.nan_to_num(ulps).max():.2g} ulp of float64"
         return replace(comparison, note=f"{comparison.note}; {note}" if comparison.note else note)
+    if overflows:
+        note = f"in {comparison.dtype} the function itself is not finite at this point"
+        failing = int(wrong.sum())
+        return replace(comparison, verdict=Verdict.INCONCLUSIVE, note=note, failing=failing)
     error = np.nan_to_num(np.abs(errors[0]), nan=np.inf)
     order = np.argsort(-np.where(wrong, error, -1.0).ravel())[: min(5, int(wrong.sum()))]
     indices = [tuple(int(i) for i in np.unravel_index(p, own.shape)) for p in order]
@@ -160,22 +210,80 @@ def _judge(
     )
 
 
-def _common_factor(errors: Array, pairs: list[tuple[Array | None, Array | None]]) -> float:
+def _off_by_itself(
+    wrong: Array,
+    error: Array,
+    allowed: Array,
+    slope: Slope,
+    *,
+    to_be_shown: bool,
+) -> Array:
+    """Those of the wrong elements whose error is not that of the function's own slope.
+
+    Where the worst of them are all excused, the others are too.
+
+    Args:
+        wrong: the elements that look wrong.
+        error: what each is off.
+        allowed: what each may be off.
+        slope: what the function's slope is off, and ± that.
+        to_be_shown: whether the slope must show the error, and not only leave room for it.
+    """
+    ratio = np.where(wrong, np.abs(error) / np.where(allowed > 0, allowed, 1.0), -1.0)
+    worst = np.argsort(-ratio.ravel())[: min(LOOKED_AT, int(wrong.sum()))]
+    left = wrong.copy()
+    for place in worst:
+        index = tuple(int(i) for i in np.unravel_index(place, wrong.shape))
+        if np.iscomplexobj(error):
+            continue  # (Only one direction of the complex plane would be moved along.)
+        for reach in REACHES:
+            off, deviation = slope(index, reach)
+            # (Three quarters of it will do: where a function is clamped it curves.)
+            shown = max(abs(error[index] - off), deviation) <= abs(error[index]) / 4
+            possible = abs(error[index] - off) <= allowed[index] + deviation
+            if shown or (possible and reach == REACHES[0] and not to_be_shown):
+                left[index] = False
+                break
+    return left if left.ravel()[worst].any() else np.zeros_like(wrong)
+
+
+def _statistics(errors: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation over the points where there is an error to speak of.
+
+    Infinite where there are too few of them.
+    """
+    known = np.isfinite(errors)
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, errors, 0).sum(axis=0) / count
+    rest = np.where(known, errors - mean, 0)
+    scatter = np.sqrt((np.abs(rest) ** 2).sum(axis=0) / count)
+    return mean, np.where(known.sum(axis=0) >= FEWEST_POINTS, scatter, np.inf)
+
+
+def _common_factor(
+    errors: Array,
+    pairs: list[tuple[Array | None, Array | None]],
+    epsilon: float,
+    smallest: float,
+) -> float:
     """By what share of themselves all the elements are off together, beyond chance.
 
     One element's rounding hides a factor of 1.01 in bfloat16; that of all of them, at all the
-    points, does not.
+    points, does not. Elements count by how little their relative errors scatter; small ones not
+    at all, for they may be off by what larger parts lost before they cancelled.
     """
     double = np.array([to_double(b) for a, b in pairs if a is not None and b is not None])
-    known = np.isfinite(errors) & np.isfinite(double)
-    error, size = errors[known], double[known]
-    power = float(np.vdot(size, size).real)
-    if power == 0 or len(size) < FEWEST_TO_POOL:
+    size = np.where(np.isfinite(double), np.abs(double), 0.0)
+    usable = np.isfinite(errors) & (size > np.maximum(smallest, COUNTS * size.max(initial=0.0)))
+    usable = usable.all(axis=0)
+    if np.count_nonzero(usable) * len(errors) < FEWEST_TO_POOL:
         return 0.0
-    factor = float(np.vdot(size, error).real) / power
-    rest = error - factor * size
-    chance = float(np.sqrt(np.vdot(rest, rest).real / len(rest) / power))
-    return abs(factor) - CHANCE * chance
+    shares = errors[:, usable] / double[:, usable]
+    mean, scatter = shares.mean(axis=0).real, shares.std(axis=0, ddof=1)
+    variance = (scatter**2 + (LEAST_SCATTER * epsilon) ** 2) / len(errors)
+    weight = 1 / variance
+    factor = float((weight * mean).sum() / weight.sum())
+    return abs(factor) - CHANCE * float(weight.sum() ** -0.5)
 
 
 def _epsilon(dtype: np.dtype[Any]) -> float:
@@ -185,7 +293,8 @@ def _epsilon(dtype: np.dtype[Any]) -> float:
     return float(np.finfo(dtype).eps)
 
 
-def _smallest(dtype: np.dtype[Any]) -> float:
+def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """The smallest normal and the largest number."""
     if dtype.name == "bfloat16":
-        return 2.0**-126
-    return float(np.finfo(dtype).tiny)
+        return 2.0**-126, 2.0**128
+    return float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)

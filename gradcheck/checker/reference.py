@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker.analytic import draw_upstream
+from gradcheck.checker.coarse import Rough, smoothed
 from gradcheck.checker.coordinates import Coordinates, choose, sample_size
 from gradcheck.checker.evaluate import Evaluator, OneByOne
 from gradcheck.checker.noise import Noise, assumed_noise, measure_noise
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 ROUGH = 2.0**-40
 """Relative noise of a function that does not compute in double precision throughout."""
+
+
+COARSE = 2.0**-16
+"""Relative noise of a function that rounds to less than float32 has."""
 
 
 CONSISTENT = 2.0**-16
@@ -186,7 +191,17 @@ class Reference:
             # Elements that were moved together reach outputs in common after all.
             self.elements = self._differentiator(self.coordinates.space)
             estimate = self.elements.run()
-        return estimate
+        if not self.is_coarse:
+            return estimate
+        evaluator, space = self.evaluator, self.coordinates.space
+        rough = Rough(evaluator, evaluator.base, self.weights, self.noise.level, space)
+        return smoothed(estimate, rough, self.problem.seed)
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether the function rounds to so few bits that short steps show little else."""
+        noise = self.noise
+        return noise.rounds_to > 0 and max(noise.relative, noise.lost) > COARSE
 
     def _differentiator(
         self, space: Space, colouring: Colouring | None = None, weights: Array | None = None
@@ -258,7 +273,6 @@ class Reference:
         """The derivatives along these vectors, a row each."""
         return self._differentiator(everywhere(self.coordinates.space, vectors)).run()
 
-    def with_upstream_of_ones(self) -> Estimate:
+    def with_weights(self, weights: Array) -> Estimate:
         """The derivatives for another upstream."""
-        space, ones = self.coordinates.space, np.ones_like(self.weights)
-        return self._differentiator(space, self._trusted_colouring, ones).run()
+        return self._differentiator(self.coordinates.space, self._trusted_colouring, weights).run()

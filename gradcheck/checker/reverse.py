@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import describe
-from gradcheck.checker.compare import MISMATCH, Agreement, compare
+from gradcheck.checker.compare import (
+    MISMATCH,
+    VACUOUS,
+    VACUOUS_IF_COARSE,
+    Agreement,
+    compare,
+)
 from gradcheck.checker.describe import Part
 from gradcheck.checker.diagnose import diagnose
 from gradcheck.checker.evaluate import NotDeterministic
@@ -130,6 +136,10 @@ def _compare_input(
             f"the gradient has shape {list(gradient.shape)}, but its input has shape "
             f"{list(comparison.shape)}"
         )
+        if gradient.shape in reference.evaluator.outputs.shapes:
+            note += (
+                ": that is the output's. Sum it over the axes that the input was broadcast along"
+            )
         return replace(comparison, verdict=Verdict.MISMATCH, note=note)
     wanted = reference.evaluator.dtype(part.position)
     if gradient.dtype != wanted:
@@ -190,7 +200,7 @@ def _judge(
     # What only reaches outputs that are not finite cannot be seen to move.
     unseen = np.zeros(len(analytic), dtype=bool)
     if not np.isfinite(reference.evaluator.base).all():
-        unseen = (estimate.scale == 0) & (analytic != 0)
+        unseen = ((estimate.scale == 0) & (analytic != 0)) | np.isnan(estimate.numeric)
     slack: Array | float = 0.0
     confirmed = np.zeros(len(analytic), dtype=bool)
     while True:
@@ -202,16 +212,18 @@ def _judge(
             tolerance=tolerance,
             excused=excused,
             beyond_reach=unseen,
+            vacuous=VACUOUS_IF_COARSE if reference.is_coarse else VACUOUS,
         )
         wrong = agreement.grades == MISMATCH
         if not wrong.any() or (wrong & confirmed).any():
             return estimate, agreement
         suspects = np.flatnonzero(wrong)
         suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
-        refuted = reference.elements.confirm(part.columns[suspects], analytic[suspects])
-        unseen[suspects] |= ~refuted
+        if not reference.is_coarse:  # (or smaller steps would show nothing but rounding)
+            refuted = reference.elements.confirm(part.columns[suspects], analytic[suspects])
+            unseen[suspects] |= ~refuted
+            estimate = _take(reference.elements.estimate(), part.columns)
         confirmed[suspects] = True
-        estimate = _take(reference.elements.estimate(), part.columns)
         rounding = _rounding(reference, passed, part.position)
         slack = reference.coordinates.space.project_size(rounding)[part.columns]
 

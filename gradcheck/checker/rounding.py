@@ -17,11 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gradcheck.checker.analytic import Backward
+    from gradcheck.checker.problem import Formula
     from gradcheck.checker.reference import Reference
     from gradcheck.model import Array
 
-DRAWS = 4
-"""Two terms that cancel can do so in one draw, hardly in all of them."""
+DRAWS = 8
+"""Two terms that cancel can do so in one draw, and a difference that is rounded to a few digits can
+come out the same in some of them; hardly in all."""
+
+LAST_DIGIT = 2.0**-52
+"""Relative change by which a number in double precision is not quite the same."""
 
 
 def gradient_spread(
@@ -32,8 +37,8 @@ def gradient_spread(
     Args:
         reference: the problem in double precision.
         base: the gradients as they are.
-        relative: by name of the input, how large its relative change is; the upstream changes by
-            the largest of them.
+        relative: by name of the input, how large its relative change is at most; the upstream
+            changes by the largest of them.
     """
     problem = reference.problem
     rng = np.random.default_rng([problem.seed, 0x726E64])
@@ -55,5 +60,32 @@ def gradient_spread(
 
 
 def _changed(value: Array, relative: float, rng: np.random.Generator) -> Array:
-    signs = rng.choice([-1.0, 1.0], size=value.shape)
-    return np.asarray(value * (1 + relative * signs)).astype(value.dtype)
+    # Of random size: two signs alone would give an element two values, which may round alike.
+    sizes = rng.uniform(0.25, 1.0, size=value.shape) * rng.choice([-1.0, 1.0], size=value.shape)
+    return np.asarray(value * (1 + relative * sizes)).astype(value.dtype)
+
+
+def formula_spread(
+    formula: Formula, inputs: list[Array], upstream: list[Array], outputs: list[Array], seed: int
+) -> Array:
+    """The largest change of a formula's values when all that it is given changes in the last digit.
+
+    Args:
+        formula: a closed one.
+        inputs: its arguments, in double precision.
+        upstream: likewise.
+        outputs: likewise.
+        seed: for the changes.
+    """
+    rng = np.random.default_rng([seed, 0x666D6C])
+
+    def beside(arrays: list[Array]) -> list[Array]:
+        return [_changed(a, LAST_DIGIT, rng) if a.dtype.kind in "fc" else a for a in arrays]
+
+    with np.errstate(all="ignore"):
+        base = np.asarray(formula(inputs, upstream, outputs))
+        spread = np.zeros(base.shape)
+        for _ in range(DRAWS):
+            moved = np.asarray(formula(beside(inputs), beside(upstream), beside(outputs)))
+            spread = np.fmax(spread, np.abs(moved - base))
+    return spread

@@ -99,6 +99,9 @@ class Op:
     formula: Formulas | Callable[[Call], Formulas]
     shape: Callable[[Call], Shape]
     """The output's shape; raises ShapeError, which `validate` shows without TensorFlow."""
+    real_only: bool = False
+    """Whether the formula is that of real inputs alone: of complex ones the function takes the
+    modulus, or the formula would need conjugates that it does not have."""
     variadic: bool = False
     """Whether the one declared parameter takes a list: any number of inputs, of any names."""
     args: Mapping[str, Any] = field(default_factory=dict)

@@ -359,6 +359,7 @@ OPS = (
         shape=lambda call: _qr_shapes(call)[0],
         shapes=_qr_shapes,
         outputs=("Q", "R"),
+        real_only=True,
         symbols={"input": "A"},
         derivation=_QR,
         undefined=("Columns that are linearly dependent make R singular.",),

@@ -129,7 +129,9 @@ _ACTIVATIONS = (
         forward="features * sigmoid(beta * features)",
         family="nn",
         args={"beta": 1.0},
-        features="G * (sigmoid(beta * features) + beta * out * (1 - sigmoid(beta * features)))",
+        features=(
+            "G * conj(sigmoid(beta * features) + beta * out * (1 - sigmoid(beta * features)))"
+        ),
         pitfalls=("A product: both the factor x and the sigmoid contribute.",),
     ),
 )

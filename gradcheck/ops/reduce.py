@@ -292,6 +292,7 @@ OPS = (
         forward="sqrt(sum(square(tensor), axis, keepdims))",
         tangent="sum(tensor * dtensor, axis, keepdims) / out",
         shape=_reduced,
+        real_only=True,
         args={"axis": None, "keepdims": False},
         aliases=("tf.linalg.norm",),
         undefined=("At the zero vector: the norm has a kink there.",),

@@ -57,13 +57,39 @@ class TestPrecisionInside:
 
         assert verdict(function, draw(20)) == "pass"
 
-    @pytest.mark.parametrize("name", ["tanh", "sin", "square", "sigmoid"])
-    def test_bfloat16_is_never_called_wrong(self, tf: Any, name: str) -> None:
-        inner = getattr(tf.math, name)
+    @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+    @pytest.mark.parametrize("name", ["tanh", "sin", "square", "sigmoid", "softmax", "softplus"])
+    def test_few_bits(self, tf: Any, name: str, dtype: str) -> None:
+        inner = getattr(tf.math, name, None) or getattr(tf.nn, name)
+
+        def function(x: Any) -> Any:
+            return tf.cast(inner(tf.cast(x, dtype)), tf.float64)
+
+        half_more = planted(function, lambda gs: [1.5 * gs[0]])
         for seed in range(3):
             x = np.random.default_rng(seed).uniform(-2, 2, 10)
-            found = verdict(lambda x: tf.cast(inner(tf.cast(x, tf.bfloat16)), tf.float64), x)
-            assert found in ("pass", "inconclusive")
+            assert verdict(function, x, seed=seed) == "pass"
+            assert verdict(half_more, x, seed=seed) == "mismatch"
+
+    @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+    def test_few_bits_in_a_product(self, tf: Any, dtype: str) -> None:
+        def function(a: Any, b: Any) -> Any:
+            return tf.cast(tf.cast(a, dtype) @ tf.cast(b, dtype), tf.float64)
+
+        half_less = planted(function, lambda gs: [gs[0], gs[1] / 2])
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            a, b = rng.standard_normal((3, 4)), rng.standard_normal((4, 2))
+            assert verdict(function, a, b, seed=seed) == "pass"
+            assert verdict(half_less, a, b, seed=seed) == "mismatch"
+
+    def test_an_offset_that_leaves_few_bits_no_digit(self, tf: Any) -> None:
+        def function(x: Any) -> Any:
+            return tf.cast(tf.sin(tf.cast(x, tf.bfloat16)) + 1000, tf.float64)
+
+        x = np.array([0.1, -0.4, 0.6])
+        assert verdict(function, x) == "inconclusive"
+        assert verdict(planted(function, lambda gs: [-gs[0]]), x) != "pass"
 
     def test_an_error_above_the_inner_precision_is_found(self, tf: Any) -> None:
         def inner(x: Any) -> Any:

@@ -34,6 +34,8 @@ COMPLEX = frozenset(
         "subtract",
         "multiply",
         "divide",
+        "divide_no_nan",
+        "batch_normalization",
         "negative",
         "reciprocal",
         "abs",

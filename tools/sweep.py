@@ -1,0 +1,191 @@
+"""Checks every declared op in every dtype, in many shapes, at many points: there must be no alarm.
+
+    python -m tools.sweep            all of it; writes benchmarks/SWEEP.md
+    python -m tools.sweep -k NAME    the checks whose name holds this, with their reports
+    python -m tools.sweep --wild     far from the declared samples: magnitudes from 1e-12 to 1e12
+
+All these gradients are TensorFlow's own and, but for the known bugs, right. An alarm is a verdict
+that says otherwise, or that nothing can be said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.frameworks import environment
+from benchmarks.markdown import table
+from gradcheck.checker.api import describe
+from gradcheck.model import Result, Verdict
+from gradcheck.run import run
+from gradcheck.run.worker import check_with_tensorflow
+from tools.swept import DTYPES, cases, check_wild
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+REPORT = Path(__file__).parents[1] / "benchmarks" / "SWEEP.md"
+
+SEEDS = 20
+
+_NO_KERNEL = re.compile(
+    r"TensorFlow has no \w+ kernel|is not in the list of allowed values|must be a floating point"
+    r"|Value passed to parameter"
+)
+"""What TensorFlow says where it has no kernel of this dtype."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Sweep, print what is not as it should be, and write the figures."""
+    given = _parser().parse_args(arguments)
+    chosen = [
+        case
+        for case in cases(given.dtype or DTYPES, range(given.first, given.first + given.seeds))
+        if all(word in case.id for word in given.keyword)
+    ]
+    if not chosen:
+        print("no check has such a name", file=sys.stderr)
+        return 5
+    started = time.perf_counter()
+    tally = Tally(wild=given.wild)
+    check = check_wild if given.wild else check_with_tensorflow
+    results = run(chosen, allow=(), root=".", jobs=given.jobs, timeout=120, check=check)
+    done = 0
+    try:
+        for done, result in enumerate(results, 1):
+            kind = tally.add(result)
+            if kind == "alarm" or len(chosen) <= given.verbose:
+                again = _replay(result, wild=given.wild)
+                print(f"{describe(result)}\n    again: {again}", flush=True)
+            if done % 500 == 0 or done == len(chosen):
+                elapsed = time.perf_counter() - started
+                progress = f"{done} of {len(chosen)} in {elapsed:.0f} s: {tally}"
+                print(progress, file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print("interrupted: the report tells of what was done", file=sys.stderr)
+    whole = not (given.keyword or given.dtype or given.wild)
+    output = given.output or (REPORT if whole else None)
+    if output is not None:
+        points = given.seeds * done // len(chosen)
+        text = tally.report(time.perf_counter() - started, points)
+        output.write_text(text, encoding="utf-8")
+    return 1 if tally.alarms else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tools.sweep", description=__doc__)
+    parser.add_argument("-k", dest="keyword", action="append", default=[], metavar="NAME")
+    parser.add_argument("--dtype", action="append", choices=DTYPES)
+    parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N")
+    parser.add_argument("--first", type=int, default=0, metavar="SEED")
+    parser.add_argument("--wild", action="store_true")
+    parser.add_argument("-j", dest="jobs", type=int, metavar="N")
+    parser.add_argument("--output", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--verbose", type=int, default=40, metavar="N", help="print all of up to so many checks"
+    )
+    return parser
+
+
+class Tally:
+    """How many checks ended how."""
+
+    def __init__(self, *, wild: bool) -> None:
+        self._wild = wild
+        self._kinds: Counter[tuple[str, str]] = Counter()
+        self._missing: defaultdict[str, set[str]] = defaultdict(set)
+        self._known: set[str] = set()
+        self._seconds = 0.0
+        self.alarms: list[Result] = []
+
+    def add(self, result: Result) -> str:
+        """Count a result; returns what kind it is."""
+        case = result.case
+        if case is None:
+            raise ValueError(f"{result.id}: a result without its case")
+        kind = self._kind(result)
+        self._kinds[case.dtype, kind] += 1
+        self._seconds += result.seconds
+        if kind == "no kernel":
+            self._missing[case.dtype].add(case.target.text)
+        elif kind == "known bug":
+            self._known.add(case.target.text)
+        elif kind == "alarm":
+            self.alarms.append(result)
+        return kind
+
+    def _kind(self, result: Result) -> str:
+        expect = result.case.expect if result.case else None
+        if any("does not hold at this point" in c.note for c in result.comparisons):
+            # The gradient is right, and what we declare of it is not.
+            return "alarm" if not self._wild else str(result.verdict)
+        if result.verdict.acceptable:
+            # A point may not show a known bug (there may be nothing to show in an empty input).
+            return str(result.verdict)
+        if result.verdict is Verdict.ERROR and _NO_KERNEL.search(result.message):
+            return "no kernel"
+        if expect is not None and result.expected:
+            return "known bug"
+        if self._wild and result.verdict is Verdict.INCONCLUSIVE:
+            # Far away a function may round all its digits off: that is an honest answer.
+            return str(result.verdict)
+        return "alarm"
+
+    def __str__(self) -> str:
+        kinds: Counter[str] = Counter()
+        for (_, kind), count in self._kinds.items():
+            kinds[kind] += count
+        return ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+
+    def report(self, elapsed: float, points: int) -> str:
+        """The figures, in Markdown."""
+        kinds = ["pass", "kink", "known bug", "no kernel", "inconclusive", "alarm"]
+        kinds = [k for k in kinds if k == "alarm" or any(key[1] == k for key in self._kinds)]
+        rows = [
+            [dtype, *(str(n) for n in (sum(counts), *counts))]
+            for dtype in DTYPES
+            if sum(counts := [self._kinds[dtype, kind] for kind in kinds])
+        ]
+        counts = [sum(self._kinds[dtype, kind] for dtype in DTYPES) for kind in kinds]
+        rows.append(["all", *(str(n) for n in (sum(counts), *counts))])
+        return "\n".join(
+            [
+                "# Sweep",
+                "",
+                "Every declared op, in its range of shapes and arguments, in every dtype, at "
+                f"{points} points each. Made by `make sweep` (`python -m tools.sweep --seeds "
+                f"{points}`), in {elapsed / 60:.0f} minutes.",
+                "",
+                table(["environment", ""], environment()),
+                "",
+                table(["dtype", "checks", *kinds], rows),
+                "",
+                "A known bug is one that `specs/ops/known_bugs.yaml` holds: "
+                f"{_listed(self._known)}.",
+                "",
+                "TensorFlow has no kernel, of the function or of its gradient, of:",
+                "",
+                *(f"- {dtype}: {_listed(ops)}" for dtype, ops in sorted(self._missing.items())),
+                "",
+                *(f"- **{r.id}**: {r.verdict}" for r in self.alarms),
+            ]
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def _replay(result: Result, *, wild: bool) -> str:
+    case = result.case
+    seed = f" --first {case.seed} --seeds 1 --dtype {case.dtype}" if case else ""
+    return f"python -m tools.sweep -k '{result.id}'{seed}{' --wild' if wild else ''}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
