@@ -203,10 +203,9 @@ def _function(node: Node, inner: Callable[[Node], ast.expr]) -> ast.expr:
     """Arithmetic and functions of numbers, the same in every layout."""
     if isinstance(node, Number):
         return _number(node.value)
-    if isinstance(node, Product):
-        return _times([inner(f) for f in node.factors])
-    if isinstance(node, Sum):
-        return _joined([_scaled_term(term, inner) for term in node.terms])
+    if isinstance(node, Product | Sum):
+        terms = node.terms if isinstance(node, Sum) else (node,)
+        return _joined([_scaled_term(term, inner) for term in terms])
     if isinstance(node, Apply):
         return _applied(node.function, [inner(a) for a in node.args])
     raise NoMatrixForm
@@ -217,8 +216,11 @@ def _scaled_term(
 ) -> tuple[Fraction | float, ast.expr | None]:
     if isinstance(term, Number):
         return term.value, None
-    if isinstance(term, Product) and isinstance(term.factors[0], Number):
-        return term.factors[0].value, _times([inner(f) for f in term.factors[1:]])
+    if isinstance(term, Product):
+        front = term.factors[0]
+        if isinstance(front, Number):
+            return front.value, _times([inner(f) for f in term.factors[1:]])
+        return Fraction(1), _times([inner(f) for f in term.factors])
     return Fraction(1), inner(term)
 
 

@@ -24,15 +24,9 @@ Text = tuple[str, int]
 _CONSTANTS = {"pi": "π", "e": "e", "inf": "∞"}
 _SILENT = frozenset(["expand_dims", "broadcast_to", "column", "vector", "float32", "scalar"])
 """Change the layout alone: mathematics writes nothing there."""
-_SHAPED = {"squeeze": 1, "reshape": 1, "unbroadcast": 1, "part": 4, "scatter_add": 4}
-_RENAMED = {
-    "sigmoid": "σ",
-    "arcsin": "arcsin",
-    "arccos": "arccos",
-    "arctan": "arctan",
-    "lgamma": "logΓ",
-    "digamma": "ψ",
-}
+_SHAPED = {"squeeze": 1, "unbroadcast": 1}
+RENAMED = {"sigmoid": "σ", "lgamma": "logΓ", "digamma": "ψ", "maximum": "max", "minimum": "min"}
+"""By function: how mathematics calls it."""
 _FILLED = {"ones": "1", "ones_like": "1", "zeros": "0", "zeros_like": "0", "eye": "I"}
 _REDUCTIONS = frozenset(["sum", "total", "mean", "max", "min", "prod", "unreduce", "any", "all"])
 _SUPER = {"mT": "T", "adjoint": "H", "inv": "−1"}
@@ -55,7 +49,11 @@ class Setting:
 
     def text(self, formula: ast.expr | str) -> str:
         """The whole formula."""
-        return self._set(trees.read(formula) if isinstance(formula, str) else formula)[0]
+        tree = trees.read(formula) if isinstance(formula, str) else formula
+        if isinstance(tree, ast.Call) and called(tree) in ("expand_dims", "broadcast_to"):
+            # Alone it is what the formula is about.
+            return self.style.call(called(tree), [self._set(a)[0] for a in tree.args])
+        return self._set(tree)[0]
 
     def gradient(self, name: str, indices: Sequence[str] = ()) -> str:
         """The derivative of the loss by one value, or by one of its elements."""
@@ -145,7 +143,7 @@ class Setting:
         if not below:
             return sign + top[0], SUM if negative else top[1]
         bottom = self._factors(below)
-        latex = self.style.quotient("", "").startswith("\\")
+        latex = self.style.fraction()
         under = bottom[0] if latex or bottom[1] >= POWER else self.style.group(bottom[0])
         return sign + self.style.quotient(top[0], under), SUM if negative else PRODUCT
 
@@ -191,6 +189,8 @@ class Setting:
             return self.is_scalar(node.operand)
         if called(node) in ("size", "rank", "total", "scalar"):
             return True
+        if called(node) in _SILENT and isinstance(node, ast.Call):
+            return self.is_scalar(node.args[0])
         return (
             isinstance(node, ast.Call) and all(map(self.is_scalar, node.args)) and bool(node.args)
         )
@@ -212,7 +212,7 @@ class Setting:
             return found
         shown = args[: _SHAPED[name]] if name in _SHAPED else args
         kept = [a for a in shown if called(a) != "shape" and not _is_shape_of(a)]
-        return self.style.call(_RENAMED.get(name, name), [self._set(a)[0] for a in kept]), ATOM
+        return self.style.call(RENAMED.get(name, name), [self._set(a)[0] for a in kept]), ATOM
 
     def _matrices(self, name: str, args: list[ast.expr]) -> Text | None:
         """Products, transposes and inverses."""
@@ -221,7 +221,15 @@ class Setting:
         if name == "matmul":
             least = [PRODUCT if called(a) == "matmul" else POWER for a in args]
             parts = [self._set(a, n)[0] for a, n in zip(args, least, strict=True)]
+            if _new_axis(args[1]) == "-2":
+                # A vector as a row.
+                parts[1] = self.style.power(self._set(args[1], ATOM)[0], "T")
             return self.style.matmul(parts), PRODUCT
+        if name == "squeeze" and isinstance(args[0], ast.Call):
+            product = args[0]
+            if called(product) == "matmul" and _new_axis(product.args[1]) == "-1":
+                # A matrix times a vector, which had to be a column for that.
+                return self._node(product)
         if name == "solve":
             inverse = self._raised(args[0], "−1")
             return self.style.matmul([inverse, self._set(args[1], POWER)[0]]), PRODUCT
@@ -310,6 +318,13 @@ def opposite(condition: ast.expr) -> ast.expr:
             condition.left, [_OPPOSITE[type(condition.ops[0])]], condition.comparators
         )
     return trees.call("logical_not", condition)
+
+
+def _new_axis(node: ast.expr) -> str:
+    """The axis that the node adds; empty where it adds none."""
+    if called(node) == "expand_dims" and isinstance(node, ast.Call):
+        return trees.text_of(node.args[1])
+    return ""
 
 
 def _is_shape_of(node: ast.expr) -> bool:

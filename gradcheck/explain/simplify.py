@@ -20,17 +20,21 @@ from gradcheck.explain.index import (
     NotDerivable,
     Number,
     Product,
+    Select,
     Sum,
     Tensor,
     Total,
     extent,
     free,
     rename,
+    select,
     walk,
 )
+from gradcheck.explain.places import Lookup
 
 if TYPE_CHECKING:
     from gradcheck.explain.index import Index, Space
+    from gradcheck.explain.places import Atom, Form
 
 __all__ = ["MAX_TERMS", "Term", "flatten", "join", "simplify", "terms_of"]
 
@@ -90,7 +94,8 @@ def flatten(node: Node) -> Node:
         kept = [f for f in factors if f != one]
         return Product(tuple(kept)) if len(kept) > 1 else kept[0] if kept else one
     if isinstance(node, Total):
-        return Total(node.indices, flatten(node.body))
+        body = flatten(node.body)
+        return zero if body == zero else Total(node.indices, body)
     return node
 
 
@@ -224,6 +229,8 @@ def _contract(term: Term) -> Term | None:
             factors = []
         elif factor.left != factor.right:
             factors.append(factor)
+        if not pending and (simpler := _resolved(factors, bound)) is not None:
+            pending, factors = simpler, []
     used = {index for factor in factors for index in free(factor)}
     for index in bound:
         if index not in used:
@@ -231,6 +238,28 @@ def _contract(term: Term) -> Term | None:
     if coefficient == 0:
         return None
     return Term(coefficient, tuple(b for b in bound if b in used), tuple(_cancel(factors)))
+
+
+def _resolved(factors: list[Node], bound: list[str]) -> list[Node] | None:
+    """An index that a condition determines, and that stands in conditions alone, taken out."""
+    for factor in factors:
+        if not isinstance(factor, Select) or factor.sign != "=":
+            continue
+        for index in factor.form.names:
+            value = factor.form.solved(index) if index in bound else None
+            others = [f for f in factors if f is not factor and index in free(f)]
+            if value is None or not all(isinstance(f, Select) for f in others):
+                continue
+            low, high = value.range
+            if low < 0 or high >= extent(index):
+                continue
+            bound.remove(index)
+            return [
+                select(f.sign, f.form.with_names({index: value}), 0) if isinstance(f, Select) else f
+                for f in factors
+                if f is not factor
+            ]
+    return None
 
 
 def _replaceable(delta: Delta, bound: list[str]) -> tuple[str, Index] | None:
@@ -297,13 +326,27 @@ def _key(node: Node, names: dict[str, str]) -> str:
         return f"{node.function}<{args}>{[names.get(str(i), i) for i in node.indices]}"
     if isinstance(node, Tensor):
         return f"{node.name}{[names.get(str(i), i) for i in node.indices]}"
+    if isinstance(node, Select):
+        return f"[{node.sign}{_form_key(node.form, names)}]"
     if isinstance(node, Delta):
         return f"δ{sorted(str(names.get(str(i), i)) for i in (node.left, node.right))}"
     return str(node.value)
 
 
+def _form_key(form: Form, names: dict[str, str]) -> str:
+    return f"{sorted(f'{f}*{_atom_key(atom, names)}' for atom, f in form.terms)}+{form.offset}"
+
+
+def _atom_key(atom: Atom, names: dict[str, str]) -> str:
+    if isinstance(atom, str):
+        return str(names.get(atom, atom))
+    if isinstance(atom, Lookup):
+        return f"{atom.name}{[names.get(str(i), i) for i in atom.indices]}"
+    return f"({_form_key(atom.form, names)}) mod {atom.by}"
+
+
 def _rank(factor: Node) -> int:
-    """Upstream first, then tensors, then functions."""
+    """Upstream first, then tensors, then functions, then conditions."""
     if isinstance(factor, Tensor):
         return 0 if factor.name == "G" else 1
-    return 2
+    return 3 if isinstance(factor, Select) else 2

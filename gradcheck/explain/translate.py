@@ -211,6 +211,16 @@ class Translation:
         frozen = tuple(parts)
         return Value(shape, lambda ix: Array(name, frozen, ix, shape))
 
+    def _split(self, x: Value, parts: Any, axis: int = 0) -> list[Value]:
+        size = x.shape[axis % len(x.shape)]
+        sizes = [size // parts] * parts if isinstance(parts, int) else list(parts)
+        starts = [sum(sizes[:k]) for k in range(len(sizes))]
+        pairs = zip(starts, sizes, strict=True)
+        return [self._call("part", [x, axis, start, n]) for start, n in pairs]
+
+    def _unstack(self, x: Value, axis: int = 0) -> list[Value]:
+        return [self._opaque("take", [x, k, axis]) for k in range(x.shape[axis % len(x.shape)])]
+
     # What the calculus looks into.
 
     def _matmul(self, a: Value, b: Value) -> Value:
@@ -236,7 +246,7 @@ class Translation:
         def at(ix: tuple[Index, ...]) -> Node:
             names: dict[str, Index] = dict(zip(output, ix, strict=True))
             inner = [letter for letter in letters if letter not in output]
-            names |= {letter: self.space.fresh(letters[letter]) for letter in inner}
+            names |= {letter: self.space.fresh(letters[letter], letter) for letter in inner}
             factors = tuple(
                 value.fitted(tuple(names[letter] for letter in term))
                 for term, value in zip(terms.split(","), values, strict=True)

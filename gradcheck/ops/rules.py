@@ -87,3 +87,19 @@ def several_axes(value: Any, rank: int) -> tuple[int, ...]:
 def only(call: Call) -> Shape:
     """The shape of the first input."""
     return next(iter(call.shapes.values()))
+
+
+def matrix(call: Call) -> Shape:
+    """The shape of the first input, which holds matrices in its last two axes."""
+    shape = only(call)
+    if len(shape) < 2:
+        raise ShapeError(f"shape {list(shape)} is not one of matrices: rank 2 or more is needed")
+    return shape
+
+
+def square(call: Call) -> Shape:
+    """The shape of the first input, which holds square matrices in its last two axes."""
+    shape = only(call)
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ShapeError(f"shape {list(shape)} is not one of square matrices")
+    return shape

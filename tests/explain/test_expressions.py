@@ -14,7 +14,7 @@ from gradcheck.checker.target import resolve
 from gradcheck.errors import ExpressionError
 from gradcheck.explain import tree as trees
 from gradcheck.explain.chain import bar, closed_form, run_chain
-from gradcheck.explain.element import evaluate
+from gradcheck.explain.evaluate import evaluate
 from gradcheck.explain.expression_page import explain_expression
 from gradcheck.explain.graph import read_graph
 from gradcheck.explain.render_latex import render_latex
