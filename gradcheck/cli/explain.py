@@ -256,6 +256,9 @@ def _literal(text: str) -> Any:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
+    if "..." in text:
+        # An index, which is text here, and not a value of Python.
+        return text
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -60,18 +60,20 @@ def _completed(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> 
         candidates += _turned({**op.example.shapes, **shapes}, shapes)
     candidates += [{name: shapes.get(name, shape) for name in names} for shape in _TRIED]
     given = {**(op.example.args if op.example else {}), **args}
-    failure: Exception | None = None
+    failures: list[Exception] = []
     for candidate in candidates:
         try:
             op.shape(op.call({n: candidate[n] for n in names if n in candidate}, given))
         except (ShapeError, KeyError, TypeError, ValueError, IndexError) as error:
-            failure = failure or error
+            failures.append(error)
             continue
         return {n: candidate[n] for n in names if n in candidate}
-    if shapes:
-        lacking = [name for name in names if name not in shapes]
-        raise UsageError(f"{failure}; give --shape {lacking[0]}=… too")
-    raise UsageError(f"{op.name}: {failure}; give the shapes with --shape")
+    first = f"{op.name}: {failures[0]}"
+    if len({str(failure) for failure in failures[:2]}) == 1 and len(failures) > 1:
+        # Whatever the shapes, it is the arguments that are wrong.
+        raise UsageError(first)
+    lacking = [name for name in names if name not in shapes]
+    raise UsageError(f"{first}; give --shape {lacking[0]}=… {'too' if shapes else ''}".rstrip())
 
 
 def _turned(shapes: dict[str, Shape], fixed: Mapping[str, Shape]) -> list[dict[str, Shape]]:
@@ -93,12 +95,14 @@ def _variadic_shapes(args: Mapping[str, Any]) -> dict[str, Shape]:
     sizes = {
         letter: 2 + i for i, letter in enumerate(dict.fromkeys(re.sub(r"[^A-Za-z]", "", equation)))
     }
+    # Capitals where the equation has the small letters for its indices.
     names = "abcdefgh"
+    names = names.upper() if set(names[: len(terms)]) & set(equation) else names
     if len(terms) > len(names):
         raise UsageError("give the inputs with --shape: the equation has too many to name")
     shapes = {}
     for name, term in zip(names, terms, strict=False):
         # An ellipsis is shown with one batch axis.
         plain = term.replace("...", ".")
-        shapes[name] = tuple(2 if letter == "." else sizes[letter] for letter in plain)
+        shapes[name] = tuple(sizes.get(letter, 2) for letter in plain)
     return shapes

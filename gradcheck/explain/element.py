@@ -48,6 +48,8 @@ _OPPOSITE = {
     "less_equal": "greater", "equal": "not_equal", "not_equal": "equal",
 }  # fmt: skip
 
+_DUAL = {"logical_or": "logical_and", "logical_and": "logical_or"}
+
 
 def letters_for(indices: tuple[Index, ...], taken: str = "") -> dict[Index, str]:
     """A letter for each index, none of those taken."""
@@ -256,13 +258,22 @@ class ElementSetting:
         if function in ("logical_and", "logical_or"):
             word = style.words(f" {function.removeprefix('logical_')} ")
             return f"{self._set(args[0], names)[0]}{word}{self._set(args[1], names)[0]}", SUM
+        if function == "logical_not":
+            return f"{style.words('not ')}{self._set(args[0], names, ATOM)[0]}", SUM
         if function not in ("holds", "fails"):
             return None
-        condition, negated = args[0], function == "fails"
-        if negated and isinstance(condition, Apply) and condition.function in _OPPOSITE:
-            condition, negated = Apply(_OPPOSITE[condition.function], condition.args), False
-        text = self._set(condition, names)[0]
-        return f"[{style.words('not ') if negated else ''}{text}]", ATOM
+        condition = args[0] if function == "holds" else _negated(args[0])
+        return f"[{self._set(condition, names)[0]}]", ATOM
+
+
+def _negated(condition: Node) -> Node:
+    """The condition that holds where the other fails."""
+    if isinstance(condition, Apply):
+        if condition.function in _OPPOSITE:
+            return Apply(_OPPOSITE[condition.function], condition.args)
+        if condition.function in _DUAL:
+            return Apply(_DUAL[condition.function], tuple(map(_negated, condition.args)))
+    return Apply("logical_not", (condition,))
 
 
 def _order(factor: Node) -> int:

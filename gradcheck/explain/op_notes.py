@@ -57,15 +57,14 @@ def broadcasting(subject: Subject) -> Section:
 def undefined(subject: Subject) -> Section:
     """Where the op has no value or no derivative."""
     lines = list(subject.op.undefined)
-    for parameter in subject.op.inputs:
-        symbol = subject.symbols.get(parameter.name, parameter.name)
-        lines += _domain(parameter, symbol, kinks=not subject.op.undefined)
+    for parameter in subject.op.inputs if not lines else ():
+        lines += _domain(parameter, subject.symbols.get(parameter.name, parameter.name))
     if not lines:
         lines = ["Defined and differentiable everywhere."]
     return Section("Where it is not defined or not differentiable", (Bullets(tuple(lines)),))
 
 
-def _domain(parameter: Parameter, symbol: str, *, kinks: bool) -> list[str]:
+def _domain(parameter: Parameter, symbol: str) -> list[str]:
     domain = parameter.domain
     low, high = math.isfinite(domain.low), math.isfinite(domain.high)
     said = []
@@ -76,6 +75,6 @@ def _domain(parameter: Parameter, symbol: str, *, kinks: bool) -> list[str]:
     elif high:
         said.append(f"{symbol} must lie below {domain.high:g}.")
     bends = [k for k in domain.kinks if k not in (domain.low, domain.high)]
-    if bends and kinks:
+    if bends:
         said.append(f"At {symbol} = {' and '.join(f'{k:g}' for k in bends)} there is a kink.")
     return said

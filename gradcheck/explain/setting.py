@@ -25,7 +25,14 @@ _CONSTANTS = {"pi": "π", "e": "e", "inf": "∞"}
 _SILENT = frozenset(["expand_dims", "broadcast_to", "column", "vector", "float32", "scalar"])
 """Change the layout alone: mathematics writes nothing there."""
 _SHAPED = {"squeeze": 1, "unbroadcast": 1}
-RENAMED = {"sigmoid": "σ", "lgamma": "logΓ", "digamma": "ψ", "maximum": "max", "minimum": "min"}
+RENAMED = {
+    "sigmoid": "σ",
+    "lgamma": "logΓ",
+    "digamma": "ψ",
+    "maximum": "max",
+    "minimum": "min",
+    "diag_matrix": "diag",
+}
 """By function: how mathematics calls it."""
 _FILLED = {"ones": "1", "ones_like": "1", "zeros": "0", "zeros_like": "0", "eye": "I"}
 _REDUCTIONS = frozenset(["sum", "total", "mean", "max", "min", "prod", "unreduce", "any", "all"])
@@ -251,6 +258,8 @@ class Setting:
             return style.modulus(self._set(args[0])[0]), ATOM
         if name == "where":
             return self._where(args)
+        if name == "logical_not":
+            return f"{style.words('not')} {self._set(args[0], ATOM)[0]}", SUM
         if name in ("logical_and", "logical_or"):
             word = style.words(name.removeprefix("logical_"))
             return f"{self._set(args[0])[0]} {word} {self._set(args[1])[0]}", SUM
@@ -311,12 +320,17 @@ _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
 }  # fmt: skip
 
 
+_DUAL = {"logical_or": "logical_and", "logical_and": "logical_or"}
+
+
 def opposite(condition: ast.expr) -> ast.expr:
     """The condition that holds where the other fails."""
     if isinstance(condition, ast.Compare):
         return ast.Compare(
             condition.left, [_OPPOSITE[type(condition.ops[0])]], condition.comparators
         )
+    if isinstance(condition, ast.Call) and called(condition) in _DUAL:
+        return trees.call(_DUAL[called(condition)], *map(opposite, condition.args))
     return trees.call("logical_not", condition)
 
 

@@ -35,7 +35,7 @@ _POWERS = (
         domains={"x": POSITIVE},
         x="G / (2 * conj(out))",
         slope=(Step("y² = x; differentiate both sides.", "2 * out * dout == dx"),),
-        undefined=("At 0 it is defined, but its slope is infinite.",),
+        undefined=("Not defined below 0; at 0 it is defined, but its slope is infinite.",),
         related=("square", "rsqrt", "norm"),
         pitfalls=(
             "At 0 the derivative is infinite, and 0·inf further up the chain is NaN: a norm of a "
@@ -75,6 +75,9 @@ _POWERS = (
                 "The exponential changes by itself times the change of y·log x.",
                 "dout == out * (dy * log(x) + y * dx / x)",
             ),
+        ),
+        undefined=(
+            "Below x = 0 only whole exponents give real numbers, and the exponent has no gradient.",
         ),
         related=("square", "sqrt", "exp"),
         pitfalls=(
@@ -143,7 +146,7 @@ _EXPONENTIALS = (
         x="G * conj(log(y))",
         y="G * conj(x / y)",
         slope=(Step("By the product rule", "dout == log(y) * dx + x / y * dy"),),
-        undefined=("At x = 0 the value is set to 0, whatever y is.",),
+        undefined=("y must lie above 0. At x = 0 the value is set to 0, whatever y is.",),
         related=("xlog1py", "log", "xdivy"),
         pitfalls=("Where x = 0 TensorFlow gives x no gradient, though log y is its slope.",),
     ),

@@ -18,7 +18,7 @@ OPS = (
         y="G * x / (1 + y)",
         related=("xlogy", "log1p"),
         slope=(Step("By the product rule", "dout == log1p(y) * dx + x / (1 + y) * dy"),),
-        undefined=("At x = 0 the value is set to 0, whatever y is.",),
+        undefined=("y must lie above -1. At x = 0 the value is set to 0, whatever y is.",),
         pitfalls=("Where x = 0 TensorFlow gives x no gradient, though log(1 + y) is its slope.",),
     ),
     elementwise(

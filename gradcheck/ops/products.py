@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ShapeError
@@ -55,7 +54,7 @@ def _contracted(call: Call) -> tuple[str, str, str]:
     else:
         first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
         pairs = [(i % len(a), j % len(b)) for i, j in zip(first, second, strict=True)]
-    letters = iter(string.ascii_lowercase)
+    letters = iter("ijklmnpqrstuvwxyzabcdefgh")
     left = [next(letters) for _ in a]
     right = [next(letters) for _ in b]
     for i, j in pairs:
@@ -110,11 +109,13 @@ def _diag_part_shape(call: Call) -> Shape:
 
 
 def _diag_part_formula(call: Call) -> dict[str, str]:
-    rows, columns = matrix(call)[-2:]
-    least = min(rows, columns)
-    return {
-        "input": f"einsum('...k,ik,jk->...ij', G, eye({rows}, {least}), eye({columns}, {least}))"
-    }
+    shape = matrix(call)
+    rows, columns = shape[-2:]
+    if rows == columns:
+        return {"input": "diag_matrix(G)"}
+    least, batch = min(rows, columns), "bcdefgh"[: len(shape) - 2]
+    ones = f"eye({rows}, {least}), eye({columns}, {least})"
+    return {"input": f"einsum('{batch}k,ik,jk->{batch}ij', G, {ones})"}
 
 
 def _band_shape(call: Call) -> Shape:

@@ -20,6 +20,7 @@ _GAMMA = (
         family="special",
         forward="lgamma(x)",
         x="G * digamma(x)",
+        undefined=("At 0, -1, -2, … it has poles.",),
         related=("digamma", "lbeta"),
         slope=(Step("ψ is the name of the slope of log Γ.", "dout == digamma(x) * dx"),),
         pitfalls=(
@@ -35,6 +36,7 @@ _GAMMA = (
         family="special",
         forward="digamma(x)",
         x="G * polygamma(1, x)",
+        undefined=("At 0, -1, -2, … it has poles.",),
         related=("lgamma",),
         slope=(
             Step(
@@ -146,7 +148,7 @@ _ERRORS = (
                 "dout == log(x) / (1 - x) * dx",
             ),
         ),
-        undefined=("At 1 the formula is 0/0, though the slope exists: −1.",),
+        undefined=("Not defined below 0; at 1 the formula is 0/0, though the slope exists: −1.",),
         related=("log",),
         pitfalls=("At 1 the formula is 0/0, though the derivative is -1 there.",),
     ),

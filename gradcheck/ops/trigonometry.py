@@ -67,6 +67,7 @@ _TRIGONOMETRY = (
                 "Divided out, the two terms are 1 and y².", "1 / square(cos(x)) == 1 + square(out)"
             ),
         ),
+        undefined=("Not defined at the odd multiples of π/2.",),
         related=("atan", "sin", "tanh"),
         pitfalls=("1 + y² with a plus; the minus belongs to tanh.",),
     ),
