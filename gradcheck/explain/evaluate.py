@@ -133,7 +133,7 @@ def _apply_function(function: str, arrays: list[Any]) -> Any:
 
 def _whole_value(node: Array, values: Mapping[str, Any]) -> Any:
     args = [
-        evaluate(arg.body, values, arg.indices) if isinstance(arg, Grid) else ast.literal_eval(arg)
+        evaluate(arg.body, values, arg.indices) if isinstance(arg, Grid) else _plain(arg)
         for arg in node.args
     ]
     return (
@@ -141,6 +141,11 @@ def _whole_value(node: Array, values: Mapping[str, Any]) -> Any:
         if node.function == "constant"
         else np.asarray(FUNCTIONS[node.function](*args))
     )
+
+
+def _plain(text: str) -> Any:
+    """A plain value from its text; Python's own reader does not know infinity."""
+    return float(text) if text.lstrip("-") == "inf" else ast.literal_eval(text)
 
 
 def _pick(array: Any, indices: tuple[Index, ...]) -> Labelled:
