@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.explain import tree as trees
-from gradcheck.ops.rules import broadcast_call
+from gradcheck.ops.rules import broadcast_call, equal_call
 
 if TYPE_CHECKING:
     import ast
@@ -18,7 +18,7 @@ __all__ = ["formula_shape", "is_elementwise", "repeated_axes", "summed_back"]
 
 def is_elementwise(op: Op) -> bool:
     """Whether each element of the output depends on one element of each input."""
-    return op.shape is broadcast_call
+    return op.shape in (broadcast_call, equal_call)
 
 
 def formula_shape(op: Op, call: Call, name: str) -> Shape:

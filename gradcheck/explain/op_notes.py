@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.explain.broadcasting import formula_shape, is_elementwise, repeated_axes
 from gradcheck.explain.document import Bullets, Section
+from gradcheck.ops.rules import broadcast_call
 
 if TYPE_CHECKING:
     from gradcheck.explain.subject import Subject
@@ -42,7 +43,7 @@ def broadcasting(subject: Subject) -> Section:
                 f"{subject.symbols[name]} was broadcast, so its gradient is summed over axis "
                 f"{', '.join(map(str, axes))}, back to shape {list(shape)}."
             )
-    broadcasts = is_elementwise(op) or op.name in ("matmul", "matvec")
+    broadcasts = op.shape is broadcast_call or op.name in ("matmul", "matvec")
     if broadcasts and not lines and len(subject.call.shapes) > 1:
         lines.append(_SUMMED)
     if op.batches:

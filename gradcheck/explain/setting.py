@@ -22,7 +22,9 @@ SUM, PRODUCT, POWER, ATOM = range(4)
 Text = tuple[str, int]
 
 _CONSTANTS = {"pi": "π", "e": "e", "inf": "∞"}
-_SILENT = frozenset(["expand_dims", "broadcast_to", "column", "vector", "float32", "scalar"])
+_SILENT = frozenset(
+    ["array", "expand_dims", "broadcast_to", "column", "vector", "float32", "scalar"]
+)
 """Change the layout alone: mathematics writes nothing there."""
 _SHAPED = {"squeeze": 1, "unbroadcast": 1}
 RENAMED = {

@@ -166,6 +166,14 @@ def _apply(node: Apply, space: Space) -> list[Term]:
             return _expand(inverted, space)
         if isinstance(arg, Apply) and arg.function == "reciprocal":
             return _expand(arg.args[0], space)
+    if node.function == "exp" and isinstance(args[0], Sum):
+        # e^(a − log b) is e^a over b.
+        logs = [(t, b) for t in args[0].terms if (b := _minus_log(t)) is not None]
+        if logs:
+            rest = tuple(t for t in args[0].terms if t not in [term for term, _ in logs])
+            power = Apply("exp", (rest[0] if len(rest) == 1 else Sum(rest),)) if rest else None
+            below = tuple(Apply("reciprocal", (b,)) for _, b in logs)
+            return _expand(Product((*((power,) if power else ()), *below)), space)
     if node.function == "where":
         zero = Number(Fraction(0))
         condition, first, second = args
@@ -176,6 +184,15 @@ def _apply(node: Apply, space: Space) -> list[Term]:
                 first = second
             return _expand(Product((indicator, first)), space)
     return [Term(one, (), (Apply(node.function, args),))]
+
+
+def _minus_log(term: Node) -> Node | None:
+    """The b of −log b; None for any other term."""
+    if isinstance(term, Product) and len(term.factors) == 2:
+        front, log = term.factors
+        if front == Number(Fraction(-1)) and isinstance(log, Apply) and log.function == "log":
+            return log.args[0]
+    return None
 
 
 def _apart(term: Term, taken: tuple[str, ...], space: Space) -> Term:

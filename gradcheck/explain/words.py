@@ -142,6 +142,7 @@ SPECIAL: dict[str, Callable[[list[str]], str]] = {
     "ones": lambda args: _typed("tf.ones", args),
     "zeros": lambda args: _typed("tf.zeros", args),
     "eye": _eye,
+    "array": lambda args: f"tf.constant({args[0]}, G.dtype)",
     "flip": _flip,
     "part": _part,
     "scatter_add": _scatter_add,

@@ -6,11 +6,17 @@ Inputs that were broadcast get the formula's value summed back to their shape by
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import ANYWHERE, Derivation, Domain, Example, Op, Parameter, Step
 from gradcheck.ops.rules import broadcast_call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradcheck.model import Shape
+    from gradcheck.ops.declaration import Call
 
 NONZERO = Domain(sample=Sample("nonzero"), kinks=(0.0,))
 BEND_AT_ZERO = Domain(kinks=(0.0,))
@@ -28,6 +34,7 @@ def elementwise(
     related: tuple[str, ...] = (),
     slope: Derivation = (),
     undefined: tuple[str, ...] = (),
+    shape: Callable[[Call], Shape] = broadcast_call,
     args: dict[str, Any] | None = None,
     required: tuple[str, ...] = (),
     example: Example | None = None,
@@ -44,7 +51,7 @@ def elementwise(
         summary=summary,
         inputs=tuple(Parameter(key, domains.get(key, ANYWHERE)) for key in formula),
         formula=formula,
-        shape=broadcast_call,
+        shape=shape,
         args=args or {},
         required=required,
         example=example,

@@ -99,6 +99,11 @@ def where(condition: Any, x: Any, y: Any) -> Array:
     return np.asarray(np.where(condition, x, y))
 
 
+def array(x: Any) -> Array:
+    """The list of numbers as an array, so that it can be calculated with."""
+    return numbers(x)
+
+
 def reshape(x: Any, shape: Any) -> Array:
     """The same elements in another shape; one size may be -1."""
     array = numbers(x)
@@ -295,6 +300,7 @@ _DEFINED: tuple[Function, ...] = (
         sigmoid,
         float32,
         where,
+        array,
         reshape,
         expand_dims,
         squeeze,

@@ -8,7 +8,7 @@ from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter, Step
 from gradcheck.ops.elementwise import elementwise
-from gradcheck.ops.rules import one_axis
+from gradcheck.ops.rules import equal_call, one_axis
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -127,6 +127,7 @@ OPS = (
         "sigmoid_cross_entropy_with_logits",
         "tf.nn.sigmoid_cross_entropy_with_logits",
         "z = -labels·log σ(x) - (1 - labels)·log(1 - σ(x))",
+        shape=equal_call,
         family="nn",
         domains={"labels": ANY_LABEL},
         forward="log(1 + exp(logits)) - logits * labels",

@@ -39,6 +39,18 @@ def broadcast_call(call: Call) -> Shape:
     return broadcast(list(call.shapes.values()))
 
 
+def equal_call(call: Call) -> Shape:
+    """The rule of an elementwise op that does not broadcast: all inputs have one shape."""
+    (first, shape), *others = call.shapes.items()
+    for name, other in others:
+        if other != shape:
+            raise ShapeError(
+                f"{first} {list(shape)} and {name} {list(other)} must have the same shape: this op "
+                "does not broadcast"
+            )
+    return shape
+
+
 def whole(value: Any, name: str) -> int:
     """The argument as a whole number."""
     if isinstance(value, bool) or not isinstance(value, int):

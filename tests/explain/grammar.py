@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from gradcheck import ops
 from gradcheck.explain.broadcasting import is_elementwise
 from gradcheck.ops.declaration import Kind
+from gradcheck.ops.rules import broadcast_call
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -65,9 +66,8 @@ def _elementwise(text: str, shape: Shape) -> list[Way]:
 def _pair(draw: st.DrawFn, one: tuple[str, Shape], other: tuple[str, Shape]) -> Way:
     """An op of two different values that broadcast."""
     shape = np.broadcast_shapes(one[1], other[1])
-    op = draw(
-        st.sampled_from([op for op in ops.all_ops() if len(op.inputs) == 2 and is_elementwise(op)])
-    )
+    pairs = [op for op in ops.all_ops() if len(op.inputs) == 2 and op.shape is broadcast_call]
+    op = draw(st.sampled_from(pairs))
     first, second = draw(st.permutations([one[0], other[0]]))
     return op.name, f"{op.tf}({_inside(op, 0, first)}, {_inside(op, 1, second)})", shape
 
