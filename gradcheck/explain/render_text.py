@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gradcheck.explain.breaking import broken_code
 from gradcheck.explain.document import Bullets, Code, Equation, Paragraph, Table
 from gradcheck.explain.style import UNICODE
 
@@ -52,7 +53,11 @@ class _Page:
         if isinstance(block, Equation):
             return self._equation(block)
         if isinstance(block, Code):
-            return [f"      {part}" for line in block.lines for part in _code(line, self.width - 6)]
+            return [
+                f"      {part}"
+                for line in block.lines
+                for part in broken_code(line, self.width - 6)
+            ]
         if isinstance(block, Bullets):
             return [line for item in block.items for line in self._wrapped(item, "  - ", "    ")]
         return _table(block)
@@ -74,25 +79,6 @@ class _Page:
         if note and len(lines[-1]) + 4 + len(note) <= self.width:
             return [*lines[:-1], f"{lines[-1]}    {note}"]
         return [*lines, *self._wrapped(note, "          ", "          ")]
-
-
-def _code(line: str, width: int) -> list[str]:
-    """A line of Python, broken inside of brackets alone, so that it can still be pasted."""
-    if len(line) <= width or line.startswith("#"):
-        return [line]
-    words, word, depth = list[str](), "", 0
-    for character in line:
-        word += character
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(character, 0)
-        if character == " " and depth:
-            words.append(word)
-            word = ""
-    lines = [""]
-    for part in [*words, word]:
-        if lines[-1].strip() and len(lines[-1] + part.rstrip()) > width:
-            lines.append("    ")
-        lines[-1] += part
-    return [one.rstrip() for one in lines]
 
 
 def _table(table: Table) -> list[str]:
