@@ -20,7 +20,7 @@ _TRIED: tuple[Shape, ...] = ((3,), (2, 3), (3, 3), (2, 3, 3), ())
 
 def make_call(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> Call:
     """The call that was asked for, completed with the op's example; UsageError says what lacks."""
-    known = {*op.args, *op.required}
+    known, asked = {*op.args, *op.required}, shapes
     for name in args:
         if name not in known:
             raise UsageError(f"{op.name} has no argument {name!r}: {_those(known)}")
@@ -35,13 +35,23 @@ def make_call(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> C
         shapes = _completed(op, shapes, args)
     elif not shapes and example is not None:
         shapes = _variadic_shapes(args) or example.shapes
-    given = {**(example.args if example and not set(args) & set(op.required) else {}), **args}
+    given = _given(op, asked, args)
     missing = [name for name in op.required if name not in given]
     if missing:
         raise UsageError(f"{op.name} needs --arg {missing[0]}=…")
     call = op.call(shapes, {name: given[name] for name in given if name in known})
     op.shape(call)
     return call
+
+
+def _given(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments: the example's own where nothing was asked for, else what it must have."""
+    if op.example is None or set(args) & set(op.required):
+        return dict(args)
+    lent = op.example.args
+    if shapes or args:
+        lent = {name: value for name, value in lent.items() if name in op.required}
+    return {**lent, **args}
 
 
 def _those(names: set[str]) -> str:
@@ -59,7 +69,7 @@ def _completed(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> 
         # An argument such as transpose_b asks for the example turned.
         candidates += _turned({**op.example.shapes, **shapes}, shapes)
     candidates += [{name: shapes.get(name, shape) for name in names} for shape in _TRIED]
-    given = {**(op.example.args if op.example else {}), **args}
+    given = _given(op, shapes, args)
     failures: list[Exception] = []
     for candidate in candidates:
         try:

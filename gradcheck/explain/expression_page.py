@@ -157,6 +157,15 @@ def _op(graph: Graph, name: str) -> str:
     return next(step.op.name for step in graph.steps if step.name == name)
 
 
+def _needed(graph: Graph, form: Closed) -> dict[str, ast.expr]:
+    """The steps that a closed form names, and those that they are made of."""
+    wanted = set(form.steps)
+    for step in reversed(graph.steps):
+        if step.name in wanted:
+            wanted |= trees.names_in(step.forward)
+    return {step.name: step.forward for step in graph.steps if step.name in wanted}
+
+
 def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
     if form is None:
         return (
@@ -182,7 +191,7 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
             line = _gradient_line(graph, name, formula)
             blocks.append(Equation(line, note, trees.text_of(formula)))
         shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
-        code = tensorflow_code({f"d{name}": formula}, shapes)
+        code = tensorflow_code({**_needed(graph, form), f"d{name}": formula}, shapes)
         if not code[-1].startswith("#"):
             blocks.append(Code(tuple(code)))
     if form.steps:

@@ -85,6 +85,9 @@ def _reductions(text: str, shape: Shape, axis: int, keep: bool) -> list[Way]:
     for op in ops.all_ops():
         if op.family == "reduce" and "keepdims" in op.args:
             inner = _SAMPLES[safe.get(op.name, "normal")].format(text)
+            if op.name == "reduce_std":
+                # Elements that differ: where all are equal, the deviation has a kink.
+                inner = f"tf.concat([{text}, {text} + 1.0], {axis})"
             found.append((op.name, f"{op.tf}({inner}, axis={axis}, keepdims={keep})", result))
     positive = _SAMPLES["positive"].format(text)
     return [
