@@ -28,7 +28,7 @@ from gradcheck.explain.index import (
     walk,
 )
 from gradcheck.explain.places import Form, show
-from gradcheck.explain.setting import ATOM, POWER, PRODUCT, RENAMED, SUM
+from gradcheck.explain.setting import ATOM, POWER, PRODUCT, RELATIONS, RENAMED, SUM
 
 if TYPE_CHECKING:
     from gradcheck.explain.setting import Setting
@@ -39,10 +39,6 @@ LETTERS = "ijklmnpqrstuvwabcdefgh"
 """Names for indices, in the order in which people take them."""
 
 Names = Mapping[Index, str]
-_RELATIONS = {
-    "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==",
-    "not_equal": "!=",
-}  # fmt: skip
 _OPPOSITE = {
     "greater": "less_equal", "greater_equal": "less", "less": "greater_equal",
     "less_equal": "greater", "equal": "not_equal", "not_equal": "equal",
@@ -252,8 +248,8 @@ class ElementSetting:
     ) -> tuple[str, int] | None:
         """Comparisons, what joins them, and Iverson's brackets around them."""
         style = self.setting.style
-        if function in _RELATIONS:
-            sign = style.relation(_RELATIONS[function])
+        if function in RELATIONS:
+            sign = style.relation(RELATIONS[function])
             return f"{self._set(args[0], names)[0]} {sign} {self._set(args[1], names)[0]}", SUM
         if function in ("logical_and", "logical_or"):
             word = style.words(f" {function.removeprefix('logical_')} ")

@@ -54,10 +54,17 @@ def _written(subject: Subject) -> tuple[Block, ...]:
     upstream = (
         f"G = ∂{loss}/∂{subject.symbols['out']}"
         if not names
-        else f"{', '.join(f'G_{n}' for n in names)} are the gradients of {loss} by the outputs"
+        else f"{', '.join(_upstream(subject))} are the gradients of {loss} by the outputs"
     )
     given = f"{loss} is any number that is computed from the output; {upstream}."
     return (Paragraph(given), *blocks)
+
+
+def _upstream(subject: Subject) -> list[str]:
+    return [
+        UNICODE.symbol(subject.symbols[f"G[{i}]"])
+        for i in range(len(subject.op.output_names(subject.call)))
+    ]
 
 
 def _steps(subject: Subject, derivation: Derivation, start: int = 1) -> list[Block]:

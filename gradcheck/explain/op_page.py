@@ -183,8 +183,6 @@ def _forward_mode(subject: Subject) -> tuple[Block, ...]:
 
 def one_line(subject: Subject, style: Style) -> str:
     """The gradients of an op in one line."""
-    short = subject.shortened(*subject.gradients.values())
     return ",  ".join(
-        _gradient_math(subject, name, tree)(style)
-        for name, tree in zip(subject.gradients, short.formulas, strict=True)
+        _gradient_math(subject, name, tree)(style) for name, tree in subject.gradients.items()
     )

@@ -112,6 +112,6 @@ def _line(subject: Subject, name: str, shape: Shape, letters: list[str] | None) 
     own = subject.symbols.get(name)
     note = f"the argument {name}" if name in subject.call.shapes and own != name else ""
     if name.startswith("out"):
-        upstream = f"G_{UNICODE.symbol(own or name)}" if "[" in name else "G"
+        upstream = UNICODE.symbol(subject.symbols.get(name.replace("out", "G"), "G"))
         note = f"the output; its upstream gradient {upstream} is as large"
     return Equation(math_, note)

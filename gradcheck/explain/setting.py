@@ -36,6 +36,10 @@ RENAMED = {
     "diag_matrix": "diag",
 }
 """By function: how mathematics calls it."""
+RELATIONS = {
+    "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==",
+    "not_equal": "!=",
+}  # fmt: skip
 _FILLED = {"ones": "1", "ones_like": "1", "zeros": "0", "zeros_like": "0", "eye": "I"}
 _REDUCTIONS = frozenset(["sum", "total", "mean", "max", "min", "prod", "unreduce", "any", "all"])
 _SUPER = {"mT": "T", "adjoint": "H", "inv": "−1"}
@@ -260,6 +264,9 @@ class Setting:
             return style.modulus(self._set(args[0])[0]), ATOM
         if name == "where":
             return self._where(args)
+        if name in RELATIONS:
+            sign = style.relation(RELATIONS[name])
+            return f"{self._set(args[0])[0]} {sign} {self._set(args[1])[0]}", SUM
         if name == "logical_not":
             return f"{style.words('not')} {self._set(args[0], ATOM)[0]}", SUM
         if name in ("logical_and", "logical_or"):
@@ -287,7 +294,7 @@ class Setting:
         body = self._set(node)[0].replace(" ", "")
         if len(body) <= 3:
             set_small = self.style.power("e", body)
-            if "^(" not in set_small:
+            if "e^" not in set_small:
                 return set_small, POWER
         return self.style.call("exp", [self._set(node)[0]]), ATOM
 

@@ -48,7 +48,9 @@ class Subject:
         match = re.match(r"(\w) = ", op.summary)
         found = {"out": match[1] if match else "y", "G": "G", **op.symbols}
         for i, name in enumerate(op.output_names(self.call)):
-            found[f"out[{i}]"], found[f"G[{i}]"] = name, f"G_{name}"
+            # Of many outputs, y₁ and y₂, the number says which; Q and R have names.
+            found[f"G[{i}]"] = f"G_{i + 1}" if op.outputs[0].endswith("…") else f"G_{name}"
+            found[f"out[{i}]"] = name
             found[f"dout[{i}]"] = f"d{name}"
         names = list(self.call.shapes)
         for name in names:
