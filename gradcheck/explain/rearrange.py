@@ -7,18 +7,16 @@ of the array no m meets the condition, which is what padding with zeros means.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gradcheck.explain.index import Index, Node, NotDerivable, Product, Sum, Tensor, Total, select
+from gradcheck.explain.index_parts import axis_groups, flat_place, index_parts, listed_axes
 from gradcheck.explain.places import Form, Lookup, Remainder, extent, form
 from gradcheck.explain.translate import Translation, Value
 from gradcheck.ops.index import parse_index
 from gradcheck.ops.windows import output_sizes
-
-if TYPE_CHECKING:
-    from gradcheck.model import Shape
 
 __all__ = ["Rearrangement"]
 
@@ -55,7 +53,7 @@ class Rearrangement(Translation):
         return Total(bound, body) if bound else body
 
     def _pick(self, x: Value, index: str) -> Value:
-        parts = _parts(index, x.shape)
+        parts = index_parts(index, x.shape)
 
         def at(ix: tuple[Index, ...]) -> Node:
             free = iter(ix)
@@ -68,10 +66,10 @@ class Rearrangement(Translation):
                     places.append(part)
             return self._read(x, places)
 
-        return Value(np.broadcast_to(0, x.shape)[_index(index)].shape, at)
+        return Value(np.broadcast_to(0, x.shape)[_array_index(index)].shape, at)
 
     def _put_slice(self, like: Value, index: str, values: Value) -> Value:
-        parts = _parts(index, like.shape)
+        parts = index_parts(index, like.shape)
 
         def at(ix: tuple[Index, ...]) -> Node:
             target = iter(ix)
@@ -139,7 +137,7 @@ class Rearrangement(Translation):
         return Value((*indices.shape, count), at)
 
     def _flip(self, x: Value, axis: Any = None) -> Value:
-        turned = _listed(axis, len(x.shape))
+        turned = listed_axes(axis, len(x.shape))
 
         def at(ix: tuple[Index, ...]) -> Node:
             places: list[Place] = [
@@ -151,7 +149,7 @@ class Rearrangement(Translation):
         return Value(x.shape, at)
 
     def _roll(self, x: Value, shift: Any, axis: Any = None) -> Value:
-        axes = _listed(axis, len(x.shape))
+        axes = listed_axes(axis, len(x.shape))
         moves = [shift] * len(axes) if isinstance(shift, int) else list(shift)
 
         def at(ix: tuple[Index, ...]) -> Node:
@@ -184,8 +182,8 @@ class Rearrangement(Translation):
             # The axes fall into groups of equal size, from the front; only those mix.
             body: list[Node] = []
             own = [self.space.fresh(size) for size in x.shape]
-            for old, new in _groups(x.shape, target):
-                left, right = _flat(own, x.shape, old), _flat(list(ix), target, new)
+            for old, new in axis_groups(x.shape, target):
+                left, right = flat_place(own, x.shape, old), flat_place(list(ix), target, new)
                 body.append(select("=", left, right))
             bound = tuple(index for index in own if isinstance(index, str))
             return Total(bound, Product((x.at(tuple(own)), *body)))
@@ -304,37 +302,8 @@ class Rearrangement(Translation):
         return Value((x.shape[0], *places, *window, x.shape[-1]), at)
 
 
-def _index(text: str) -> Any:
+def _array_index(text: str) -> Any:
     return parse_index(text)
-
-
-def _parts(text: str, shape: Shape) -> list[range | int | None]:
-    """What an index says of each axis: the elements it takes, the one, or None for a new axis."""
-    given = _index(text)
-    listed = list(given) if isinstance(given, tuple) else [given]
-    named = sum(part is not None and part is not Ellipsis for part in listed)
-    if Ellipsis not in listed:
-        listed.append(Ellipsis)
-    found: list[range | int | None] = []
-    axis = 0
-    for part in listed:
-        if part is Ellipsis:
-            rest = len(shape) - named
-            found += [range(n) for n in shape[axis : axis + rest]]
-            axis += rest
-        elif part is None:
-            found.append(None)
-        else:
-            chosen = range(shape[axis])[part]
-            found.append(chosen)
-            axis += 1
-    return found
-
-
-def _listed(axis: Any, rank: int) -> list[int]:
-    if axis is None:
-        return list(range(rank))
-    return [one % rank for one in ([axis] if isinstance(axis, int) else axis)]
 
 
 def _lookup(indices: Value, at: tuple[Index, ...], below: int) -> Form:
@@ -343,32 +312,3 @@ def _lookup(indices: Value, at: tuple[Index, ...], below: int) -> Form:
     if not isinstance(node, Tensor):
         raise NotDerivable("computed indices")
     return Form(((Lookup(node.name, node.indices, below), 1),))
-
-
-def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
-    """The axes of both shapes in the smallest groups that hold equally many elements."""
-    groups: list[tuple[list[int], list[int]]] = []
-    i = j = 0
-    while i < len(old) or j < len(new):
-        left: list[int] = []
-        right: list[int] = []
-        have, want = 1, 1
-        while True:
-            if have <= want and i < len(old) and (have < want or not left):
-                have, i = have * old[i], i + 1
-                left.append(i - 1)
-            elif j < len(new) and (want < have or not right):
-                want, j = want * new[j], j + 1
-                right.append(j - 1)
-            else:
-                break
-        groups.append((left, right))
-    return groups
-
-
-def _flat(indices: list[Index], shape: Shape, axes: list[int]) -> Form:
-    """The number of an element within a group of axes."""
-    total = form(0)
-    for axis in axes:
-        total = total * shape[axis] + form(indices[axis])
-    return total

@@ -57,6 +57,22 @@ OPS = (
         ),
     ),
     elementwise(
+        "multiply_no_nan",
+        "tf.math.multiply_no_nan",
+        "z = x·y, and 0 where y = 0",
+        domains={"y": NONZERO},
+        forward="where(equal(y, 0), 0, x * y)",
+        x="G * y",
+        y="G * x",
+        slope=(Step("By the product rule", "dout == y * dx + x * dy"),),
+        undefined=("Where y = 0 and x is infinite or NaN the value is set to 0; it jumps there.",),
+        related=("multiply", "divide_no_nan"),
+        pitfalls=(
+            "The guard is for the value alone: at y = 0 the gradient of y is still G·x.",
+            BROADCASTING,
+        ),
+    ),
+    elementwise(
         "clip_by_value",
         "tf.clip_by_value",
         "y = x, held between two bounds",
