@@ -165,14 +165,17 @@ def show(
     place: Form, style: Style, names: Mapping[Index, str], symbol: Callable[[str], str]
 ) -> str:
     """The form as mathematics."""
-    text = ""
-    for atom, factor in place.terms:
+    # A form begins with something positive, if there is anything: 3 − i.
+    terms = sorted(place.terms, key=lambda term: term[1] < 0)
+    leads = place.offset > 0 and all(factor < 0 for _, factor in terms)
+    text = str(place.offset) if leads else ""
+    for atom, factor in terms:
         shown = _show_atom(atom, style, names, symbol)
         size = abs(factor)
         if size != 1:
             shown = style.dot([str(size), shown if shown.isalnum() else style.group(shown)])
         text += _signed(shown, factor < 0, style, first=not text)
-    if place.offset or not text:
+    if (place.offset and not leads) or not text:
         text += _signed(str(abs(place.offset)), place.offset < 0, style, first=not text)
     return text
 
