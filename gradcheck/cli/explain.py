@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
+import shutil
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -97,9 +98,10 @@ def _rendered(document: Document, style: str) -> str:
         from gradcheck.explain.render_json import render_json
 
         return render_json(document)
-    from gradcheck.explain.render_text import render_text
+    from gradcheck.explain.render_text import WIDTH, render_text
 
-    return render_text(document, lambda text: click.style(text, bold=True))
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    return render_text(document, lambda text: click.style(text, bold=True), width)
 
 
 def _op(
@@ -253,6 +255,9 @@ def _literal(text: str) -> Any:
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
+        return text
+    if "..." in text:
+        # An index, which is text here, and not a value of Python.
         return text
     return list(value) if isinstance(value, tuple) else value
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explain import tree as trees
-from gradcheck.explain.index import Index, Node, NotDerivable, Space
+from gradcheck.explain.broadcasting import formula_shape, is_elementwise
+from gradcheck.explain.index import Index, Node, NotDerivable, Space, mentions, walk
 from gradcheck.explain.matrix import NoMatrixForm, formula_of
+from gradcheck.explain.rearrange import Rearrangement
 from gradcheck.explain.scalar import NotScalar, can_fuse, derivative
 from gradcheck.explain.simplify import simplify
-from gradcheck.explain.subject import is_elementwise
 from gradcheck.explain.translate import Translation, Value, tensor
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ class Closed:
     indices: tuple[Index, ...]
     formula: ast.expr | None
     """Without indices, where that can be written."""
-    inlined: bool
-    """Whether it is written over the inputs alone; else steps are named in it."""
+    steps: tuple[str, ...]
+    """The steps that are named in it; none where it is written over the inputs alone."""
 
 
 def bar(graph: Graph, name: str) -> str:
@@ -81,23 +82,19 @@ def adjoints(graph: Graph) -> tuple[Adjoint, ...]:
 
 def _contributions(graph: Graph, step: Step) -> list[tuple[str, ast.expr]]:
     formulas = step.op.formulas(step.call)
-    more = {"G": ast.Name(bar(graph, step.name)), "out": ast.Name(step.name)}
-    return [
-        (value, _summed(step, parameter, step.filled(formulas[parameter], **more)))
-        for parameter, value in step.differentiable.items()
-        if parameter in formulas
-    ]
+    upstream, out = step.around(ast.Name(bar(graph, step.name)))
+    found = []
+    for parameter, value in step.differentiable.items():
+        if parameter in formulas:
+            formula = trees.picked(step.filled(formulas[parameter], G=upstream, out=out))
+            found.append((value, _summed(step, parameter, formula)))
+    return found
 
 
 def _summed(step: Step, parameter: str, formula: ast.expr) -> ast.expr:
     """Summed over the axes along which the value was repeated."""
-    shape, full = step.call.shapes[parameter], step.shape
-    repeated = is_elementwise(step.op) and shape != full
-    if step.op.name in ("matmul", "matvec"):
-        core = 2 if step.op.name == "matmul" or parameter == "a" else 1
-        outer = 2 if step.op.name == "matmul" else 1
-        repeated = shape[: len(shape) - core] != full[: len(full) - outer]
-    if not repeated:
+    shape = step.call.shapes[parameter]
+    if formula_shape(step.op, step.call, parameter) == shape:
         return formula
     return trees.call("unbroadcast", formula, trees.read(repr(list(shape))))
 
@@ -120,26 +117,33 @@ MAX_LENGTH = 240
 def closed_form(graph: Graph, name: str) -> Closed | None:
     """The gradient of an input in one formula; None where the calculus cannot compose it."""
     found: list[Closed] = []
-    for inline in (True, False):
-        try:
-            found.append(_closed(graph, name, inline=inline))
-        except (NotDerivable, NotScalar):
-            continue
+    # Functions that move elements stay closed, so that the formula can do without indices; where
+    # one of them stands in the way, they are written with indices.
+    for kind in (Translation, Rearrangement):
+        for inline in (True, False):
+            try:
+                found.append(_closed(graph, name, kind, inline=inline))
+            except (NotDerivable, NotScalar):
+                continue
+        if found:
+            break
     readable = [form for form in found if form.formula is not None and _size(form) <= MAX_LENGTH]
-    return next(iter(readable or found[-1:]), None)
+    if readable or not found:
+        return next(iter(readable), None)
+    return min(found, key=lambda form: sum(1 for _ in walk(form.node)))
 
 
 def _size(form: Closed) -> int:
     return len(trees.text_of(form.formula)) if form.formula is not None else 0
 
 
-def _closed(graph: Graph, name: str, *, inline: bool) -> Closed:
+def _closed(graph: Graph, name: str, kind: type[Translation], *, inline: bool) -> Closed:
     space = Space()
     known: dict[str, Value | Any] = {n: tensor(n, s) for n, s in graph.inputs.items()}
     for step in graph.steps:
         known[step.name] = tensor(step.name, step.shape)
         if inline:
-            known[step.name] = Translation(space, known).value(step.forward)
+            known[step.name] = kind(space, known).value(step.forward)
     known["G"] = tensor("G", graph.shapes[graph.output])
     fused = _fusion(graph)
     reached: dict[str, list[Value]] = {}
@@ -151,7 +155,7 @@ def _closed(graph: Graph, name: str, *, inline: bool) -> Closed:
                 continue
             known[bar(graph, step.name)] = _added(space, reached[step.name])
         for target, tree in _fused_contributions(graph, step, fused):
-            reached.setdefault(target, []).append(Translation(space, known).value(tree))
+            reached.setdefault(target, []).append(kind(space, known).value(tree))
     if name not in reached:
         raise NotDerivable(name)
     value = _added(space, reached[name])
@@ -161,7 +165,8 @@ def _closed(graph: Graph, name: str, *, inline: bool) -> Closed:
         formula: ast.expr | None = formula_of(node, indices, space)
     except NoMatrixForm:
         formula = None
-    return Closed(name, node, indices, formula, inline)
+    named = tuple(step.name for step in graph.steps if mentions(node, step.name))
+    return Closed(name, node, indices, formula, named)
 
 
 def _added(space: Space, values: list[Value]) -> Value:

@@ -8,10 +8,9 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gradcheck import ops
 from gradcheck.explain import tree as trees
+from gradcheck.explain.broadcasting import is_elementwise
 from gradcheck.explain.element import ElementSetting, letters_for
 from gradcheck.explain.index import (
     Apply,
@@ -28,12 +27,13 @@ from gradcheck.explain.index import (
     walk,
 )
 from gradcheck.explain.matrix import NoMatrixForm, formula_of
+from gradcheck.explain.rearrange import Rearrangement
 from gradcheck.explain.simplify import flatten, simplify
-from gradcheck.explain.subject import Subject, is_elementwise
 from gradcheck.explain.translate import Translation, Value
 
 if TYPE_CHECKING:
     from gradcheck.explain.style import Style
+    from gradcheck.explain.subject import Subject
     from gradcheck.ops.declaration import Op
 
 __all__ = ["Forward", "GradientSteps", "Letters", "forward_element", "gradient_steps", "partial"]
@@ -75,12 +75,25 @@ def forward_element(subject: Subject) -> Forward | None:
         return None
     space = Space()
     try:
-        value = Translation(space, subject.known()).value(subject.forward)
-        indices = space.axes(value.shape)
-        node = simplify(value.at(indices), space)
-        return None if _has_array(node) else Forward(node, indices, space)
+        value = Rearrangement(space, subject.known()).value(subject.forward)
+        indices = space.axes(value.shape, _output_letters(subject))
+        plain = flatten(value.at(indices))
+        node = simplify(plain, space)
+        # Multiplying out helps where deltas meet; without them it makes a formula longer.
+        shown = plain if _size(plain) < _size(node) else node
+        return None if _has_array(node) else Forward(shown, indices, space)
     except NotDerivable:
         return None
+
+
+def _size(node: Node) -> int:
+    return sum(1 for _ in walk(node))
+
+
+def _output_letters(subject: Subject) -> str:
+    """The letters that an equation gives to the axes of the output."""
+    equation = trees.equation_of(subject.forward) if subject.forward is not None else ""
+    return equation.partition("->")[2] or subject.op.axes.get("out", "")
 
 
 def gradient_steps(subject: Subject, name: str) -> GradientSteps | None:
@@ -88,9 +101,9 @@ def gradient_steps(subject: Subject, name: str) -> GradientSteps | None:
     if subject.op.outputs or subject.forward is None:
         return None
     space = Space()
-    translation = Translation(space, subject.known())
+    translation = Rearrangement(space, subject.known())
     at = space.axes(subject.call.shapes[name])
-    out = space.axes(subject.shape)
+    out = space.axes(subject.shape, _output_letters(subject))
     try:
         if is_elementwise(subject.op):
             slope = _slope(subject, name, translation).fitted(out)
@@ -194,33 +207,6 @@ class Letters:
         """An expression for one element of the output."""
         return self.element.text(node, {**self.out, **self.at})
 
-    def text_at(self, node: Node) -> str:
+    def text_at(self, node: Node, *, placed: bool = True) -> str:
         """An expression for one element of the input: the letters of the output are free."""
-        return self.element.text(node, self.at)
-
-
-def copies(subject: Subject) -> list[tuple[tuple[int, ...], str, tuple[int, ...]]] | None:
-    """For an op that moves elements: which element of which input each of the output's is.
-
-    Found by running the forward on numbered elements, so it is true of this very call.
-    """
-    if subject.forward is None or subject.op.outputs:
-        return None
-    numbered: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float64]]] = {}
-    start = 1
-    owners: list[tuple[str, tuple[int, ...]]] = []
-    for name, shape in subject.call.shapes.items():
-        if name not in subject.differentiable:
-            return None
-        count = int(np.prod(shape, dtype=np.int64))
-        numbered[name] = np.arange(start, start + count, dtype=np.float64).reshape(shape)
-        owners += [(name, tuple(int(i) for i in index)) for index in np.ndindex(shape)]
-        start += count
-    out = np.asarray(trees.run(subject.forward, numbered))
-    if out.size > 12 or not np.isin(out, np.arange(0, start)).all():
-        return None
-    return [
-        (tuple(int(i) for i in index), *owners[int(out[index]) - 1])
-        for index in np.ndindex(out.shape)
-        if out[index] > 0
-    ]
+        return ElementSetting(self.setting, placed).text(node, self.at)

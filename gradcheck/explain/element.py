@@ -1,4 +1,4 @@
-"""Einstein-notation expressions: set as mathematics with indices, and executed with numpy."""
+"""Einstein-notation expressions, set as mathematics with indices."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from gradcheck.explain.index import (
     Apply,
@@ -20,42 +18,45 @@ from gradcheck.explain.index import (
     Node,
     Number,
     Product,
+    Select,
     Sum,
     Tensor,
     Total,
     extent,
     free,
     magnitude,
+    walk,
 )
-from gradcheck.explain.setting import ATOM, POWER, PRODUCT, SUM
-from gradcheck.ops.language import CONSTANTS, FUNCTIONS
+from gradcheck.explain.places import Form, show
+from gradcheck.explain.setting import ATOM, POWER, PRODUCT, RELATIONS, RENAMED, SUM
 
 if TYPE_CHECKING:
     from gradcheck.explain.setting import Setting
 
-__all__ = ["LETTERS", "ElementSetting", "evaluate", "letters_for"]
+__all__ = ["LETTERS", "ElementSetting", "letters_for"]
 
 LETTERS = "ijklmnpqrstuvwabcdefgh"
 """Names for indices, in the order in which people take them."""
 
 Names = Mapping[Index, str]
-_RELATIONS = {
-    "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==",
-    "not_equal": "!=",
-}  # fmt: skip
 _OPPOSITE = {
     "greater": "less_equal", "greater_equal": "less", "less": "greater_equal",
     "less_equal": "greater", "equal": "not_equal", "not_equal": "equal",
 }  # fmt: skip
 
+_DUAL = {"logical_or": "logical_and", "logical_and": "logical_or"}
+
 
 def letters_for(indices: tuple[Index, ...], taken: str = "") -> dict[Index, str]:
     """A letter for each index, none of those taken."""
-    spare = iter([letter for letter in LETTERS if letter not in taken])
     names: dict[Index, str] = {}
     for index in indices:
         if isinstance(index, str) and index not in names:
-            names[index] = next(spare, f"z{len(names)}")
+            used = {*taken, *names.values()}
+            # An index may come with the letter that an equation gives it.
+            own = index.partition("_")[0]
+            spare = [letter for letter in (own, *LETTERS) if letter and letter not in used]
+            names[index] = next(iter(spare), f"z{len(names)}")
     return names
 
 
@@ -64,6 +65,8 @@ class ElementSetting:
     """Sets one element, with letters for its indices."""
 
     setting: Setting
+    placed: bool = True
+    """Whether `x[i + 1]` is written for `Σₘ x[m]·[m = i + 1]`."""
 
     def text(self, node: Node, names: Names) -> str:
         """The expression, its free indices named as given."""
@@ -86,14 +89,10 @@ class ElementSetting:
         if isinstance(node, Delta):
             left, right = self._indices((node.left, node.right), names)
             return style.delta(left, right), ATOM
+        if isinstance(node, Select):
+            return self._select(node, names)
         if isinstance(node, Total):
-            front, rest = _coefficient(node.body)
-            if front != 1:
-                return self._product((Number(front), Total(node.indices, rest)), names)
-            inner = {**names, **letters_for(node.indices, "".join(names.values()))}
-            body, binds = self._node(node.body, inner)
-            body = style.group(body) if binds == SUM else body
-            return style.total([inner[i] for i in node.indices], body), SUM
+            return self._total(node, names)
         if isinstance(node, Sum):
             return self._sum(node, names)
         if isinstance(node, Product):
@@ -101,6 +100,31 @@ class ElementSetting:
         if isinstance(node, Array):
             return self._array(node, names)
         return self._apply(node, names)
+
+    def _total(self, node: Total, names: Names) -> tuple[str, int]:
+        style = self.setting.style
+        front, rest = _coefficient(node.body)
+        if front != 1:
+            return self._product((Number(front), Total(node.indices, rest)), names)
+        places, body = _placed(node) if self.placed else ({}, node.body)
+        kept = tuple(index for index in node.indices if index not in places)
+        inner = {**names, **letters_for(kept, "".join(names.values()))}
+        for index, place in places.items():
+            inner[index] = show(place, style, inner, self.setting.symbol)
+        text, binds = self._node(body, inner)
+        if not kept:
+            return text, binds
+        text = style.group(text) if binds == SUM else text
+        return style.total([inner[i] for i in kept], text), SUM
+
+    def _select(self, node: Select, names: Names) -> tuple[str, int]:
+        """What must hold, in Iverson's brackets, every term on the side where it is positive."""
+        terms, offset = node.form.terms, node.form.offset
+        left = Form(tuple((atom, f) for atom, f in terms if f > 0), max(offset, 0))
+        right = Form(tuple((atom, -f) for atom, f in terms if f < 0), max(-offset, 0))
+        sides = [show(f, self.setting.style, names, self.setting.symbol) for f in (left, right)]
+        sign = self.setting.style.relation("==" if node.sign == "=" else node.sign)
+        return f"[{sides[0]} {sign} {sides[1]}]", ATOM
 
     def _number(self, value: Fraction | float) -> tuple[str, int]:
         style = self.setting.style
@@ -145,11 +169,11 @@ class ElementSetting:
             under.append(style.number(coefficient.denominator))
             coefficient = Fraction(coefficient.numerator)
         parts = [style.number(float(coefficient))] if coefficient != 1 or not above else []
-        fraction = style.quotient("", "").startswith("\\")
+        fraction = style.fraction()
         alone = len(below) + len(under) == 1
         under += self._powers(below, names, SUM if fraction and alone else POWER)
         # A sum over indices reaches as far as it can: it stands last, or in brackets.
-        ordered = Counter(dict(sorted(above.items(), key=lambda pair: isinstance(pair[0], Total))))
+        ordered = Counter(dict(sorted(above.items(), key=lambda pair: _order(pair[0]))))
         parts += self._powers(ordered, names, POWER, open_end=not under)
         text = style.dot(parts)
         if under:
@@ -198,41 +222,85 @@ class ElementSetting:
 
     def _apply(self, node: Apply, names: Names) -> tuple[str, int]:
         style, function, args = self.setting.style, node.function, node.args
-        if function in ("holds", "fails"):
-            condition = args[0]
-            if (
-                function == "fails"
-                and isinstance(condition, Apply)
-                and condition.function in _OPPOSITE
-            ):
-                condition = Apply(_OPPOSITE[condition.function], condition.args)
-            text = self._set(condition, names)[0]
-            if function == "fails" and condition is args[0]:
-                text = f"{style.words('not')} {text}"
-            return f"[{text}]", ATOM
-        if function in _RELATIONS:
-            sign = style.relation(_RELATIONS[function])
-            return f"{self._set(args[0], names)[0]} {sign} {self._set(args[1], names)[0]}", SUM
         if function == "reciprocal":
             return self._product((node,), names)
         if function == "float32":
             return self._node(args[0], names)
-        least = SUM
-        if function in ("square", "power"):
-            least = ATOM
+        found = self._condition(function, args, names)
+        if found is not None:
+            return found
+        least = ATOM if function in ("square", "power") else SUM
         shown = [self._set(a, names, least if i == 0 else SUM)[0] for i, a in enumerate(args)]
         if function == "power":
             return style.power(shown[0], shown[1].replace(" ", "")), POWER
         if function == "square":
             return style.power(shown[0], "2"), POWER
         if function == "sqrt":
-            return style.root(shown[0], isinstance(args[0], Tensor)), POWER
+            return style.root(shown[0], isinstance(args[0], Tensor | Number)), POWER
         if function == "abs":
             return style.modulus(shown[0]), ATOM
         if function == "where":
             return style.where(*shown), ATOM
-        name = {"sigmoid": "σ", "digamma": "ψ"}.get(function, function)
-        return style.call(name, shown), ATOM
+        return style.call(RENAMED.get(function, function), shown), ATOM
+
+    def _condition(
+        self, function: str, args: tuple[Node, ...], names: Names
+    ) -> tuple[str, int] | None:
+        """Comparisons, what joins them, and Iverson's brackets around them."""
+        style = self.setting.style
+        if function in RELATIONS:
+            sign = style.relation(RELATIONS[function])
+            return f"{self._set(args[0], names)[0]} {sign} {self._set(args[1], names)[0]}", SUM
+        if function in ("logical_and", "logical_or"):
+            word = style.words(f" {function.removeprefix('logical_')} ")
+            return f"{self._set(args[0], names)[0]}{word}{self._set(args[1], names)[0]}", SUM
+        if function == "logical_not":
+            return f"{style.words('not ')}{self._set(args[0], names, ATOM)[0]}", SUM
+        if function not in ("holds", "fails"):
+            return None
+        condition = args[0] if function == "holds" else _negated(args[0])
+        return f"[{self._set(condition, names)[0]}]", ATOM
+
+
+def _negated(condition: Node) -> Node:
+    """The condition that holds where the other fails."""
+    if isinstance(condition, Apply):
+        if condition.function in _OPPOSITE:
+            return Apply(_OPPOSITE[condition.function], condition.args)
+        if condition.function in _DUAL:
+            return Apply(_DUAL[condition.function], tuple(map(_negated, condition.args)))
+    return Apply("logical_not", (condition,))
+
+
+def _order(factor: Node) -> int:
+    """Numbers first, sums over indices last."""
+    if isinstance(factor, Total):
+        return 2
+    return (
+        1 if any(isinstance(part, Tensor | Array | Delta | Select) for part in walk(factor)) else 0
+    )
+
+
+def _placed(node: Total) -> tuple[dict[str, Form], Node]:
+    """The bound indices that a condition determines, as what they are, and the body without it."""
+    factors = list(node.body.factors) if isinstance(node.body, Product) else [node.body]
+    places: dict[str, Form] = {}
+    for factor in list(factors):
+        if not isinstance(factor, Select) or factor.sign != "=" or len(factors) == 1:
+            continue
+        if any(index in places for index in factor.form.names):
+            continue
+        for index in node.indices:
+            place = factor.form.solved(index)
+            elsewhere = {i for f in factors if not isinstance(f, Select | Delta) for i in free(f)}
+            if place is None or index not in elsewhere:
+                continue
+            low, high = place.range
+            if low >= 0 and high < extent(index):
+                places[index] = place
+                factors.remove(factor)
+                break
+    return places, factors[0] if len(factors) == 1 else Product(tuple(factors))
 
 
 def _coefficient(body: Node) -> tuple[Fraction | float, Node]:
@@ -250,103 +318,3 @@ def _whole(grid: Grid) -> ast.expr | None:
     if isinstance(grid.body, Tensor) and grid.body.indices == grid.indices:
         return ast.Name(grid.body.name)
     return None
-
-
-Labelled = tuple[np.ndarray[Any, Any], tuple[str, ...]]
-
-
-def evaluate(node: Node, values: Mapping[str, Any], indices: tuple[Index, ...]) -> Any:
-    """The array of all values of the expression, one axis per index; 0 makes an axis of size 1."""
-    wanted = tuple(i for i in indices if isinstance(i, str))
-    with np.errstate(all="ignore"):
-        array = _spread(_evaluate(node, values), wanted)
-    shape = tuple(extent(i) if isinstance(i, str) else 1 for i in indices)
-    return np.broadcast_to(array, tuple(extent(i) for i in wanted)).reshape(shape)
-
-
-def _spread(labelled: Labelled, wanted: tuple[str, ...]) -> Any:
-    """The array with an axis (of size 1 where it does not depend on it) per wanted index."""
-    array, labels = labelled
-    order = [labels.index(i) for i in wanted if i in labels]
-    array = np.transpose(array, order)
-    return array.reshape([extent(i) if i in labels else 1 for i in wanted])
-
-
-def _evaluate(node: Node, values: Mapping[str, Any]) -> Labelled:
-    if isinstance(node, Number):
-        return np.asarray(float(node.value)), ()
-    if isinstance(node, Tensor):
-        found = values[node.name] if node.name in values else CONSTANTS[node.name]
-        return _pick(np.asarray(found), node.indices)
-    if isinstance(node, Delta):
-        if node.left == node.right:
-            return np.asarray(1.0), ()
-        if isinstance(node.left, str) and isinstance(node.right, str):
-            return np.eye(extent(node.left), extent(node.right)), (node.left, node.right)
-        index, at = (
-            (node.left, node.right) if isinstance(node.left, str) else (node.right, node.left)
-        )
-        unit = np.zeros(extent(str(index)))
-        unit[int(at)] = 1.0
-        return unit, (str(index),)
-    if isinstance(node, Array):
-        return _pick(_whole_value(node, values), node.indices)
-    if isinstance(node, Total):
-        array, labels = _evaluate(node.body, values)
-        gone = tuple(labels.index(i) for i in node.indices if i in labels)
-        absent = [extent(i) for i in node.indices if i not in labels]
-        summed = np.sum(array, axis=gone) * float(np.prod(absent))
-        return np.asarray(summed), tuple(i for i in labels if i not in node.indices)
-    parts = (
-        node.args
-        if isinstance(node, Apply)
-        else node.factors
-        if isinstance(node, Product)
-        else node.terms
-    )
-    wanted = tuple(free(node))
-    arrays = [_spread(_evaluate(part, values), wanted) for part in parts]
-    if isinstance(node, Product):
-        result = np.asarray(1.0)
-        for array in arrays:
-            result = result * array
-    elif isinstance(node, Sum):
-        result = np.asarray(0.0)
-        for array in arrays:
-            result = result + array
-    else:
-        result = _apply_function(node.function, arrays)
-    shape = tuple(extent(i) for i in wanted)
-    return np.broadcast_to(result, shape), wanted
-
-
-def _apply_function(function: str, arrays: list[Any]) -> Any:
-    if function == "reciprocal":
-        return 1 / arrays[0]
-    if function in ("holds", "fails"):
-        held = arrays[0].astype(bool)
-        return (held if function == "holds" else ~held).astype(np.float64)
-    return FUNCTIONS[function](*arrays)
-
-
-def _whole_value(node: Array, values: Mapping[str, Any]) -> Any:
-    args = [
-        evaluate(arg.body, values, arg.indices) if isinstance(arg, Grid) else ast.literal_eval(arg)
-        for arg in node.args
-    ]
-    return (
-        np.asarray(args[0])
-        if node.function == "constant"
-        else np.asarray(FUNCTIONS[node.function](*args))
-    )
-
-
-def _pick(array: Any, indices: tuple[Index, ...]) -> Labelled:
-    """The array with labelled axes: numbers picked, an index that stands twice on the diagonal."""
-    array = array[tuple(slice(None) if isinstance(i, str) else i for i in indices)]
-    labels = [i for i in indices if isinstance(i, str)]
-    if len(set(labels)) == len(labels):
-        return array, tuple(labels)
-    unique = list(dict.fromkeys(labels))
-    numbers = [unique.index(i) for i in labels]
-    return np.einsum(array, numbers, list(range(len(unique)))), tuple(unique)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explain import tree as trees
 from gradcheck.explain.chain import Adjoint, Closed, adjoints, bar, closed_form
-from gradcheck.explain.code import UnknownCode, tensorflow_code
+from gradcheck.explain.code import tensorflow_code
 from gradcheck.explain.document import Block, Bullets, Code, Document, Equation, Paragraph, Section
 from gradcheck.explain.element import ElementSetting, letters_for
 from gradcheck.explain.glossary import glossary
 from gradcheck.explain.matrix import without_indices
 from gradcheck.explain.setting import Setting
+from gradcheck.explain.style import UNICODE
 
 if TYPE_CHECKING:
     import ast
@@ -121,9 +121,8 @@ def _backward(
 ) -> tuple[Block, ...]:
     blocks: list[Block] = [
         Paragraph(
-            f"L is any number that is computed from the result {graph.output}. G = "
-            f"∂L/∂{graph.output}, and a bar "
-            "marks the gradient of L by a step."
+            f"L is any number that is computed from the result {UNICODE.symbol(graph.output)}. "
+            f"G = ∂L/∂{UNICODE.symbol(graph.output)}, and a bar marks the gradient of L by a step."
         )
     ]
     numbers = {step.name: i for i, step in enumerate(graph.steps, 1)}
@@ -132,11 +131,12 @@ def _backward(
             continue
         several = len(adjoint.parts) > 1
         if several:
-            uses = ", ".join(f"step {numbers[p.step]}" for p in adjoint.parts)
+            used = sorted(numbers[part.step] for part in adjoint.parts)
+            uses = ", ".join(f"step {number}" for number in used)
             blocks.append(
                 Paragraph(
-                    f"{adjoint.name} is used {len(adjoint.parts)} times ({uses}): what comes "
-                    "back is added."
+                    f"{UNICODE.symbol(adjoint.name)} is used {len(adjoint.parts)} times ({uses}): "
+                    "what comes back is added."
                 )
             )
         by = ", ".join(
@@ -155,6 +155,15 @@ def _backward(
 
 def _op(graph: Graph, name: str) -> str:
     return next(step.op.name for step in graph.steps if step.name == name)
+
+
+def _needed(graph: Graph, form: Closed) -> dict[str, ast.expr]:
+    """The steps that a closed form names, and those that they are made of."""
+    wanted = set(form.steps)
+    for step in reversed(graph.steps):
+        if step.name in wanted:
+            wanted |= trees.names_in(step.forward)
+    return {step.name: step.forward for step in graph.steps if step.name in wanted}
 
 
 def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
@@ -182,8 +191,10 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
             line = _gradient_line(graph, name, formula)
             blocks.append(Equation(line, note, trees.text_of(formula)))
         shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
-        with contextlib.suppress(UnknownCode):
-            blocks.append(Code((f"d{name} = {tensorflow_code(formula, shapes)}",)))
-    if not form.inlined:
-        blocks.append(Paragraph("The steps that are named in it are those of the forward pass."))
+        code = tensorflow_code({**_needed(graph, form), f"d{name}": formula}, shapes)
+        if not code[-1].startswith("#"):
+            blocks.append(Code(tuple(code)))
+    if form.steps:
+        names = ", ".join(UNICODE.symbol(step) for step in form.steps)
+        blocks.append(Paragraph(f"{names} as in the forward steps."))
     return tuple(blocks)

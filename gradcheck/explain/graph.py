@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,11 +41,26 @@ class Step:
     operands: Mapping[str, ast.expr]
     """By the op's name of the input: an input of the expression, a step, or a constant."""
     shape: Shape
+    part: int | None = None
+    """Which of several outputs this is."""
 
     @property
     def forward(self) -> ast.expr:
         """The step in the language of formulas, over the names of the expression."""
-        return self.filled(self.op.forward_text(self.call))
+        whole = self.filled(self.op.forward_text(self.call))
+        return whole if self.part is None else _element(whole, self.part)
+
+    def around(self, upstream: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """What `G` and `out` are in the op's formulas: lists, where it has several outputs."""
+        own = ast.Name(self.name)
+        if self.part is None:
+            return upstream, own
+        whole = self.filled(self.op.forward_text(self.call))
+        shapes = self.op.output_shapes(self.call)
+        zeros = [trees.call("zeros", trees.read(repr(list(shape)))) for shape in shapes]
+        others = [_element(whole, i) for i in range(len(shapes))]
+        zeros[self.part], others[self.part] = upstream, own
+        return ast.List(zeros), ast.List(others)
 
     def filled(self, text: str, **more: ast.expr) -> ast.expr:
         """A text of the op's declaration with this step's names, for real inputs."""
@@ -123,6 +139,9 @@ class _Reader:
             # A condition has no gradient: it is written where it is used.
             return ast.Compare(self.value(node.left), node.ops, [self.value(node.comparators[0])])
         if isinstance(node, ast.Subscript):
+            part = self._part(node)
+            if part is not None:
+                return part
             index = ast.unparse(node.slice).strip("()").replace("tf.newaxis", "newaxis")
             return self.step(node, "getitem", [node.value], {"index": index})
         constant = _constant(node)
@@ -130,9 +149,26 @@ class _Reader:
             raise self.refused(node, "this part has no declared gradient")
         return constant
 
+    def _part(self, node: ast.Subscript) -> ast.expr | None:
+        """One of the outputs of an op that has several; None for any other index."""
+        call, place = node.value, ast.unparse(node.slice)
+        if not isinstance(call, ast.Call) or not re.fullmatch(r"-?\d+", place):
+            return None
+        name = ast.unparse(call.func)
+        op, single = ops.find(name), ops.find_part(name, int(place))
+        if op is None and single is not None:
+            return self._op_call(call, single)
+        return self._op_call(call, op, int(place)) if op is not None and op.outputs else None
+
     def _call(self, node: ast.Call) -> ast.expr:
         name = ast.unparse(node.func)
         op = ops.find(name)
+        if op is None and ops.find_part(name, 0) is not None:
+            raise self.refused(
+                node.func,
+                f"of the outputs of `{name}` only the first has a declared gradient",
+                f"write `{name}(…)[0]`",
+            )
         if op is None:
             raise self.refused(
                 node.func,
@@ -140,7 +176,13 @@ class _Reader:
                 "`gradcheck explain` lists the ops that have one",
             )
         if op.outputs:
-            raise self.refused(node.func, f"`{name}` has several outputs: explain it by itself")
+            raise self.refused(
+                node.func, f"`{name}` has several outputs", f"name one of them: `{name}(…)[0]`"
+            )
+        return self._op_call(node, op)
+
+    def _op_call(self, node: ast.Call, op: Op, part: int | None = None) -> ast.expr:
+        name = ast.unparse(node.func)
         keywords = {k.arg: k.value for k in node.keywords if k.arg}
         if op.variadic:
             return self._variadic(node, op, keywords)
@@ -154,7 +196,8 @@ class _Reader:
                 node, f"`{name}` is not declared with {unknown or 'so many arguments'}"
             )
         tensors = {key: given.pop(key) for key in inputs if key in given}
-        return self.step(node, op.name, tensors, {k: self._literal(v) for k, v in given.items()})
+        args = {k: self._literal(v) for k, v in given.items()}
+        return self.step(node, op.name, tensors, args, part)
 
     def _variadic(self, node: ast.Call, op: Op, keywords: dict[str, ast.expr]) -> ast.expr:
         positional = list(node.args)
@@ -186,6 +229,7 @@ class _Reader:
         name: str,
         tensors: list[ast.expr] | dict[str, ast.expr],
         args: dict[str, Any],
+        part: int | None = None,
     ) -> ast.expr:
         """A new step, or the one that has computed the same already."""
         op = ops.find(name)
@@ -193,13 +237,20 @@ class _Reader:
         if isinstance(tensors, list):
             tensors = dict(zip([p.name for p in op.inputs], tensors, strict=True))
         operands = {key: self.value(part) for key, part in tensors.items()}
-        key = f"{op.name} {[(k, ast.dump(v)) for k, v in operands.items()]} {args}"
+        key = f"{op.name} {part} {[(k, ast.dump(v)) for k, v in operands.items()]} {args}"
         if key in self.seen:
             return self.seen[key]
         call = op.call({k: self._shape(v) for k, v in operands.items()}, args)
         if not op.forward_text(call) if _fits(op, call) else True:
             raise self.refused(node, f"`{op.tf}`: {_misfit(op, call)}")
-        step = Step(f"{self.prefix}{len(self.steps) + 1}", op, call, operands, op.shape(call))
+        shape = op.shape(call)
+        if part is not None:
+            shapes = op.output_shapes(call)
+            if not -len(shapes) <= part < len(shapes):
+                raise self.refused(node, f"`{op.tf}` has {len(shapes)} outputs here")
+            part %= len(shapes)
+            shape = shapes[part]
+        step = Step(f"{self.prefix}{len(self.steps) + 1}", op, call, operands, shape, part)
         self.steps.append(step)
         self.shapes[step.name] = step.shape
         self.seen[key] = ast.Name(step.name)
@@ -213,6 +264,10 @@ class _Reader:
                 self._shape(operand.left), self._shape(operand.comparators[0])
             )
         return np.shape(ast.literal_eval(ast.unparse(operand)))
+
+
+def _element(tree: ast.expr, place: int) -> ast.expr:
+    return ast.Subscript(tree, ast.Constant(place))
 
 
 def _fits(op: Op, call: Call) -> bool:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
+from gradcheck.explain.places import Form, extent, form
+
 if TYPE_CHECKING:
     from gradcheck.model import Shape
 
@@ -28,6 +30,7 @@ __all__ = [
     "NotDerivable",
     "Number",
     "Product",
+    "Select",
     "Space",
     "Sum",
     "Tensor",
@@ -37,6 +40,7 @@ __all__ = [
     "free",
     "magnitude",
     "rename",
+    "select",
     "walk",
 ]
 
@@ -69,6 +73,14 @@ class Delta:
 
     left: Index
     right: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """One where the form is 0 (for `=`) or not above 0 (for `<=`), else zero."""
+
+    sign: str
+    form: Form
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +133,26 @@ class Array:
     shape: Shape
 
 
-Node: TypeAlias = Number | Tensor | Delta | Apply | Product | Sum | Total | Array
+Node: TypeAlias = Number | Tensor | Delta | Select | Apply | Product | Sum | Total | Array
 
 
-def extent(index: str) -> int:
-    """How far an index runs: its name says so."""
-    return int(index.partition(":")[2])
+def select(sign: str, left: Form | Index, right: Form | Index) -> Node:
+    """One where `left = right` or `left <= right`, written as simply as it goes."""
+    difference = form(left) - form(right)
+    low, high = difference.range
+    if low == high == 0 or (sign == "<=" and high <= 0):
+        return Number(Fraction(1))
+    if low > 0 or (sign == "=" and high < 0):
+        return Number(Fraction(0))
+    atoms = [atom for atom, _ in difference.terms]
+    if sign == "=" and not difference.offset and [f for _, f in difference.terms] in _OPPOSITE:
+        one, other = atoms
+        if isinstance(one, str) and isinstance(other, str) and extent(one) == extent(other):
+            return Delta(one, other)
+    return Select(sign, difference)
+
+
+_OPPOSITE = ([1, -1], [-1, 1])
 
 
 @dataclass
@@ -135,16 +161,17 @@ class Space:
 
     used: int = 0
 
-    def fresh(self, size: int) -> Index:
-        """A new index; an axis of size 1 needs none."""
+    def fresh(self, size: int, letter: str = "") -> Index:
+        """A new index, to be shown as the letter if that is free; an axis of size 1 needs none."""
         if size == 1:
             return 0
         self.used += 1
-        return f"_{self.used}:{size}"
+        return f"{letter}_{self.used}:{size}"
 
-    def axes(self, shape: Shape) -> tuple[Index, ...]:
+    def axes(self, shape: Shape, letters: str = "") -> tuple[Index, ...]:
         """A new index for each axis."""
-        return tuple(self.fresh(size) for size in shape)
+        shown = letters if len(letters) == len(shape) else [""] * len(shape)
+        return tuple(self.fresh(size, letter) for size, letter in zip(shape, shown, strict=True))
 
 
 class NotDerivable(Exception):  # noqa: N818  (an answer, not a failure)
@@ -175,6 +202,8 @@ def free(node: Node) -> dict[str, None]:
         found = node.indices
     elif isinstance(node, Delta):
         found = (node.left, node.right)
+    elif isinstance(node, Select):
+        return node.form.names
     else:
         inner = {index: None for child in children(node) for index in free(child)}
         if isinstance(node, Total):
@@ -195,6 +224,9 @@ def rename(node: Node, names: Mapping[str, Index]) -> Node:
         return Array(node.function, node.args, tuple(map(new, node.indices)), node.shape)
     if isinstance(node, Delta):
         return Delta(new(node.left), new(node.right))
+    if isinstance(node, Select):
+        moved = node.form.with_names({old: form(name) for old, name in names.items()})
+        return select(node.sign, moved, 0)
     if isinstance(node, Apply):
         return Apply(node.function, tuple(rename(a, names) for a in node.args))
     if isinstance(node, Product):

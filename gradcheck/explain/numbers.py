@@ -69,8 +69,8 @@ def op_numbers(subject: Subject, at: Mapping[str, Array]) -> Section:
     else:
         blocks.append(_value_line(lambda style: style.symbol("G"), upstream))
     known = {**subject.call.args, **values, "out": out, "G": upstream}
-    for name, tree in subject.gradients.items():
-        value = trees.run(subject.printed[name], known)
+    for name, tree in subject.printed.items():
+        value = trees.run(tree, known)
 
         def left(style: Style, name: str = name, tree: Any = tree) -> str:
             setting = subject.setting(style)

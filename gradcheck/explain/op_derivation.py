@@ -1,21 +1,25 @@
-"""The derivation of an op"s gradient, written or generated, as blocks of a page."""
+"""The derivation of an op's gradient, written or generated, as blocks of a page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import TYPE_CHECKING
 
 from gradcheck.explain import tree as trees
-from gradcheck.explain.derive import GradientSteps, Letters, copies, gradient_steps
+from gradcheck.explain.broadcasting import is_elementwise
+from gradcheck.explain.copies import back_lines, copies
+from gradcheck.explain.derive import GradientSteps, Letters, gradient_steps
 from gradcheck.explain.document import Block, Equation, Paragraph, Section
+from gradcheck.explain.index import Delta, Select, walk
 from gradcheck.explain.matrix import without_indices
 from gradcheck.explain.style import UNICODE
-from gradcheck.explain.subject import Subject, is_elementwise
 
 if TYPE_CHECKING:
-    import ast
-
+    from gradcheck.explain.index import Node
     from gradcheck.explain.style import Style
+    from gradcheck.explain.subject import Subject
+    from gradcheck.ops.declaration import Derivation
 
 Math = Callable[["Style"], str]
 
@@ -24,57 +28,66 @@ __all__ = ["derivation_sections"]
 
 def derivation_sections(subject: Subject) -> list[Section]:
     """The derivation that is declared; else one for each input, by the rules."""
-    if subject.op.derivation:
+    if subject.derivation:
         return [Section("Derivation", _written(subject))]
-    sections = []
+    sections: list[Section] = []
     for name in subject.gradients:
         steps = gradient_steps(subject, name)
         if steps is not None:
-            shown = subject.symbols[name]
-            title = (
-                f"Derivation of ∂{subject.loss}/∂{shown}"
-                if len(subject.gradients) > 1
-                else "Derivation"
-            )
-            sections.append(Section(title, _generated(subject, steps)))
+            several = len(subject.gradients) > 1
+            heading = f"Derivation of ∂{subject.loss}/∂{subject.symbols[name]}"
+            blocks = _Generated(subject, steps, again=bool(sections)).blocks()
+            sections.append(Section(heading if several else "Derivation", blocks))
     if not sections:
-        sections.append(Section("Derivation", _rearranged(subject)))
+        # The calculus gives up on arrays without elements alone; a test holds that.
+        nothing = Paragraph("There are no elements here, and nothing to derive.")
+        sections.append(Section("Derivation", (nothing,)))
     return sections
 
 
 def _written(subject: Subject) -> tuple[Block, ...]:
+    loss, names = subject.loss, subject.op.output_names(subject.call)
+    blocks = _steps(subject, subject.derivation)
+    used = {n for s in subject.derivation if s.claim for n in _claim_names(s.claim)}
+    if "G" not in used:
+        return tuple(blocks)
+    upstream = (
+        f"G = ∂{loss}/∂{subject.symbols['out']}"
+        if not names
+        else f"{', '.join(_upstream(subject))} are the gradients of {loss} by the outputs"
+    )
+    given = f"{loss} is any number that is computed from the output; {upstream}."
+    return (Paragraph(given), *blocks)
+
+
+def _upstream(subject: Subject) -> list[str]:
+    return [
+        UNICODE.symbol(subject.symbols[f"G[{i}]"])
+        for i in range(len(subject.op.output_names(subject.call)))
+    ]
+
+
+def _steps(subject: Subject, derivation: Derivation, start: int = 1) -> list[Block]:
+    """The sentences, numbered, each above what it claims."""
     blocks: list[Block] = []
-    out = subject.symbols["out"]
-    names, loss = subject.op.output_names(subject.call), subject.loss
-    symbols = "G_" + ", G_".join(names) if names else f"∂{loss}/∂{out}"
-    number = 0
-    for step in subject.op.derivation:
+    number = start - 1
+    for step in derivation:
         if step.text:
             number += 1
             blocks.append(Paragraph(f"{number}. {step.text}"))
         if step.claim:
-            defines = ":=" in step.claim
-            left, right = step.claim.split(" := " if defines else " == ")
-            math_ = _claim(subject, subject.tree(left), subject.tree(right))
-            blocks.append(Equation(math_, text=step.claim))
-    if "G" in {n for s in subject.op.derivation if s.claim for n in _claim_names(s.claim)}:
-        what = (
-            f"G = {symbols}"
-            if not subject.op.outputs
-            else f"{symbols} are the gradients of {loss} by the outputs"
-        )
-        blocks.insert(
-            0, Paragraph(f"{loss} is any number that is computed from the output; {what}.")
-        )
-    return tuple(blocks)
+            blocks.append(_claim(subject, step.claim))
+    return blocks
 
 
-def _claim(subject: Subject, left: ast.expr, right: ast.expr) -> Math:
+def _claim(subject: Subject, claim: str) -> Equation:
+    left, right = (subject.tree(t) for t in claim.replace(" := ", " == ").split(" == "))
+
     def math_(style: Style) -> str:
         setting = subject.setting(style)
         return f"{setting.text(left)} = {setting.text(right)}"
 
-    return math_
+    return Equation(math_, text=claim)
 
 
 def _claim_names(claim: str) -> set[str]:
@@ -82,127 +95,129 @@ def _claim_names(claim: str) -> set[str]:
     return {name for part in parts for name in trees.names_in(trees.read(part))}
 
 
-def _generated(subject: Subject, steps: GradientSteps) -> tuple[Block, ...]:
-    name, out = steps.name, subject.symbols["out"]
+class _Generated:
+    """The lines of a derivation by the rules: chain rule, product rule, deltas contracted."""
 
-    def lines(style: Style) -> tuple[Letters, str, str, list[str], list[str]]:
-        letters = Letters(subject, style, steps.out, steps.at)
-        symbol = letters.setting.symbol(name)
-        return letters, symbol, style.symbol(out), letters.names(steps.out), letters.names(steps.at)
+    def __init__(self, subject: Subject, steps: GradientSteps, *, again: bool) -> None:
+        self.subject, self.steps, self.again = subject, steps, again
 
-    def jacobian_of(style: Style) -> str:
-        _, symbol, y, outs, ats = lines(style)
-        above, below = style.indexed(y, outs), style.indexed(symbol, ats)
-        if style.quotient("", "").startswith("\\"):
-            return style.quotient(rf"\partial {above}", rf"\partial {below}")
-        return f"∂{above}/∂{below}"
-
-    def chain(style: Style) -> str:
-        letters, symbol, _, outs, ats = lines(style)
-        body = style.dot([style.indexed("G", outs), jacobian_of(style)])
-        summed = [letters.out[i] for i in steps.out if isinstance(i, str)]
-        right = style.total(summed, body) if summed else body
-        return f"{letters.setting.gradient(symbol, ats)} = {right}"
-
-    def jacobian(style: Style) -> str:
-        return f"{jacobian_of(style)} = {lines(style)[0].text(steps.jacobian)}"
-
-    def raw(style: Style) -> str:
-        return f"{jacobian_of(style)} = {lines(style)[0].text(steps.raw)}"
-
-    def inserted(style: Style) -> str:
-        letters, symbol, _, _, ats = lines(style)
-        return f"{subject.setting(style).gradient(symbol, ats)} = {letters.text_at(steps.product)}"
-
-    def contracted(style: Style) -> str:
-        letters, symbol, _, _, ats = lines(style)
-        return f"{subject.setting(style).gradient(symbol, ats)} = {letters.text_at(steps.result)}"
-
-    symbol = subject.symbols[name]
-    if is_elementwise(subject.op):
-        how = (
-            f"Differentiate: {out} at one place depends on {symbol} at the same place "
-            "alone, hence the δ (1 where its indices agree, else 0)."
+    def blocks(self) -> tuple[Block, ...]:
+        """Everything, in order, the paragraphs numbered."""
+        found = [*self._chain(), *self._differentiated(), *self._inserted(), *self._recognised()]
+        numbers = count(1)
+        return tuple(
+            Paragraph(f"{next(numbers)}. {b.text}") if isinstance(b, Paragraph) else b
+            for b in found
         )
-    else:
-        how = "Differentiate the forward; δ is 1 where its indices agree, else 0."
-    blocks: list[Block] = [
-        Paragraph(
-            f"1. Let {subject.loss} be any number that is computed from {out}, and G = "
-            f"∂{subject.loss}/∂{out}. The chain rule goes through every element of "
-            f"{out}:"
-        ),
-        Equation(chain),
-        Paragraph(f"2. {how}"),
-        *([Equation(raw)] if raw(UNICODE) != jacobian(UNICODE) else []),
-        Equation(jacobian),
-        Paragraph("3. Insert it, and sum: each δ picks the one index that it allows."),
-        *([Equation(inserted)] if steps.out else []),
-        Equation(contracted),
-    ]
-    if steps.matrix is not None and without_indices(steps.matrix):
+
+    def _letters(self, style: Style) -> Letters:
+        return Letters(self.subject, style, self.steps.out, self.steps.at)
+
+    def _left(self, style: Style) -> str:
+        """∂L/∂x[m]."""
+        letters = self._letters(style)
+        symbol = letters.setting.symbol(self.steps.name)
+        return letters.setting.gradient(symbol, letters.names(self.steps.at))
+
+    def _jacobian(self, style: Style) -> str:
+        """∂y[i]/∂x[m]."""
+        letters = self._letters(style)
+        out = style.symbol(self.subject.symbols["out"])
+        above = style.indexed(out, letters.names(self.steps.out))
+        symbol = letters.setting.symbol(self.steps.name)
+        return style.derivative(above, style.indexed(symbol, letters.names(self.steps.at)))
+
+    def _chain(self) -> list[Block]:
+        loss, out = self.subject.loss, self.subject.symbols["out"]
+        text = (
+            f"As before, through every element of {out}:"
+            if self.again
+            else f"Let {loss} be any number that is computed from {out}, and G = "
+            f"∂{loss}/∂{out}. The chain rule goes through every element of {out}:"
+        )
+
+        def chain(style: Style) -> str:
+            letters = self._letters(style)
+            upstream = style.indexed("G", letters.names(self.steps.out))
+            body = style.dot([upstream, self._jacobian(style)])
+            summed = [letters.out[i] for i in self.steps.out if isinstance(i, str)]
+            return f"{self._left(style)} = {style.total(summed, body) if summed else body}"
+
+        return [Paragraph(text), Equation(chain)]
+
+    def _differentiated(self) -> list[Block]:
+        subject, steps = self.subject, self.steps
+        out, symbol = subject.symbols["out"], subject.symbols[steps.name]
+        how = "Differentiate the forward."
+        if is_elementwise(subject.op):
+            how = f"{out} at one place depends on {symbol} at the same place alone."
+        if not self.again:
+            how = " ".join([how, *_notation(steps.raw, steps.jacobian)])
+
+        def line(node: Node) -> Math:
+            return lambda style: f"{self._jacobian(style)} = {self._letters(style).text(node)}"
+
+        raw, done = line(steps.raw), line(steps.jacobian)
+        blocks: list[Block] = [*([] if self.again else _slope(subject)), Paragraph(how)]
+        if raw(UNICODE) != done(UNICODE):
+            blocks.append(Equation(raw))
+        return [*blocks, Equation(done)]
+
+    def _inserted(self) -> list[Block]:
+        steps = self.steps
+
+        def line(node: Node, *, placed: bool) -> Math:
+            return lambda style: (
+                f"{self._left(style)} = {self._letters(style).text_at(node, placed=placed)}"
+            )
+
+        product, result = line(steps.product, placed=False), line(steps.result, placed=True)
+        kinds = {type(part) for part in walk(steps.product)}
+        text = "Insert it."
+        if Select in kinds:
+            text = "Insert it; the sum keeps what meets the conditions."
+        elif Delta in kinds and steps.out:
+            text = "Insert it, and sum: each δ picks the one index that it allows."
+        same = product(UNICODE) == result(UNICODE)
+        return [Paragraph(text), *([] if same else [Equation(product)]), Equation(result)]
+
+    def _recognised(self) -> list[Block]:
+        """The last line without indices; else the formula of whole arrays that it is."""
+        subject, steps = self.subject, self.steps
         matrix = steps.matrix
-        blocks += [
-            Paragraph("4. Without indices:"),
-            Equation(
-                lambda style: (
-                    f"{subject.setting(style).gradient(subject.setting(style).symbol(name))} = "
-                    f"{subject.setting(style).text(matrix)}"
-                ),
-                text=trees.text_of(matrix),
-            ),
-        ]
-    return tuple(blocks)
+        shown = matrix is not None and without_indices(matrix)
+        tree = matrix if matrix is not None and shown else subject.printed[steps.name]
+        if trees.equation_of(tree) or not steps.at:
+            return []
+
+        def line(style: Style) -> str:
+            setting = subject.setting(style)
+            return f"{setting.gradient(setting.symbol(steps.name))} = {setting.text(tree)}"
+
+        text = "Without indices:" if shown else "That is, for the whole array at once:"
+        blocks: list[Block] = [Paragraph(text), Equation(line, text=trees.text_of(tree))]
+        moved = None if shown else copies(subject)
+        if moved and not self.again:
+            blocks += [Equation(math, "for these shapes") for math in back_lines(subject, moved)]
+        return blocks
 
 
-def _rearranged(subject: Subject) -> tuple[Block, ...]:
-    out = subject.symbols["out"]
-    if not subject.is_linear:
-        return (
-            Paragraph(
-                f"With G = ∂L/∂{out}, the change of L is the inner product of G with the "
-                f"change of {out}; moving everything but the input's own change over to G "
-                "gives the formula below."
-            ),
-        )
-    blocks: list[Block] = [
-        Paragraph(
-            "1. The op is linear: it copies or adds elements and computes nothing "
-            f"else, so ∂{out}/∂x is 1 where an element was taken to, and 0 elsewhere."
-        ),
-        Paragraph(
-            "2. Let G = ∂L/∂"
-            + out
-            + ". By the chain rule an element of the input gets the sum of G over all "
-            "the places to which it went: the op run backwards."
-        ),
-    ]
-    moved = copies(subject)
-    if moved is not None:
-        for name in subject.gradients:
-            places: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
-            for to, owner, source in moved:
-                if owner == name:
-                    places.setdefault(source, []).append(to)
-            if places:
-                blocks.append(
-                    Equation(
-                        _backwards(subject, name, dict(list(places.items())[:4])),
-                        "for these shapes",
-                    )
-                )
-    return tuple(blocks)
+def _notation(*nodes: Node) -> list[str]:
+    """What the signs mean that stand in the lines below."""
+    parts = [part for node in nodes for part in walk(node)]
+    said = []
+    if any(isinstance(part, Delta) for part in parts):
+        said.append("δ is 1 where its indices agree, else 0.")
+    if any(isinstance(part, Select) for part in parts):
+        said.append("A condition in […] is 1 where it holds, else 0.")
+    return said
 
 
-def _backwards(
-    subject: Subject, name: str, places: dict[tuple[int, ...], list[tuple[int, ...]]]
-) -> Math:
-    def math_(style: Style) -> str:
-        symbol = subject.setting(style).symbol(name)
-        return ",  ".join(
-            f"{subject.setting(style).gradient(symbol, [str(i) for i in source])} = "
-            + " + ".join(style.indexed("G", [str(i) for i in to]) for to in targets)
-            for source, targets in places.items()
-        )
-
-    return math_
+def _slope(subject: Subject) -> list[Block]:
+    """Why the slope is what it is; a slope that needs no words has none."""
+    blocks: list[Block] = []
+    for i, step in enumerate(subject.op.slope):
+        blocks.append(Paragraph(step.text if i else f"First the slope. {step.text}"))
+        if step.claim:
+            blocks.append(_claim(subject, step.claim))
+    return blocks

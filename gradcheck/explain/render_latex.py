@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from gradcheck.explain.breaking import broken_code
 from gradcheck.explain.document import Bullets, Code, Equation, Paragraph
-from gradcheck.explain.style import LATEX
+from gradcheck.explain.style import LATEX, UNICODE
 
 if TYPE_CHECKING:
     from gradcheck.explain.document import Block, Document
@@ -15,10 +16,16 @@ __all__ = ["prose", "render_latex"]
 
 _HEAD = (
     r"\documentclass{article}",
+    r"\usepackage[margin=2cm]{geometry}",
     r"\usepackage{amsmath,amssymb}",
     r"\setlength{\parindent}{0pt}",
     r"\begin{document}",
 )
+
+CODE_WIDTH = 90
+"""How many letters of a typewriter fit between the margins."""
+LINE_WIDTH = 85
+"""Mathematics that is longer than this on a terminal is too long for a line in print."""
 
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -72,14 +79,25 @@ def _character(character: str) -> str:
     return stripped or "?"
 
 
+def _broken(math: str, note: str) -> list[str]:
+    """Mathematics that TeX may break at its signs, as it may break a paragraph."""
+    remark = f" ({note})" if note else ""
+    free = math.replace(", ", r",\allowbreak{} ").replace(r"\left(", "(").replace(r"\right)", ")")
+    return [r"\begin{quote}\raggedright", rf"$\displaystyle {free}$" + remark, r"\end{quote}"]
+
+
 def _block(block: Block) -> list[str]:
     if isinstance(block, Paragraph):
         return [prose(block.text), ""]
     if isinstance(block, Equation):
+        math = block.math(LATEX)
+        if len(block.math(UNICODE)) + len(block.note) > LINE_WIDTH:
+            return _broken(math, prose(block.note))
         note = rf" \qquad\text{{({prose(block.note)})}}" if block.note else ""
-        return [r"\[", block.math(LATEX) + note, r"\]"]
+        return [r"\[", math + note, r"\]"]
     if isinstance(block, Code):
-        return [r"\begin{verbatim}", *block.lines, r"\end{verbatim}"]
+        lines = [part for line in block.lines for part in broken_code(line, CODE_WIDTH)]
+        return [r"\begin{verbatim}", *lines, r"\end{verbatim}"]
     if isinstance(block, Bullets):
         items = [rf"\item {prose(item)}" for item in block.items]
         return [r"\begin{itemize}", *items, r"\end{itemize}"]

@@ -6,52 +6,79 @@ import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gradcheck.explain.breaking import broken_code
 from gradcheck.explain.document import Bullets, Code, Equation, Paragraph, Table
 from gradcheck.explain.style import UNICODE
 
 if TYPE_CHECKING:
     from gradcheck.explain.document import Block, Document
 
-__all__ = ["render_text"]
+__all__ = ["WIDTH", "render_text"]
 
 WIDTH = 88
+"""Lines longer than this are hard to read, however wide the terminal is."""
+LEAST = 40
 
 Bold = Callable[[str], str]
 
 
-def render_text(document: Document, bold: Bold = str) -> str:
+def render_text(document: Document, bold: Bold = str, width: int = WIDTH) -> str:
     """Plain text with Unicode mathematics; `bold` marks headings where the terminal can."""
-    lines = [f"{bold(document.title)}: {document.lead}" if document.lead else bold(document.title)]
+    page = _Page(max(LEAST, min(width, WIDTH)))
+    title = textwrap.wrap(
+        f"{document.title}: {document.lead}" if document.lead else document.title,
+        page.width,
+        subsequent_indent="  ",
+        break_long_words=False,
+    )
+    lines = [title[0].replace(document.title, bold(document.title), 1), *title[1:]]
     for section in document.sections:
         lines += ["", bold(section.heading)]
         for block in section.blocks:
-            lines += _block(block)
+            lines += page.block(block)
     return "\n".join(lines)
 
 
-def _block(block: Block) -> list[str]:
-    if isinstance(block, Paragraph):
-        hanging = "     " if block.text[:1].isdigit() else "  "
-        return textwrap.wrap(block.text, WIDTH, initial_indent="  ", subsequent_indent=hanging)
-    if isinstance(block, Equation):
-        text = block.math(UNICODE)
-        note = f"    ({block.note})" if block.note else ""
-        return [f"      {line}" for line in _wrapped(text + note)]
-    if isinstance(block, Code):
-        return [f"      {line}" for line in block.lines]
-    if isinstance(block, Bullets):
-        lines = []
-        for item in block.items:
-            lines += textwrap.wrap(item, WIDTH, initial_indent="  - ", subsequent_indent="    ")
-        return lines
-    return _table(block)
+class _Page:
+    """Blocks as lines of a width."""
 
+    def __init__(self, width: int) -> None:
+        self.width = width
 
-def _wrapped(text: str) -> list[str]:
-    """A long line of mathematics, broken at sums and commas."""
-    if len(text) <= 2 * WIDTH:
-        return [text]
-    return textwrap.wrap(text, WIDTH, subsequent_indent="    ", break_long_words=False)
+    def block(self, block: Block) -> list[str]:
+        """The lines of one block."""
+        if isinstance(block, Paragraph):
+            hanging = "     " if block.text[:1].isdigit() else "  "
+            return self._wrapped(block.text, "  ", hanging)
+        if isinstance(block, Equation):
+            return self._equation(block)
+        if isinstance(block, Code):
+            return [
+                f"      {part}"
+                for line in block.lines
+                for part in broken_code(line, self.width - 6)
+            ]
+        if isinstance(block, Bullets):
+            return [line for item in block.items for line in self._wrapped(item, "  - ", "    ")]
+        return _table(block)
+
+    def _wrapped(self, text: str, first: str, others: str) -> list[str]:
+        return textwrap.wrap(
+            text,
+            self.width,
+            initial_indent=first,
+            subsequent_indent=others,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+    def _equation(self, block: Equation) -> list[str]:
+        """A line of mathematics, its remark beside it or below."""
+        lines = self._wrapped(block.math(UNICODE), "      ", "          ")
+        note = f"({block.note})" if block.note else ""
+        if note and len(lines[-1]) + 4 + len(note) <= self.width:
+            return [*lines[:-1], f"{lines[-1]}    {note}"]
+        return [*lines, *self._wrapped(note, "          ", "          ")]
 
 
 def _table(table: Table) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NotScalar", "can_fuse", "derivative"]
 
-SIMPLIFIED = 60
-"""SymPy's simplification takes long beyond so many operations, and finds little."""
+FACTORED, SIMPLIFIED = 60, 20
+"""Beyond so many operations SymPy takes long to factor, and to simplify, and finds little."""
 
 _TO_SYMPY = {
     "exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan",
@@ -57,14 +58,20 @@ def can_fuse(formula: ast.expr) -> bool:
 
 def derivative(formula: ast.expr, name: str) -> ast.expr:
     """The derivative by one name, as simple as SymPy gets it; checked by numbers before use."""
+    return trees.read(_derivative(trees.text_of(formula), name))
+
+
+@cache
+def _derivative(text: str, name: str) -> str:
     import sympy
 
+    formula = trees.read(text)
     names = sorted(trees.names_in(formula) - {"pi", "e"})
     symbols = {n: sympy.Symbol(n, real=True) for n in names}
     plain = sympy.diff(_to_sympy(formula, symbols, sympy), symbols[name])
     best = _from_sympy(plain)
-    if plain.count_ops() > SIMPLIFIED:
-        return best
+    if plain.count_ops() > FACTORED:
+        return trees.text_of(best)
     shortest = len(trees.text_of(best))
     for candidate in _candidates(plain, sympy):
         try:
@@ -73,12 +80,13 @@ def derivative(formula: ast.expr, name: str) -> ast.expr:
             continue
         if len(trees.text_of(tree)) < shortest and _agree(tree, best, names):
             best, shortest = tree, len(trees.text_of(tree))
-    return best
+    return trees.text_of(best)
 
 
 def _candidates(plain: Any, sympy: Any) -> list[Any]:
     found = []
-    for simpler in (sympy.factor_terms, sympy.cancel, sympy.simplify):
+    ways = [sympy.factor_terms, sympy.cancel]
+    for simpler in [*ways, sympy.simplify] if plain.count_ops() <= SIMPLIFIED else ways:
         try:
             found.append(simpler(plain))
         except Exception:  # noqa: S112  (SymPy raises anything; the plain form stands)

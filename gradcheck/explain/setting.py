@@ -22,17 +22,24 @@ SUM, PRODUCT, POWER, ATOM = range(4)
 Text = tuple[str, int]
 
 _CONSTANTS = {"pi": "π", "e": "e", "inf": "∞"}
-_SILENT = frozenset(["expand_dims", "broadcast_to", "column", "vector", "float32", "scalar"])
+_SILENT = frozenset(
+    ["array", "expand_dims", "broadcast_to", "column", "vector", "float32", "scalar"]
+)
 """Change the layout alone: mathematics writes nothing there."""
-_SHAPED = {"squeeze": 1, "reshape": 1, "unbroadcast": 1, "part": 4, "scatter_add": 4}
-_RENAMED = {
+_SHAPED = {"squeeze": 1, "unbroadcast": 1}
+RENAMED = {
     "sigmoid": "σ",
-    "arcsin": "arcsin",
-    "arccos": "arccos",
-    "arctan": "arctan",
     "lgamma": "logΓ",
     "digamma": "ψ",
+    "maximum": "max",
+    "minimum": "min",
+    "diag_matrix": "diag",
 }
+"""By function: how mathematics calls it."""
+RELATIONS = {
+    "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==",
+    "not_equal": "!=",
+}  # fmt: skip
 _FILLED = {"ones": "1", "ones_like": "1", "zeros": "0", "zeros_like": "0", "eye": "I"}
 _REDUCTIONS = frozenset(["sum", "total", "mean", "max", "min", "prod", "unreduce", "any", "all"])
 _SUPER = {"mT": "T", "adjoint": "H", "inv": "−1"}
@@ -55,7 +62,11 @@ class Setting:
 
     def text(self, formula: ast.expr | str) -> str:
         """The whole formula."""
-        return self._set(trees.read(formula) if isinstance(formula, str) else formula)[0]
+        tree = trees.read(formula) if isinstance(formula, str) else formula
+        if isinstance(tree, ast.Call) and called(tree) in ("expand_dims", "broadcast_to"):
+            # Alone it is what the formula is about.
+            return self.style.call(called(tree), [self._set(a)[0] for a in tree.args])
+        return self._set(tree)[0]
 
     def gradient(self, name: str, indices: Sequence[str] = ()) -> str:
         """The derivative of the loss by one value, or by one of its elements."""
@@ -145,7 +156,7 @@ class Setting:
         if not below:
             return sign + top[0], SUM if negative else top[1]
         bottom = self._factors(below)
-        latex = self.style.quotient("", "").startswith("\\")
+        latex = self.style.fraction()
         under = bottom[0] if latex or bottom[1] >= POWER else self.style.group(bottom[0])
         return sign + self.style.quotient(top[0], under), SUM if negative else PRODUCT
 
@@ -191,6 +202,8 @@ class Setting:
             return self.is_scalar(node.operand)
         if called(node) in ("size", "rank", "total", "scalar"):
             return True
+        if called(node) in _SILENT and isinstance(node, ast.Call):
+            return self.is_scalar(node.args[0])
         return (
             isinstance(node, ast.Call) and all(map(self.is_scalar, node.args)) and bool(node.args)
         )
@@ -212,7 +225,7 @@ class Setting:
             return found
         shown = args[: _SHAPED[name]] if name in _SHAPED else args
         kept = [a for a in shown if called(a) != "shape" and not _is_shape_of(a)]
-        return self.style.call(_RENAMED.get(name, name), [self._set(a)[0] for a in kept]), ATOM
+        return self.style.call(RENAMED.get(name, name), [self._set(a)[0] for a in kept]), ATOM
 
     def _matrices(self, name: str, args: list[ast.expr]) -> Text | None:
         """Products, transposes and inverses."""
@@ -221,7 +234,15 @@ class Setting:
         if name == "matmul":
             least = [PRODUCT if called(a) == "matmul" else POWER for a in args]
             parts = [self._set(a, n)[0] for a, n in zip(args, least, strict=True)]
+            if _new_axis(args[1]) == "-2":
+                # A vector as a row.
+                parts[1] = self.style.power(self._set(args[1], ATOM)[0], "T")
             return self.style.matmul(parts), PRODUCT
+        if name == "squeeze" and isinstance(args[0], ast.Call):
+            product = args[0]
+            if called(product) == "matmul" and _new_axis(product.args[1]) == "-1":
+                # A matrix times a vector, which had to be a column for that.
+                return self._node(product)
         if name == "solve":
             inverse = self._raised(args[0], "−1")
             return self.style.matmul([inverse, self._set(args[1], POWER)[0]]), PRODUCT
@@ -243,6 +264,11 @@ class Setting:
             return style.modulus(self._set(args[0])[0]), ATOM
         if name == "where":
             return self._where(args)
+        if name in RELATIONS:
+            sign = style.relation(RELATIONS[name])
+            return f"{self._set(args[0])[0]} {sign} {self._set(args[1])[0]}", SUM
+        if name == "logical_not":
+            return f"{style.words('not')} {self._set(args[0], ATOM)[0]}", SUM
         if name in ("logical_and", "logical_or"):
             word = style.words(name.removeprefix("logical_"))
             return f"{self._set(args[0])[0]} {word} {self._set(args[1])[0]}", SUM
@@ -268,7 +294,7 @@ class Setting:
         body = self._set(node)[0].replace(" ", "")
         if len(body) <= 3:
             set_small = self.style.power("e", body)
-            if "^(" not in set_small:
+            if "e^" not in set_small:
                 return set_small, POWER
         return self.style.call("exp", [self._set(node)[0]]), ATOM
 
@@ -303,13 +329,25 @@ _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
 }  # fmt: skip
 
 
+_DUAL = {"logical_or": "logical_and", "logical_and": "logical_or"}
+
+
 def opposite(condition: ast.expr) -> ast.expr:
     """The condition that holds where the other fails."""
     if isinstance(condition, ast.Compare):
         return ast.Compare(
             condition.left, [_OPPOSITE[type(condition.ops[0])]], condition.comparators
         )
+    if isinstance(condition, ast.Call) and called(condition) in _DUAL:
+        return trees.call(_DUAL[called(condition)], *map(opposite, condition.args))
     return trees.call("logical_not", condition)
+
+
+def _new_axis(node: ast.expr) -> str:
+    """The axis that the node adds; empty where it adds none."""
+    if called(node) == "expand_dims" and isinstance(node, ast.Call):
+        return trees.text_of(node.args[1])
+    return ""
 
 
 def _is_shape_of(node: ast.expr) -> bool:

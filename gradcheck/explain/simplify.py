@@ -6,11 +6,11 @@ bound indices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
+from gradcheck.explain.collect import Term, collected
 from gradcheck.explain.index import (
     Apply,
     Array,
@@ -20,12 +20,14 @@ from gradcheck.explain.index import (
     NotDerivable,
     Number,
     Product,
+    Select,
     Sum,
     Tensor,
     Total,
     extent,
     free,
     rename,
+    select,
     walk,
 )
 
@@ -36,24 +38,6 @@ __all__ = ["MAX_TERMS", "Term", "flatten", "join", "simplify", "terms_of"]
 
 MAX_TERMS = 64
 """Where multiplying out gives more terms than this, nobody would read them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """`coefficient · Σ_bound Π factors`."""
-
-    coefficient: Fraction | float
-    bound: tuple[str, ...] = ()
-    factors: tuple[Node, ...] = ()
-
-    @property
-    def node(self) -> Node:
-        """The term as an expression."""
-        factors: tuple[Node, ...] = self.factors
-        if self.coefficient != 1 or not factors:
-            factors = (Number(self.coefficient), *factors)
-        body = factors[0] if len(factors) == 1 else Product(factors)
-        return Total(self.bound, body) if self.bound else body
 
 
 def simplify(node: Node, space: Space) -> Node:
@@ -71,7 +55,7 @@ def join(terms: list[Term]) -> Node:
 def terms_of(node: Node, space: Space) -> list[Term]:
     """The terms of the normal form."""
     found = [done for term in _expand(node, space) if (done := _contract(term)) is not None]
-    return _collect(found)
+    return collected(found)
 
 
 def flatten(node: Node) -> Node:
@@ -90,7 +74,8 @@ def flatten(node: Node) -> Node:
         kept = [f for f in factors if f != one]
         return Product(tuple(kept)) if len(kept) > 1 else kept[0] if kept else one
     if isinstance(node, Total):
-        return Total(node.indices, flatten(node.body))
+        body = flatten(node.body)
+        return zero if body == zero else Total(node.indices, body)
     return node
 
 
@@ -161,6 +146,14 @@ def _apply(node: Apply, space: Space) -> list[Term]:
             return _expand(inverted, space)
         if isinstance(arg, Apply) and arg.function == "reciprocal":
             return _expand(arg.args[0], space)
+    if node.function == "exp" and isinstance(args[0], Sum):
+        # e^(a − log b) is e^a over b.
+        logs = [(t, b) for t in args[0].terms if (b := _minus_log(t)) is not None]
+        if logs:
+            rest = tuple(t for t in args[0].terms if t not in [term for term, _ in logs])
+            power = Apply("exp", (rest[0] if len(rest) == 1 else Sum(rest),)) if rest else None
+            below = tuple(Apply("reciprocal", (b,)) for _, b in logs)
+            return _expand(Product((*((power,) if power else ()), *below)), space)
     if node.function == "where":
         zero = Number(Fraction(0))
         condition, first, second = args
@@ -171,6 +164,15 @@ def _apply(node: Apply, space: Space) -> list[Term]:
                 first = second
             return _expand(Product((indicator, first)), space)
     return [Term(one, (), (Apply(node.function, args),))]
+
+
+def _minus_log(term: Node) -> Node | None:
+    """The b of −log b; None for any other term."""
+    if isinstance(term, Product) and len(term.factors) == 2:
+        front, log = term.factors
+        if front == Number(Fraction(-1)) and isinstance(log, Apply) and log.function == "log":
+            return log.args[0]
+    return None
 
 
 def _apart(term: Term, taken: tuple[str, ...], space: Space) -> Term:
@@ -224,6 +226,8 @@ def _contract(term: Term) -> Term | None:
             factors = []
         elif factor.left != factor.right:
             factors.append(factor)
+        if not pending and (simpler := _resolved(factors, bound)) is not None:
+            pending, factors = simpler, []
     used = {index for factor in factors for index in free(factor)}
     for index in bound:
         if index not in used:
@@ -231,6 +235,28 @@ def _contract(term: Term) -> Term | None:
     if coefficient == 0:
         return None
     return Term(coefficient, tuple(b for b in bound if b in used), tuple(_cancel(factors)))
+
+
+def _resolved(factors: list[Node], bound: list[str]) -> list[Node] | None:
+    """An index that a condition determines, and that stands in conditions alone, taken out."""
+    for factor in factors:
+        if not isinstance(factor, Select) or factor.sign != "=":
+            continue
+        for index in factor.form.names:
+            value = factor.form.solved(index) if index in bound else None
+            others = [f for f in factors if f is not factor and index in free(f)]
+            if value is None or not all(isinstance(f, Select) for f in others):
+                continue
+            low, high = value.range
+            if low < 0 or high >= extent(index):
+                continue
+            bound.remove(index)
+            return [
+                select(f.sign, f.form.with_names({index: value}), 0) if isinstance(f, Select) else f
+                for f in factors
+                if f is not factor
+            ]
+    return None
 
 
 def _replaceable(delta: Delta, bound: list[str]) -> tuple[str, Index] | None:
@@ -250,60 +276,3 @@ def _cancel(factors: list[Node]) -> list[Node]:
                 left.remove(inner)
                 left.remove(factor)
     return left
-
-
-def _collect(terms: list[Term]) -> list[Term]:
-    """Equal terms added up, whatever their bound indices are called."""
-    merged: dict[str, Term] = {}
-    for term in terms:
-        ordered = _ordered(term)
-        key = _key(Product(ordered.factors), _numbered(ordered.bound, {}))
-        if key in merged:
-            before = merged[key]
-            ordered = Term(before.coefficient + term.coefficient, before.bound, before.factors)
-        merged[key] = ordered
-    return [term for term in merged.values() if term.coefficient != 0]
-
-
-def _ordered(term: Term) -> Term:
-    """Factors in a fixed order, and the bound indices as they come in it."""
-    blind = dict.fromkeys(term.bound, "*")
-    factors = sorted(term.factors, key=lambda f: (_rank(f), _key(f, blind)))
-    met = {i: None for factor in factors for i in free(factor) if i in term.bound}
-    return Term(term.coefficient, tuple(met), tuple(factors))
-
-
-def _numbered(bound: tuple[str, ...], names: dict[str, str]) -> dict[str, str]:
-    start = len(names)
-    return names | {b: f"#{start + i}:{extent(b)}" for i, b in enumerate(bound)}
-
-
-def _key(node: Node, names: dict[str, str]) -> str:
-    """A text that equal expressions share, whatever their bound indices are called."""
-    if isinstance(node, Total):
-        return f"Σ({_key(node.body, _numbered(node.indices, names))})"
-    if isinstance(node, Product | Sum):
-        parts = node.factors if isinstance(node, Product) else node.terms
-        return f"{type(node).__name__}({','.join(sorted(_key(part, names) for part in parts))})"
-    if isinstance(node, Apply):
-        return f"{node.function}({','.join(_key(a, names) for a in node.args)})"
-    if isinstance(node, Array):
-        args = [
-            _key(a.body, {str(i): f"@{n}" for n, i in enumerate(a.indices)})
-            if isinstance(a, Grid)
-            else a
-            for a in node.args
-        ]
-        return f"{node.function}<{args}>{[names.get(str(i), i) for i in node.indices]}"
-    if isinstance(node, Tensor):
-        return f"{node.name}{[names.get(str(i), i) for i in node.indices]}"
-    if isinstance(node, Delta):
-        return f"δ{sorted(str(names.get(str(i), i)) for i in (node.left, node.right))}"
-    return str(node.value)
-
-
-def _rank(factor: Node) -> int:
-    """Upstream first, then tensors, then functions."""
-    if isinstance(factor, Tensor):
-        return 0 if factor.name == "G" else 1
-    return 2

@@ -108,6 +108,10 @@ class Unicode:
         """One where both indices agree, else zero."""
         return f"δ[{left},{right}]"
 
+    def remainder(self, body: str, by: int) -> str:
+        """What is left after division."""
+        return f"({body}) mod {by}" if " " in body else f"{body} mod {by}"
+
     def where(self, condition: str, first: str, second: str) -> str:
         """The first where the condition holds."""
         return f"{{{first} where {condition}, else {second}}}"
@@ -123,6 +127,18 @@ class Unicode:
     def minus(self) -> str:
         """The sign of a negative."""
         return "−"
+
+    def dots(self) -> str:
+        """And so on."""
+        return "…"
+
+    def fraction(self) -> bool:
+        """Whether a quotient stands on two lines, so that neither part needs brackets."""
+        return False
+
+    def derivative(self, above: str, below: str) -> str:
+        """The derivative of one element by another."""
+        return f"∂{above}/∂{below}"
 
     def adjoint_symbol(self, name: str) -> str:
         """The gradient that reaches an intermediate value: a bar above it."""
@@ -244,6 +260,10 @@ class Latex:
         """One where both indices agree, else zero."""
         return rf"\delta_{{{left} {right}}}"
 
+    def remainder(self, body: str, by: int) -> str:
+        """What is left after division."""
+        return rf"\left({body}\right) \bmod {by}"
+
     def where(self, condition: str, first: str, second: str) -> str:
         """The first where the condition holds."""
         return (
@@ -262,6 +282,18 @@ class Latex:
     def minus(self) -> str:
         """The sign of a negative."""
         return "-"
+
+    def dots(self) -> str:
+        """And so on."""
+        return r"\dots"
+
+    def fraction(self) -> bool:
+        """Whether a quotient stands on two lines, so that neither part needs brackets."""
+        return True
+
+    def derivative(self, above: str, below: str) -> str:
+        """The derivative of one element by another."""
+        return self.quotient(rf"\partial {above}", rf"\partial {below}")
 
     def adjoint_symbol(self, name: str) -> str:
         """The gradient that reaches an intermediate value: a bar above it."""

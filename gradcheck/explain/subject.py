@@ -8,115 +8,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.errors import ShapeError, UsageError
 from gradcheck.explain import tree as trees
+from gradcheck.explain.broadcasting import formula_shape, is_elementwise, summed_back
 from gradcheck.explain.code import tensorflow_code
 from gradcheck.explain.setting import Setting
+from gradcheck.explain.shorten import Shortened, shorten
 from gradcheck.explain.translate import Value, tensor
 from gradcheck.ops.declaration import Kind
-from gradcheck.ops.rules import broadcast_call
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from gradcheck.explain.style import Style
-    from gradcheck.model import Shape
-    from gradcheck.ops.declaration import Call, Op
+    from gradcheck.ops.declaration import Call, Derivation, Op
 
-__all__ = ["Subject", "is_elementwise", "make_call"]
-
-_TRIED: tuple[Shape, ...] = ((3,), (2, 3), (3, 3), (2, 3, 3), ())
-
-
-def is_elementwise(op: Op) -> bool:
-    """Whether each element of the output depends on one element of each input."""
-    return op.shape is broadcast_call
-
-
-def make_call(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> Call:
-    """The call that was asked for, completed with the op's example; UsageError says what lacks."""
-    known = {*op.args, *op.required}
-    for name in args:
-        if name not in known:
-            raise UsageError(f"{op.name} has no argument {name!r}: {_those(known)}")
-    example = op.example
-    if not op.variadic:
-        inputs = [parameter.name for parameter in op.inputs]
-        for name in shapes:
-            if name not in inputs:
-                raise UsageError(
-                    f"{op.name} has no input {name!r}: its inputs are {', '.join(inputs)}"
-                )
-        shapes = _completed(op, shapes, args)
-    elif not shapes and example is not None:
-        shapes = _variadic_shapes(args) or example.shapes
-    given = {**(example.args if example and not set(args) & set(op.required) else {}), **args}
-    missing = [name for name in op.required if name not in given]
-    if missing:
-        raise UsageError(f"{op.name} needs --arg {missing[0]}=…")
-    call = op.call(shapes, {name: given[name] for name in given if name in known})
-    op.shape(call)
-    return call
-
-
-def _those(names: set[str]) -> str:
-    return f"there are {', '.join(sorted(names))}" if names else "it takes none"
-
-
-def _completed(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> Mapping[str, Shape]:
-    """A shape for every input: as given, as in the example, or one that fits."""
-    names = [p.name for p in op.inputs if not p.optional or p.name in shapes]
-    if all(name in shapes for name in names):
-        return {name: shapes[name] for name in names}
-    candidates: list[dict[str, Shape]] = []
-    if op.example is not None:
-        candidates.append({**op.example.shapes, **shapes})
-        # An argument such as transpose_b asks for the example turned.
-        candidates += _turned({**op.example.shapes, **shapes}, shapes)
-    candidates += [{name: shapes.get(name, shape) for name in names} for shape in _TRIED]
-    given = {**(op.example.args if op.example else {}), **args}
-    failure: Exception | None = None
-    for candidate in candidates:
-        try:
-            op.shape(op.call({n: candidate[n] for n in names if n in candidate}, given))
-        except (ShapeError, KeyError, TypeError, ValueError, IndexError) as error:
-            failure = failure or error
-            continue
-        return {n: candidate[n] for n in names if n in candidate}
-    if shapes:
-        lacking = [name for name in names if name not in shapes]
-        raise UsageError(f"{failure}; give --shape {lacking[0]}=… too")
-    raise UsageError(f"{op.name}: {failure}; give the shapes with --shape")
-
-
-def _turned(shapes: dict[str, Shape], fixed: Mapping[str, Shape]) -> list[dict[str, Shape]]:
-    """The same shapes with the last two axes of some swapped."""
-    free = [n for n, s in shapes.items() if n not in fixed and len(s) >= 2]
-    found = []
-    for mask in range(1, 2 ** min(len(free), 3)):
-        chosen = {n for i, n in enumerate(free) if mask >> i & 1}
-        found.append({n: (*s[:-2], s[-1], s[-2]) if n in chosen else s for n, s in shapes.items()})
-    return found
-
-
-def _variadic_shapes(args: Mapping[str, Any]) -> dict[str, Shape]:
-    """For an einsum: an input per term, its sizes by letter."""
-    equation = args.get("equation")
-    if not isinstance(equation, str):
-        return {}
-    terms = equation.replace(" ", "").partition("->")[0].split(",")
-    sizes = {
-        letter: 2 + i for i, letter in enumerate(dict.fromkeys(re.sub(r"[^A-Za-z]", "", equation)))
-    }
-    names = "abcdefgh"
-    if len(terms) > len(names):
-        raise UsageError("give the inputs with --shape: the equation has too many to name")
-    shapes = {}
-    for name, term in zip(names, terms, strict=False):
-        # An ellipsis is shown with one batch axis.
-        plain = term.replace("...", ".")
-        shapes[name] = tuple(2 if letter == "." else sizes[letter] for letter in plain)
-    return shapes
+__all__ = ["Subject"]
 
 
 @dataclass(frozen=True)
@@ -144,7 +48,9 @@ class Subject:
         match = re.match(r"(\w) = ", op.summary)
         found = {"out": match[1] if match else "y", "G": "G", **op.symbols}
         for i, name in enumerate(op.output_names(self.call)):
-            found[f"out[{i}]"], found[f"G[{i}]"] = name, f"G_{name}"
+            # Of many outputs, y₁ and y₂, the number says which; Q and R have names.
+            found[f"G[{i}]"] = f"G_{i + 1}" if op.outputs[0].endswith("…") else f"G_{name}"
+            found[f"out[{i}]"] = name
             found[f"dout[{i}]"] = f"d{name}"
         names = list(self.call.shapes)
         for name in names:
@@ -164,6 +70,9 @@ class Subject:
     def setting(self, style: Style) -> Setting:
         """Sets formulas of this op."""
         scalars = {n for n in self.call.args if n not in self.call.shapes}
+        scalars |= {n for n, shape in self.call.shapes.items() if not shape}
+        if not self.op.outputs and not self.shape:
+            scalars |= {"G", "out", "dout"}
         return Setting(style, self.symbols, frozenset(scalars), self.loss)
 
     def tree(self, text: str) -> ast.expr:
@@ -173,7 +82,9 @@ class Subject:
     def complex_tree(self, text: str) -> ast.expr:
         """A formula of this call as it is declared."""
         args = {k: v for k, v in self.call.args.items() if k not in self.call.shapes}
-        return trees.substitute(trees.read(text), args)
+        tree = trees.substitute(trees.read(text), args)
+        count = len(self.shape) if self.op.outputs else 0
+        return trees.listed(tree, {"G", "out", "dout"}, count) if count else tree
 
     @cached_property
     def forward(self) -> ast.expr | None:
@@ -205,24 +116,8 @@ class Subject:
 
     def _summed_back(self, name: str, gradient: ast.expr) -> ast.expr:
         """The formula, with the sum over the axes along which this very input was broadcast."""
-        shape, out = self.call.shapes[name], tuple(self.shape)
-        if is_elementwise(self.op) or self.op.name == "where":
-            full = out
-        elif self.op.name == "matmul":
-            full = (*out[:-2], *shape[-2:])
-        elif self.op.name == "matvec":
-            full = (*out[:-1], *shape[-2 if name == "a" else -1 :])
-        else:
-            return gradient
-        added = len(full) - len(shape)
-        if added:
-            axes = list(range(added))
-            gradient = trees.call("sum", gradient, trees.read(repr(axes if added > 1 else 0)))
-        stretched = [i for i, size in enumerate(shape) if size != full[added + i]]
-        if stretched:
-            axis = trees.read(repr(stretched if len(stretched) > 1 else stretched[0]))
-            gradient = trees.call("sum", gradient, axis, trees.read("True"))
-        return gradient
+        full = formula_shape(self.op, self.call, name)
+        return summed_back(gradient, full, self.call.shapes[name])
 
     @cached_property
     def tangent(self) -> ast.expr | None:
@@ -235,15 +130,7 @@ class Subject:
                 trees.substitute(gradient, {"G": ast.Name(f"d{name}")})
                 for name, gradient in self.gradients.items()
             ]
-        elif self.forward is not None and self.op.family in (
-            "array",
-            "joining",
-            "linalg",
-            "reduce",
-            "nn",
-        ):
-            if not self.is_linear:
-                return None
+        elif self.forward is not None and self.is_linear:
             parts = [
                 trees.substitute(self.forward, {name: ast.Name(f"d{name}")})
                 for name in self.differentiable
@@ -283,13 +170,33 @@ class Subject:
             all(uses.count(name) == 1 for name in self.differentiable) or self.op.name == "cumsum"
         )
 
-    def code(self, name: str) -> str:
-        """The gradient of an input as a line of TensorFlow; UnknownCode where there is none."""
-        declared = self.op.codes(self.call)
+    def code(self) -> list[str]:
+        """The gradients as lines of TensorFlow, `da` for that of `a`."""
         shapes = dict(self.call.shapes)
         if not self.op.outputs:
             shapes |= {"G": self.shape, "out": self.shape}
-        return declared[name] if name in declared else tensorflow_code(self.printed[name], shapes)
+        written = {f"d{name}": text for name, text in self.op.codes(self.call).items()}
+        formulas = {f"d{name}": tree for name, tree in self.printed.items()}
+        shown = self.shortened(*(tree for name, tree in formulas.items() if name not in written))
+        free = [name for name in formulas if name not in written]
+        formulas |= dict(zip(free, shown.formulas, strict=True))
+        return tensorflow_code({**shown.names, **formulas}, shapes, written)
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """The written derivation of this call; empty where the rules generate one."""
+        return self.op.derivation_steps(self.call)
+
+    @cached_property
+    def definitions(self) -> dict[str, ast.expr]:
+        """The names that the derivation gives to parts of formulas."""
+        claims = [step.claim for step in self.derivation if " := " in step.claim]
+        pairs = [claim.split(" := ") for claim in claims]
+        return {name: self.tree(text) for name, text in pairs}
+
+    def shortened(self, *formulas: ast.expr) -> Shortened:
+        """Formulas with the names of the derivation in the place of what they stand for."""
+        return shorten(formulas, self.definitions)
 
     def known(self) -> dict[str, Value | Any]:
         """The names of formulas for the calculus."""

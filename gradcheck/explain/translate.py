@@ -24,7 +24,15 @@ from gradcheck.explain.index import (
     Space,
     Sum,
     Tensor,
-    Total,
+)
+from gradcheck.explain.plain import (
+    arithmetic,
+    counted,
+    exact,
+    flat,
+    left_after,
+    shape_after,
+    total_over,
 )
 from gradcheck.explain.tree import called
 from gradcheck.ops.language import CONSTANTS, FUNCTIONS
@@ -89,7 +97,7 @@ class Translation:
         if isinstance(found, Value):
             return found
         if isinstance(found, bool | int | float | np.integer | np.floating | Fraction):
-            number = _number(found)
+            number = exact(found)
             return Value((), lambda _: number)
         array = np.asarray(found)
         if array.dtype.kind not in "iufb" or array.size > 64:
@@ -131,7 +139,7 @@ class Translation:
     def _operation(self, node: ast.BinOp) -> Any:
         left, right = self._any(node.left), self._any(node.right)
         if not isinstance(left, Value) and not isinstance(right, Value):
-            return _arithmetic(node.op, left, right)
+            return arithmetic(node.op, left, right)
         a, b = self._array(left), self._array(right)
         if isinstance(node.op, ast.Add):
             return self._plus(a, b)
@@ -164,7 +172,7 @@ class Translation:
             shape = self._array(args[0]).shape
             size = int(np.prod(shape, dtype=np.int64))
             return {"shape": shape, "size": size, "rank": len(shape)}[name]
-        if not any(isinstance(arg, Value) for arg in _flat(args)):
+        if not any(isinstance(arg, Value) for arg in flat(args)):
             if name in ("ones", "zeros", "eye"):
                 return self._filled(name, args)
             if name in ELEMENTWISE:
@@ -207,9 +215,19 @@ class Translation:
             else:
                 parts.append(repr(arg))
                 shapes.append(arg)
-        shape = _shape_after(name, shapes)
+        shape = shape_after(name, shapes)
         frozen = tuple(parts)
         return Value(shape, lambda ix: Array(name, frozen, ix, shape))
+
+    def _split(self, x: Value, parts: Any, axis: int = 0) -> list[Value]:
+        size = x.shape[axis % len(x.shape)]
+        sizes = [size // parts] * parts if isinstance(parts, int) else list(parts)
+        starts = [sum(sizes[:k]) for k in range(len(sizes))]
+        pairs = zip(starts, sizes, strict=True)
+        return [self._call("part", [x, axis, start, n]) for start, n in pairs]
+
+    def _unstack(self, x: Value, axis: int = 0) -> list[Value]:
+        return [self._opaque("take", [x, k, axis]) for k in range(x.shape[axis % len(x.shape)])]
 
     # What the calculus looks into.
 
@@ -219,7 +237,7 @@ class Translation:
         def at(ix: tuple[Index, ...]) -> Node:
             k = self.space.fresh(a.shape[-1])
             left, right = (*ix[:-2], ix[-2], k), (*ix[:-2], k, ix[-1])
-            return _total([k], Product((a.fitted(left), b.fitted(right))))
+            return total_over([k], Product((a.fitted(left), b.fitted(right))))
 
         return Value(shape, at)
 
@@ -236,12 +254,12 @@ class Translation:
         def at(ix: tuple[Index, ...]) -> Node:
             names: dict[str, Index] = dict(zip(output, ix, strict=True))
             inner = [letter for letter in letters if letter not in output]
-            names |= {letter: self.space.fresh(letters[letter]) for letter in inner}
+            names |= {letter: self.space.fresh(letters[letter], letter) for letter in inner}
             factors = tuple(
                 value.fitted(tuple(names[letter] for letter in term))
                 for term, value in zip(terms.split(","), values, strict=True)
             )
-            return _total([names[letter] for letter in inner], Product(factors))
+            return total_over([names[letter] for letter in inner], Product(factors))
 
         return Value(tuple(letters.get(letter, 1) for letter in output), at)
 
@@ -261,7 +279,7 @@ class Translation:
         return self._elementwise("conj", [self._mT(x)])
 
     def _sum(self, x: Value, axis: Any = None, keepdims: bool = False) -> Value:
-        gone = _axes(axis, len(x.shape))
+        gone = counted(axis, len(x.shape))
 
         def at(ix: tuple[Index, ...]) -> Node:
             left, full = list(ix), []
@@ -274,12 +292,12 @@ class Translation:
                         left.pop(0)
                 else:
                     full.append(left.pop(0))
-            return _total(inner, x.at(tuple(full)))
+            return total_over(inner, x.at(tuple(full)))
 
-        return Value(_reduced(x.shape, gone, keepdims), at)
+        return Value(left_after(x.shape, gone, keepdims), at)
 
     def _mean(self, x: Value, axis: Any = None, keepdims: bool = False) -> Value:
-        count = np.prod([x.shape[i] for i in _axes(axis, len(x.shape))], dtype=np.int64)
+        count = np.prod([x.shape[i] for i in counted(axis, len(x.shape))], dtype=np.int64)
         return self._times(
             self._array(Fraction(1, max(int(count), 1))), self._sum(x, axis, keepdims)
         )
@@ -297,7 +315,7 @@ class Translation:
 
     def _unreduce(self, x: Value, shape: Any, axis: Any = None, keepdims: bool = False) -> Value:
         target = tuple(shape)
-        gone = _axes(axis, len(target))
+        gone = counted(axis, len(target))
 
         def at(ix: tuple[Index, ...]) -> Node:
             own: tuple[Index, ...] = tuple(
@@ -321,7 +339,7 @@ class Translation:
                     full.append(inner[-1])
                 else:
                     full.append(ix[i - extra])
-            return _total(inner, x.at(tuple(full)))
+            return total_over(inner, x.at(tuple(full)))
 
         return Value(target, at)
 
@@ -349,7 +367,7 @@ class Translation:
         if axis is None:
             gone = {i for i, size in enumerate(x.shape) if size == 1}
         else:
-            gone = set(_axes(axis, len(x.shape)))
+            gone = set(counted(axis, len(x.shape)))
         return self._reshape(x, [size for i, size in enumerate(x.shape) if i not in gone])
 
     def _reshape(self, x: Value, shape: Any) -> Value:
@@ -362,66 +380,3 @@ class Translation:
             return x.at(tuple(0 if size == 1 else next(long) for size in x.shape))
 
         return Value(target, at)
-
-
-def _number(value: Any) -> Number:
-    """Whole numbers and fractions stay exact."""
-    if isinstance(value, Fraction):
-        return Number(value)
-    return Number(Fraction(int(value)) if float(value).is_integer() else float(value))
-
-
-def _total(indices: list[Index], body: Node) -> Node:
-    names = tuple(index for index in indices if isinstance(index, str))
-    return Total(names, body) if names else body
-
-
-def _axes(axis: Any, rank: int) -> tuple[int, ...]:
-    if axis is None:
-        return tuple(range(rank))
-    listed = [axis] if isinstance(axis, int) else list(axis)
-    return tuple(one % rank for one in listed)
-
-
-def _reduced(shape: Shape, gone: tuple[int, ...], keepdims: bool) -> Shape:
-    if keepdims:
-        return tuple(1 if i in gone else size for i, size in enumerate(shape))
-    return tuple(size for i, size in enumerate(shape) if i not in gone)
-
-
-def _flat(args: list[Any]) -> list[Any]:
-    return [item for arg in args for item in (arg if isinstance(arg, list) else [arg])]
-
-
-def _arithmetic(op: ast.operator, a: Any, b: Any) -> Any:
-    if isinstance(op, ast.Add):
-        return a + b
-    if isinstance(op, ast.Sub):
-        return a - b
-    if isinstance(op, ast.Mult):
-        return a * b
-    if isinstance(op, ast.Div):
-        return (
-            Fraction(a) / Fraction(b) if isinstance(a, int) and isinstance(b, int) and b else a / b
-        )
-    if isinstance(op, ast.Pow):
-        return a**b
-    raise NotDerivable(type(op).__name__)
-
-
-def _shape_after(name: str, args: list[Any]) -> Shape:
-    """The shape of a result, found by trying: indices, zeros, invertible matrices."""
-    tries: tuple[Callable[[Any], Any], ...] = (
-        lambda a: a,
-        lambda a: a.astype(np.float64),
-        lambda a: np.broadcast_to(np.eye(*a.shape[-2:]), a.shape) if a.ndim >= 2 else a,
-    )
-    failure: Exception | None = None
-    for change in tries:
-        ready = [change(a) if isinstance(a, np.ndarray) else a for a in args]
-        try:
-            with np.errstate(all="ignore"):
-                return np.shape(FUNCTIONS[name](*ready))
-        except (np.linalg.LinAlgError, ValueError, TypeError, OverflowError) as error:
-            failure = error
-    raise NotDerivable(name) from failure

@@ -17,7 +17,19 @@ from gradcheck.spec.syntax import parse_tree
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["call", "called", "names_in", "read", "real", "run", "substitute", "text_of"]
+__all__ = [
+    "call",
+    "called",
+    "equation_of",
+    "listed",
+    "names_in",
+    "picked",
+    "read",
+    "real",
+    "run",
+    "substitute",
+    "text_of",
+]
 
 
 def read(text: str) -> ast.expr:
@@ -34,6 +46,14 @@ def called(tree: ast.AST) -> str:
     """The name of the function that this node calls; empty where it is no call."""
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
         return tree.func.id
+    return ""
+
+
+def equation_of(tree: ast.expr) -> str:
+    """The equation of a formula that is one einsum; empty where it is something else."""
+    if called(tree) == "einsum" and isinstance(tree, ast.Call):
+        first = tree.args[0]
+        return str(first.value) if isinstance(first, ast.Constant) else ""
     return ""
 
 
@@ -72,6 +92,51 @@ def substitute(tree: ast.expr, values: Mapping[str, Any]) -> ast.expr:
         for name, value in values.items()
     }
     found: ast.expr = _Substitution(ready).visit(read(text_of(tree)))
+    return found
+
+
+class _Picked(ast.NodeTransformer):
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.List) and isinstance(node.slice, ast.Constant):
+            return node.value.elts[int(str(node.slice.value))]
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Add | ast.Sub) and called(node.right) == "zeros":
+            return node.left
+        return node.right if isinstance(node.op, ast.Add) and called(node.left) == "zeros" else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if called(node) in ("matmul", "mT", "mirror_lower"):
+            return next((arg for arg in node.args if called(arg) == "zeros"), node)
+        return node
+
+
+def picked(tree: ast.expr) -> ast.expr:
+    """The tree with `a` for `[a, b][0]`, and without the zeros that nothing comes of."""
+    found: ast.expr = _Picked().visit(read(text_of(tree)))
+    return found
+
+
+class _Listed(ast.NodeTransformer):
+    def __init__(self, names: set[str], count: int) -> None:
+        self.names, self.count = names, count
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self.names:
+            return node
+        return read("[" + ", ".join(f"{node.id}[{i}]" for i in range(self.count)) + "]")
+
+
+def listed(tree: ast.expr, names: set[str], count: int) -> ast.expr:
+    """The tree with each of the lists written out by its elements."""
+    found: ast.expr = _Listed(names, count).visit(read(text_of(tree)))
     return found
 
 

@@ -17,7 +17,7 @@ from gradcheck.explain import tree as trees
 from gradcheck.explain.chain import bar, closed_form, run_chain
 from gradcheck.explain.derive import gradient_steps
 from gradcheck.explain.document import Paragraph, Section, Table
-from gradcheck.explain.element import evaluate
+from gradcheck.explain.evaluate import evaluate
 from gradcheck.model import Array, Case, Input, Location, Shape, Target, TargetKind, Verdict
 from gradcheck.ops.declaration import ANYWHERE, Domain, Kind
 from gradcheck.ops.samples import SAMPLES, draw
@@ -82,8 +82,7 @@ def verify_op(
     drawn |= {name: np.asarray(value) for name, value in (values or {}).items() if name in drawn}
     case = _case(TargetKind.OP, subject.op.name, call.shapes, call.args)
     structures = {
-        name: SAMPLES[domains.get(name, subject.op.inputs[0]).domain.sample.name].structure
-        for name in call.shapes
+        name: _structure(domains.get(name, subject.op.inputs[0]).domain) for name in call.shapes
     }
     printed: dict[str, list[tuple[str, Printed]]] = {}
     for name in subject.gradients:
@@ -91,7 +90,7 @@ def verify_op(
             ("formula", functools.partial(_run, subject.printed[name]))
         ]
         steps = gradient_steps(subject, name)
-        if steps is not None and not subject.op.derivation:
+        if steps is not None and not subject.derivation:
             formulas.append(("derivation", functools.partial(_element, steps.result, steps.at)))
             if steps.matrix is not None:
                 formulas.append(("without indices", functools.partial(_run, steps.matrix)))
@@ -135,7 +134,7 @@ def verify_expression(
                 printed,
                 {},
                 domains,
-                {},
+                {n: _structure(d) for n, d in domains.items()},
                 seed,
                 lambda known: run_chain(graph, known, known["G"]),
             )
@@ -150,12 +149,17 @@ def _domains(graph: Graph) -> list[dict[str, Domain]]:
         for parameter, value in step.differentiable.items():
             if value in graph.inputs and parameter in parameters:
                 domain = parameters[parameter].domain
-                if SAMPLES[domain.sample.name].structure == "general" and domain != ANYWHERE:
+                if domain != ANYWHERE:
                     direct.setdefault(value, domain)
     from gradcheck.model import Sample
 
     positive, unit = (Domain(sample=Sample(name)) for name in ("positive", "unit"))
     return [direct, dict.fromkeys(graph.inputs, positive), dict.fromkeys(graph.inputs, unit), {}]
+
+
+def _structure(domain: Domain) -> str:
+    """Whether values are matrices that only move to matrices of their kind."""
+    return SAMPLES[domain.sample.name].structure
 
 
 def _draw(domain: Domain, shape: Shape, name: str, seed: int) -> Array:

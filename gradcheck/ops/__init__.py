@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING
 
 from gradcheck.ops import (
     array,
+    bessel,
+    cumulative,
     elementwise,
     factorisations,
     functions,
+    guarded,
     images,
+    indexing,
     joining,
     linalg,
     losses,
+    moments,
     nn,
+    normalisation,
     pieces,
     products,
     reduce,
+    solving,
     special_functions,
+    trigonometry,
 )
 from gradcheck.ops.declaration import (
     ANYWHERE,
@@ -49,22 +57,31 @@ __all__ = [
     "Step",
     "all_ops",
     "find",
+    "find_part",
     "names",
 ]
 
 _FAMILIES = (
     elementwise,
     functions,
+    trigonometry,
     special_functions,
+    bessel,
+    guarded,
     reduce,
+    moments,
+    cumulative,
     linalg,
     products,
+    solving,
     factorisations,
     array,
+    indexing,
     pieces,
     joining,
     nn,
     losses,
+    normalisation,
     images,
 )
 
@@ -83,6 +100,11 @@ def names() -> tuple[str, ...]:
 def find(name: str) -> Op | None:
     """The op with this name: its own, TensorFlow's, or another that TensorFlow has for it."""
     return _by_name().get(name)
+
+
+def find_part(name: str, place: int) -> Op | None:
+    """The op that is one of several outputs of a TensorFlow function."""
+    return next((op for op in all_ops() if op.part_of == (name, place)), None)
 
 
 @cache

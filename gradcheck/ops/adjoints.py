@@ -50,7 +50,7 @@ def unbroadcast(array: Any, shape: Any) -> Array:
 
 
 def unreduce(array: Any, shape: Any, axis: Any = None, keepdims: bool = False) -> Array:
-    """Put the axes that a reduction of `shape` removed back, and repeat along them."""
+    """What a reduction gave, repeated along the axes that it took away."""
     array = numbers(array)
     target = sizes(shape)
     reduced = axes(axis)
@@ -88,7 +88,7 @@ def prod_others(x: Any, axis: Any = None) -> Array:
 
 
 def scatter_add(like: Any, indices: Any, values: Any, axis: int = 0) -> Array:
-    """Zeros of the shape of `like`, the values added at the indices along the axis."""
+    """Zeros of the shape of the first, the values added at the indices along the axis."""
     like, indices, values = numbers(like), numbers(indices), numbers(values)
     (along,) = _normal(axes(axis), like.ndim)
     rows = np.moveaxis(np.zeros(like.shape, values.dtype), along, 0)
@@ -112,7 +112,7 @@ def scatter_nd(indices: Any, values: Any, shape: Any) -> Array:
 
 
 def put_slice(like: Any, index: Any, values: Any) -> Array:
-    """Zeros of the shape of `like`, with the values at the index, a text such as '0, 1:3'."""
+    """Zeros of the shape of the first, with the values put at the index."""
     values = numbers(values)
     result = np.zeros(numbers(like).shape, values.dtype)
     result[parse_index(index)] = values
@@ -120,12 +120,12 @@ def put_slice(like: Any, index: Any, values: Any) -> Array:
 
 
 def pick(x: Any, index: Any) -> Array:
-    """The part of x at the index, a text such as '0, 1:3'."""
+    """The part of x at the index."""
     return np.asarray(numbers(x)[parse_index(index)])
 
 
 def part(x: Any, axis: int, start: int, size: int) -> Array:
-    """The `size` slices of x from `start` on along the axis."""
+    """The slices of x along an axis: from which on, and how many."""
     x = numbers(x)
     (along,) = _normal(axes(axis), x.ndim)
     return np.asarray(x[(slice(None),) * along + (slice(start, start + size),)])

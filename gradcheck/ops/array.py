@@ -1,16 +1,12 @@
-"""Ops that move elements without computing: shapes, orders, parts."""
+"""Ops that move elements without computing: shapes and orders."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from gradcheck.errors import ShapeError
-from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter
-from gradcheck.ops.index import parse_index
+from gradcheck.ops.declaration import Example, Op, Parameter
 from gradcheck.ops.rules import broadcast, flag, one_axis, only, several_axes, whole, wholes
 
 if TYPE_CHECKING:
@@ -81,55 +77,6 @@ def _broadcast_to_shape(call: Call) -> Shape:
     return new
 
 
-def _getitem_shape(call: Call) -> Shape:
-    try:
-        index: Any = parse_index(call.args["index"])
-        # One element seen through the shape: indexing it allocates nothing.
-        return np.asarray(np.broadcast_to(np.int8(0), call.shapes["x"])[index]).shape
-    except (ValueError, IndexError) as error:
-        raise ShapeError(f"index {call.args['index']!r}: {error}") from error
-
-
-def _getitem_build(_: Any, tensors: list[Any], args: Any) -> Any:
-    return tensors[0][parse_index(args["index"])]
-
-
-def _slices(call: Call) -> list[tuple[int, int]]:
-    shape = call.shapes["input_"]
-    begin, size = wholes(call.args["begin"], "begin"), wholes(call.args["size"], "size")
-    if not len(begin) == len(size) == len(shape):
-        raise ShapeError(f"begin {begin} and size {size} need {len(shape)} numbers, one per axis")
-    slices = []
-    for axis, (start, count, extent) in enumerate(zip(begin, size, shape, strict=True)):
-        stop = extent if count == -1 else start + count
-        if start < 0 or count < -1 or start > extent or stop > extent:
-            raise ShapeError(
-                f"axis {axis} has size {extent}: begin {start} and size {count} leave it"
-            )
-        slices.append((start, stop))
-    return slices
-
-
-def _slice_shape(call: Call) -> Shape:
-    return tuple(stop - start for start, stop in _slices(call))
-
-
-def _slice_formula(call: Call) -> dict[str, str]:
-    index = ", ".join(f"{start}:{stop}" for start, stop in _slices(call)) or "..."
-    return {"input_": f"put_slice(input_, '{index}', G)"}
-
-
-def _slice_forward(call: Call) -> str:
-    index = ", ".join(f"{start}:{stop}" for start, stop in _slices(call)) or "..."
-    return f"pick(input_, '{index}')"
-
-
-def _gather_shape(call: Call) -> Shape:
-    params, indices = call.shapes["params"], call.shapes["indices"]
-    axis = one_axis(call.args["axis"], len(params))
-    return (*params[:axis], *indices, *params[axis + 1 :])
-
-
 def _reverse_shape(call: Call) -> Shape:
     shape = only(call)
     wholes(call.args["axis"], "axis")
@@ -167,6 +114,8 @@ OPS = (
         formula=_transpose_formula,
         shape=_transpose_shape,
         args={"perm": None, "conjugate": False},
+        related=("matrix_transpose", "reshape"),
+        symbols={"a": "x"},
         pitfalls=(
             "The gradient takes the inverse permutation, which differs from perm from rank 3 on.",
             "Without perm all axes are reversed, not just the last two.",
@@ -183,6 +132,7 @@ OPS = (
         formula={"tensor": "reshape(G, shape(tensor))"},
         shape=_reshape_shape,
         required=("shape",),
+        related=("transpose", "expand_dims", "squeeze"),
         pitfalls=("A reshape is not a transpose: it keeps the order in memory.",),
     ),
     Op(
@@ -196,6 +146,7 @@ OPS = (
         formula={"input": "squeeze(G, axis)"},
         shape=_expand_shape,
         required=("axis",),
+        related=("squeeze", "reshape", "broadcast_to"),
         pitfalls=("A negative axis counts in the output, which has one axis more.",),
     ),
     Op(
@@ -209,6 +160,7 @@ OPS = (
         formula={"input": "reshape(G, shape(input))"},
         shape=_squeeze_shape,
         args={"axis": None},
+        related=("expand_dims", "reshape"),
         pitfalls=("Without axis every axis of size 1 goes, a batch of one example included.",),
     ),
     Op(
@@ -222,57 +174,9 @@ OPS = (
         formula={"input": "unbroadcast(G, shape(input))"},
         shape=_broadcast_to_shape,
         required=("shape",),
+        related=("tile", "reduce_sum", "expand_dims"),
+        batches="This op is broadcasting itself: what was repeated is summed.",
         pitfalls=("The gradient is a sum over the repeated axes, not a mean or the first slice.",),
-    ),
-    Op(
-        name="getitem",
-        tf="tf.Tensor.__getitem__",
-        family="array",
-        summary="y = x[index]",
-        inputs=(Parameter("x"),),
-        forward="pick(x, index)",
-        example=Example({"x": (4, 3)}, {"index": "1:3"}),
-        formula={"x": "put_slice(x, index, G)"},
-        shape=_getitem_shape,
-        required=("index",),
-        build=_getitem_build,
-        pitfalls=(
-            "The gradient has the shape of the whole x, with zeros outside of the index.",
-            "A whole number removes its axis, a slice of length one keeps it.",
-        ),
-    ),
-    Op(
-        name="slice",
-        tf="tf.slice",
-        family="array",
-        summary="y = the block of x at begin, of size",
-        inputs=(Parameter("input_"),),
-        forward=_slice_forward,
-        example=Example({"input_": (4, 3)}, {"begin": [1, 0], "size": [2, 3]}),
-        formula=_slice_formula,
-        shape=_slice_shape,
-        required=("begin", "size"),
-        pitfalls=("The second argument is a size, not an end; -1 means all that is left.",),
-    ),
-    Op(
-        name="gather",
-        tf="tf.gather",
-        family="array",
-        summary="y = the slices of params at the indices",
-        inputs=(
-            Parameter("params"),
-            Parameter("indices", Domain(sample=Sample("integers")), Kind.INTEGER),
-        ),
-        forward="take(params, indices, axis)",
-        example=Example({"params": (4, 3), "indices": (5,)}),
-        formula={"params": "scatter_add(params, indices, G, axis)"},
-        shape=_gather_shape,
-        args={"axis": 0},
-        pitfalls=(
-            "An index that occurs twice gets both gradients: they are added, not overwritten.",
-            "Along axis 0 the tape returns IndexedSlices, which must be made dense to be compared.",
-            "The default sample of indices is 0 or 1; `integers(0, n)` reaches all n slices.",
-        ),
     ),
     Op(
         name="reverse",
@@ -285,6 +189,7 @@ OPS = (
         formula={"tensor": "flip(G, axis)"},
         shape=_reverse_shape,
         required=("axis",),
+        related=("roll", "cumsum"),
         pitfalls=("It is its own inverse: the gradient is reversed along the same axes.",),
     ),
     Op(
@@ -298,6 +203,7 @@ OPS = (
         formula=_roll_formula,
         shape=_roll_shape,
         required=("shift", "axis"),
+        related=("reverse", "pad"),
         pitfalls=("The gradient rolls back: by minus the shift.",),
     ),
 )

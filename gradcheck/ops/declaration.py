@@ -113,9 +113,12 @@ class Op:
     is_part: bool = False
     """Whether this is only a part of what the callable does, as singular values are of an SVD: then
     its TensorFlow name does not lead here."""
+    part_of: tuple[str, int] | None = None
+    """The TensorFlow function that gives this among others, and the place at which it does:
+    `tf.linalg.eigh(x)[0]` are the eigenvalues."""
     build: Callable[[Any, list[Any], Mapping[str, Any]], Any] | None = None
     """`build(tf, tensors, args)` where a plain call by keyword does not do."""
-    pitfalls: tuple[str, ...] = ()
+    pitfalls: tuple[str, ...]
     """The mistakes people make with this gradient, a sentence each."""
     forward: str | Callable[[Call], str] = ""
     """What it computes, as text in the language of the formulas; empty where it has no words."""
@@ -124,8 +127,14 @@ class Op:
     for elementwise ops, and for those that are linear in each input."""
     code: Formulas | Callable[[Call], Formulas] = field(default_factory=dict)
     """By input: a line of TensorFlow, where the formula cannot be translated into one."""
-    derivation: Derivation = ()
+    derivation: Derivation | Callable[[Call], Derivation] = ()
     """Written where no rule can generate it."""
+    slope: Derivation = ()
+    """Of an elementwise op: why its slope is what it is, where that is not the definition."""
+    axes: Mapping[str, str] = field(default_factory=dict)
+    """By input, and for `out`: a letter for each of the last axes, where no rule finds them."""
+    batches: str = ""
+    """What batch axes and broadcasting add, where it is not what they add in the whole family."""
     symbols: Mapping[str, str] = field(default_factory=dict)
     """How mathematics writes the inputs and `out`, where not by their own names."""
     outputs: tuple[str, ...] = ()
@@ -135,8 +144,8 @@ class Op:
     """The shapes of several outputs; `shape` then gives the first."""
     undefined: tuple[str, ...] = ()
     """Where it is not defined or not differentiable, beyond what the domains say."""
-    related: tuple[str, ...] = ()
-    """Ops to read next; generated from the family where there are none."""
+    related: tuple[str, ...]
+    """Ops to read next."""
     example: Example | None = None
     """A call to show; generated where a plain shape will do."""
 
@@ -162,6 +171,10 @@ class Op:
     def tangent_text(self, call: Call) -> str:
         """The declared forward-mode formula for this very call."""
         return self.tangent(call) if callable(self.tangent) else self.tangent
+
+    def derivation_steps(self, call: Call) -> Derivation:
+        """The written derivation for this very call; empty where the rules generate it."""
+        return self.derivation(call) if callable(self.derivation) else self.derivation
 
     def formulas(self, call: Call) -> Formulas:
         """The formula of each input for this very call."""

@@ -1,4 +1,4 @@
-"""Matrices taken apart: Cholesky, eigenvalues, singular values, QR, and what builds on them.
+"""Matrices taken apart: Cholesky, eigenvalues, singular values, QR.
 
 No rule generates these derivations; they are written here, and every line that claims something
 is executed in the tests.
@@ -11,35 +11,14 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
-from gradcheck.ops.rules import flag, only
+from gradcheck.ops.rules import matrix, square
+from gradcheck.ops.solving import HALVES, MOVE, SPD
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call
 
-SPD = Domain(sample=Sample("spd"))
 SYMMETRIC = Domain(sample=Sample("symmetric"))
-LOWER = Domain(sample=Sample("lower"))
-
-HALVES = (
-    "The input is symmetric, so how the gradient is shared between its two "
-    "halves is a convention: TensorFlow's differs from op to op."
-)
-
-
-def _square(call: Call) -> Shape:
-    shape = only(call)
-    if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise ShapeError(f"shape {list(shape)} is not one of square matrices")
-    return shape
-
-
-def _matrix(call: Call) -> Shape:
-    shape = only(call)
-    if len(shape) < 2:
-        raise ShapeError(f"shape {list(shape)} is not one of matrices: rank 2 or more is needed")
-    return shape
-
 
 _CHOLESKY = (
     Step(
@@ -47,44 +26,46 @@ _CHOLESKY = (
         "matmul(out, mT(out)) == input",
     ),
     Step(
-        "Change A by a symmetric dA. By the product rule L changes by a dL, lower "
-        "triangular too, with",
+        "Change A by a symmetric dA. L changes by a dL, which is lower triangular too: the zeros "
+        "above the diagonal stay zeros. By the product rule",
         "dinput == matmul(dout, mT(out)) + matmul(out, mT(dout))",
     ),
     Step(
-        "The unknown dL stands on both sides of L. Multiply by L⁻¹ from the left "
-        "and by L⁻ᵀ from the right, and name what is left over from dL and from "
-        "dA.",
-        "M := matmul(inv(out), dout)",
+        "The unknown dL stands in both terms. Multiply by L⁻¹ from the left and by L⁻ᵀ from the "
+        "right: in the first term Lᵀ L⁻ᵀ cancels, in the second L⁻¹ L. What is left of dA is "
+        "known; name it",
+        "X := matmul(matmul(inv(out), dinput), mT(inv(out)))",
     ),
-    Step("", "X := matmul(matmul(inv(out), dinput), mT(inv(out)))"),
+    Step("and what is left of dL is not; name it", "M := matmul(inv(out), dout)"),
     Step("The equation then reads", "X == M + mT(M)"),
     Step(
-        "M is lower triangular, as a product of such matrices; its transpose is "
-        "upper triangular. They meet on the diagonal alone, where both have the "
-        "same. So M is the lower triangle of X with the diagonal halved: call "
-        "that phi.",
+        "M is lower triangular, as a product of two such matrices, and Mᵀ is upper triangular. "
+        "Below the diagonal X is M alone; on the diagonal it is M twice. So M is the lower "
+        "triangle of X with its diagonal halved: call that phi.",
         "M == phi(X)",
     ),
     Step(
-        "Multiply by L to have dL, which is the forward-mode formula.",
+        "Multiply by L to have dL: this is forward mode.",
         "dout == matmul(out, phi(X))",
     ),
     Step(
-        "Now the loss. It changes by the inner product of G with dL; move L over to G.",
+        f"Now the loss: it changes by the inner product of G with dL. {MOVE} Move L:",
         "sum(G * dout) == sum(matmul(mT(out), G) * phi(X))",
     ),
     Step(
-        "phi multiplies each element by 1, ½ or 0, so it can as well act on the other factor.",
+        "phi multiplies each element by a number of its own (1 below the diagonal, ½ on it, 0 "
+        "above), so it may as well act on the other factor.",
         "sum(G * dout) == sum(phi(matmul(mT(out), G)) * X)",
     ),
     Step(
-        "Move L⁻¹ and L⁻ᵀ away from dA; what is left beside dA is a gradient.",
+        "X is L⁻¹ dA L⁻ᵀ. Move L⁻¹, on the left, and L⁻ᵀ, on the right, over to the other side. "
+        "What is left beside dA is a gradient:",
         "S := matmul(matmul(mT(inv(out)), phi(matmul(mT(out), G))), inv(out))",
     ),
     Step("", "sum(G * dout) == sum(S * dinput)"),
     Step(
-        "dA is symmetric, so only the symmetric part of S counts.",
+        "dA is symmetric, so S and Sᵀ give the same, and so does their mean: the one gradient that "
+        "is symmetric as A is.",
         "sum(G * dout) == sum((S + mT(S)) / 2 * dinput)",
     ),
 )
@@ -97,41 +78,63 @@ _EIGENVALUES = (
         "V := eigenvectors(tensor)",
     ),
     Step("", "matmul(tensor, V) == V * expand_dims(out, 0)"),
-    Step("V is orthogonal.", "matmul(mT(V), V) == eye(shape(tensor)[-1])"),
     Step(
-        "Take one eigenvector v: λ = vᵀ A v. Change A by a symmetric dA; v "
-        "changes as well, but v keeps its length, so vᵀ dv = 0, and as A v = λ v "
-        "the two terms with dv are λ·vᵀ dv = 0. What is left is dλ = vᵀ dA v, for "
-        "all of them at once:",
+        "V is orthogonal: each column v has length 1, and vᵀ w = 0 for two of them.",
+        "matmul(mT(V), V) == eye(shape(tensor)[-1])",
+    ),
+    Step(
+        "For one of them λ = vᵀ A v. Change A by a symmetric dA. By the product rule dλ = dvᵀ A v "
+        "+ vᵀ dA v + vᵀ A dv. As A v = λ v, the outer two terms are λ·dvᵀ v and λ·vᵀ dv; and as "
+        "vᵀ v stays 1, vᵀ dv = 0. What is left is dλ = vᵀ dA v, for all of them at once:",
         "dout == diagonal(matmul(matmul(mT(V), dtensor), V))",
     ),
     Step(
-        "The loss changes by the inner product of G with dλ. The diagonal times G "
-        "is a trace with diag(G):",
-        "sum(G * dout) == trace(matmul(matmul(matmul(diag(G), mT(V)), dtensor), V))",
+        "The loss changes by the inner product of G with dλ. A diagonal that is multiplied by G is "
+        "the whole matrix times diag(G), element by element.",
+        "sum(G * dout) == sum(diag(G) * matmul(matmul(mT(V), dtensor), V))",
     ),
     Step(
-        "Let V go round in the trace, to the front: what stands beside dA is the gradient.",
+        f"{MOVE} Move Vᵀ, on the left, and V, on the right; what stands beside dA is the gradient.",
         "sum(G * dout) == sum(matmul(matmul(V, diag(G)), mT(V)) * dtensor)",
+    ),
+    Step(
+        "V diag(G) is V with each column multiplied by its element of G.",
+        "matmul(V, diag(G)) == V * expand_dims(G, 0)",
     ),
 )
 
 _SINGULAR = (
     Step(
-        "U and V hold the singular vectors as columns, s the singular values.",
+        "U and V hold the singular vectors as columns, s the singular values, from the largest "
+        "down.",
         "U := left_singular(tensor)",
     ),
     Step("", "V := right_singular(tensor)"),
     Step("", "matmul(matmul(U, diag(out)), mT(V)) == tensor"),
     Step(
-        "One singular value is s = uᵀ A v. Change A by dA: u and v keep their "
-        "length, so uᵀ du = 0 and vᵀ dv = 0; as A v = s·u and Aᵀ u = s·v, the "
-        "terms with du and dv vanish. What is left is ds = uᵀ dA v:",
+        "The columns have length 1 and are perpendicular to each other.",
+        "matmul(mT(V), V) == eye(size(out))",
+    ),
+    Step("", "matmul(mT(U), U) == eye(size(out))"),
+    Step(
+        "For one of them s = uᵀ A v. Change A by dA. By the product rule ds = duᵀ A v + uᵀ dA v + "
+        "uᵀ A dv. As A v = s·u and uᵀ A = s·vᵀ, the outer two terms are s·duᵀ u and s·vᵀ dv; and "
+        "as uᵀ u and vᵀ v stay 1, both are 0. What is left is ds = uᵀ dA v, for all of them at "
+        "once:",
         "dout == diagonal(matmul(matmul(mT(U), dtensor), V))",
     ),
     Step(
-        "The loss changes by the inner product of G with ds; gather what stands beside dA.",
+        "The loss changes by the inner product of G with ds. A diagonal that is multiplied by G is "
+        "the whole matrix times diag(G), element by element.",
+        "sum(G * dout) == sum(diag(G) * matmul(matmul(mT(U), dtensor), V))",
+    ),
+    Step(
+        f"{MOVE} Move Uᵀ, on the left, and V, on the right; what stands beside dA is the gradient.",
         "sum(G * dout) == sum(matmul(matmul(U, diag(G)), mT(V)) * dtensor)",
+    ),
+    Step(
+        "U diag(G) is U with each column multiplied by its element of G.",
+        "matmul(U, diag(G)) == U * expand_dims(G, 0)",
     ),
 )
 
@@ -142,81 +145,60 @@ _QR = (
         "Change A by dA. By the product rule",
         "dinput == matmul(dout[0], out[1]) + matmul(out[0], dout[1])",
     ),
-    Step("From QᵀQ = I: QᵀdQ is antisymmetric.", "W := matmul(mT(out[0]), dout[0])"),
-    Step("", "W == -mT(W)"),
     Step(
-        "Multiply the product rule by Qᵀ from the left and by R⁻¹ from the right.",
-        "matmul(matmul(mT(out[0]), dinput), inv(out[1])) == W + matmul(dout[1], inv(out[1]))",
+        "Multiply by R⁻¹ from the right. The left side is known; name it",
+        "N := matmul(dinput, inv(out[1]))",
+    ),
+    Step("", "N == dout[0] + matmul(out[0], matmul(dout[1], inv(out[1])))"),
+    Step(
+        "Multiply by Qᵀ from the left, where Qᵀ Q = I. The first term becomes",
+        "W := matmul(mT(out[0]), dout[0])",
+    ),
+    Step("", "matmul(mT(out[0]), N) == W + matmul(dout[1], inv(out[1]))"),
+    Step(
+        "Qᵀ Q stays I, so dQᵀ Q + Qᵀ dQ = 0: W is antisymmetric.",
+        "W == -mT(W)",
     ),
     Step(
-        "The last term is upper triangular, so the strictly lower part of the "
-        "left side is that of W; being antisymmetric, W is known by it.",
-        "tril(matmul(matmul(mT(out[0]), dinput), inv(out[1])), -1) == tril(W, -1)",
+        "dR R⁻¹ is upper triangular, so below the diagonal Qᵀ N is W alone; and an antisymmetric "
+        "matrix is known by what it has below the diagonal.",
+        "P := tril(matmul(mT(out[0]), N), -1)",
+    ),
+    Step("", "W == P - mT(P)"),
+    Step(
+        "With W the two equations give dR and dQ: this is forward mode.",
+        "dout[1] == matmul(matmul(mT(out[0]), N) - W, out[1])",
+    ),
+    Step("", "dout[0] == N - matmul(out[0], matmul(mT(out[0]), N) - W)"),
+    Step(
+        "The loss changes by the inner products of G_Q with dQ and of G_R with dR. "
+        f"{MOVE} Move R and Q over, and gather what stands beside Qᵀ N and beside W:",
+        "K := matmul(G[1], mT(out[1])) - matmul(mT(out[0]), G[0])",
     ),
     Step(
-        "Both dQ and dR follow from W. Put them into the change of the loss and "
-        "gather what stands beside dA. With",
-        "M := matmul(out[1], mT(G[1])) - matmul(mT(G[0]), out[0])",
+        "",
+        "sum(G[0] * dout[0]) + sum(G[1] * dout[1]) == "
+        "sum(G[0] * N) + sum(K * matmul(mT(out[0]), N)) - sum(K * W)",
     ),
     Step(
-        "the antisymmetry folds the two triangles of M onto the lower one, mirrored:",
-        "S := matmul(G[0] + matmul(out[0], mirror_lower(M)), mT(inv(out[1])))",
+        "W = P - Pᵀ, and the inner product of K with Pᵀ is that of Kᵀ with P.",
+        "sum(K * W) == sum((K - mT(K)) * P)",
+    ),
+    Step(
+        "P is the part of Qᵀ N below the diagonal. So beside Qᵀ N stands K, less K - Kᵀ below the "
+        "diagonal: the upper triangle of K, mirrored into the lower one.",
+        "K - tril(K - mT(K), -1) == mirror_lower(mT(K))",
+    ),
+    Step(
+        "Move Qᵀ over, and R⁻¹ out of N = dA R⁻¹; what stands beside dA is the gradient.",
+        "S := matmul(G[0] + matmul(out[0], mirror_lower(mT(K))), mT(inv(out[1])))",
     ),
     Step("", "sum(G[0] * dout[0]) + sum(G[1] * dout[1]) == sum(S * dinput)"),
 )
 
-_LOGDET = (
-    Step(
-        "A change dA moves the determinant by det A · tr(A⁻¹ dA) (Jacobi's "
-        "formula); the logarithm divides by det A.",
-        "dout == trace(matmul(inv(matrix), dmatrix))",
-    ),
-    Step(
-        "The trace is an inner product with the transposed inverse.",
-        "G * dout == sum(G * mT(inv(matrix)) * dmatrix)",
-    ),
-)
-
-
-def _triangular_shape(call: Call) -> Shape:
-    matrix, rhs = call.shapes["matrix"], call.shapes["rhs"]
-    _square(call)
-    flag(call, "lower")
-    flag(call, "adjoint")
-    if len(rhs) != len(matrix) or rhs[:-1] != matrix[:-1]:
-        raise ShapeError(
-            f"matrix {list(matrix)} and rhs {list(rhs)} must agree in all sizes but the last"
-        )
-    return rhs
-
-
-def _triangle(call: Call) -> str:
-    return "tril" if call.args["lower"] else "triu"
-
-
-def _triangular_forward(call: Call) -> str:
-    matrix = f"{_triangle(call)}(matrix)"
-    return f"solve({f'adjoint({matrix})' if call.args['adjoint'] else matrix}, rhs)"
-
-
-def _triangular_formula(call: Call) -> dict[str, str]:
-    part = _triangle(call)
-    if call.args["adjoint"]:
-        rhs = f"solve({part}(matrix), G)"
-        return {"matrix": f"-{part}(matmul(out, adjoint({rhs})))", "rhs": rhs}
-    rhs = f"solve(adjoint({part}(matrix)), G)"
-    return {"matrix": f"-{part}(matmul({rhs}, adjoint(out)))", "rhs": rhs}
-
-
-def _triangular_tangent(call: Call) -> str:
-    matrix, change = f"{_triangle(call)}(matrix)", f"{_triangle(call)}(dmatrix)"
-    if call.args["adjoint"]:
-        matrix, change = f"adjoint({matrix})", f"adjoint({change})"
-    return f"solve({matrix}, drhs - matmul({change}, out))"
-
 
 def _qr_shapes(call: Call) -> list[Shape]:
-    shape = _matrix(call)
+    shape = matrix(call)
     rows, columns = shape[-2:]
     if rows < columns:
         raise ShapeError(
@@ -239,7 +221,8 @@ OPS = (
         formula={"input": f"({_S} + adjoint({_S})) / 2"},
         forward="cholesky(input)",
         tangent="matmul(out, phi(matmul(matmul(inv(out), dinput), mT(inv(out)))))",
-        shape=_square,
+        shape=square,
+        axes={"input": "nn", "out": "nn"},
         symbols={"input": "A", "out": "L"},
         derivation=_CHOLESKY,
         undefined=("A matrix that is not positive definite has no Cholesky factor.",),
@@ -252,50 +235,9 @@ OPS = (
         ),
     ),
     Op(
-        name="logdet",
-        tf="tf.linalg.logdet",
-        family="linalg",
-        summary="y = log det A of a symmetric positive definite A",
-        inputs=(Parameter("matrix", SPD),),
-        formula={"matrix": "expand_dims(G, [-2, -1]) * adjoint(inv(matrix))"},
-        forward="log(det(matrix))",
-        tangent="trace(matmul(inv(matrix), dmatrix))",
-        shape=lambda call: _square(call)[:-2],
-        symbols={"matrix": "A", "out": "y"},
-        derivation=_LOGDET,
-        undefined=("A matrix that is not positive definite.",),
-        example=Example({"matrix": (3, 3)}),
-        related=("det", "cholesky", "inv"),
-        pitfalls=(
-            "The determinant cancels: the gradient is A⁻ᵀ alone, unlike that of det.",
-            "log(det(A)) by hand overflows for large matrices; this op does not.",
-            HALVES,
-        ),
-    ),
-    Op(
-        name="triangular_solve",
-        tf="tf.linalg.triangular_solve",
-        family="linalg",
-        summary="X with T·X = B, T a triangle of A",
-        inputs=(Parameter("matrix", LOWER), Parameter("rhs")),
-        formula=_triangular_formula,
-        forward=_triangular_forward,
-        tangent=_triangular_tangent,
-        shape=_triangular_shape,
-        args={"lower": True, "adjoint": False},
-        symbols={"matrix": "A", "rhs": "B", "out": "X"},
-        undefined=("A zero on the diagonal makes the triangle singular.",),
-        example=Example({"matrix": (3, 3), "rhs": (3, 2)}),
-        related=("solve", "cholesky", "inv"),
-        pitfalls=(
-            "The gradient of A is a triangle too: the other half was never read.",
-            "The right side is solved with the transposed triangle, which is an upper "
-            "one for a lower.",
-        ),
-    ),
-    Op(
         name="eigvalsh",
         tf="tf.linalg.eigvalsh",
+        part_of=("tf.linalg.eigh", 0),
         family="linalg",
         summary="λ = the eigenvalues of a symmetric A",
         inputs=(Parameter("tensor", SYMMETRIC),),
@@ -305,7 +247,8 @@ OPS = (
         },
         forward="eigenvalues(tensor)",
         tangent="diagonal(matmul(matmul(mT(eigenvectors(tensor)), dtensor), eigenvectors(tensor)))",
-        shape=lambda call: _square(call)[:-1],
+        shape=lambda call: square(call)[:-1],
+        axes={"tensor": "nn", "out": "n"},
         symbols={"tensor": "A", "out": "λ"},
         derivation=_EIGENVALUES,
         undefined=("Where two eigenvalues meet, each has a kink; their sum has none.",),
@@ -321,6 +264,7 @@ OPS = (
         name="svdvals",
         tf="tf.linalg.svd",
         is_part=True,
+        part_of=("tf.linalg.svd", 0),
         family="linalg",
         summary="s = the singular values of A",
         inputs=(Parameter("tensor"),),
@@ -331,11 +275,12 @@ OPS = (
         forward="singular_values(tensor)",
         tangent="diagonal(matmul(matmul(mT(left_singular(tensor)), dtensor), "
         "right_singular(tensor)))",
-        shape=lambda call: (*_matrix(call)[:-2], min(_matrix(call)[-2:])),
+        shape=lambda call: (*matrix(call)[:-2], min(matrix(call)[-2:])),
         build=_svd_build,
+        axes={"tensor": "mn", "out": "k"},
         symbols={"tensor": "A", "out": "s"},
         derivation=_SINGULAR,
-        undefined=("Where two singular values meet, or one is 0, it has a kink.",),
+        undefined=("Where two singular values meet, or one is 0, each has a kink.",),
         example=Example({"tensor": (3, 2)}),
         related=("eigvalsh", "norm", "qr"),
         pitfalls=(
@@ -351,8 +296,8 @@ OPS = (
         summary="Q, R = A taken apart into orthonormal columns and a triangle",
         inputs=(Parameter("input"),),
         formula={
-            "input": "matmul(G[0] + matmul(out[0], mirror_lower(matmul(out[1], mT(G[1])) - "
-            "matmul(mT(G[0]), out[0]))), mT(inv(out[1])))"
+            "input": "matmul(G[0] + matmul(out[0], mirror_lower(mT(matmul(G[1], mT(out[1])) - "
+            "matmul(mT(out[0]), G[0])))), mT(inv(out[1])))"
         },
         forward="qr(input)",
         tangent="qr_change(out[0], out[1], dinput)",
@@ -360,6 +305,7 @@ OPS = (
         shapes=_qr_shapes,
         outputs=("Q", "R"),
         real_only=True,
+        axes={"input": "mn", "out[0]": "mn", "out[1]": "nn"},
         symbols={"input": "A"},
         derivation=_QR,
         undefined=("Columns that are linearly dependent make R singular.",),

@@ -1,19 +1,13 @@
-"""Functions of each element: powers, exponentials, logarithms, trigonometry and their inverses."""
+"""Functions of each element: powers, exponentials, logarithms and error functions."""
 
 from __future__ import annotations
 
-import math
-
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain
+from gradcheck.ops.declaration import Domain, Step
 from gradcheck.ops.elementwise import BROADCASTING, NONZERO, elementwise
 
 POSITIVE = Domain(low=0.0, sample=Sample("positive"))
 UNIT = Domain(low=-1.0, high=1.0, sample=Sample("unit"))
-ABOVE_ONE = Domain(low=1.0, sample=Sample("above_one"))
-# Real inputs could be anything, but complex ones must not come near the branch points ±i.
-NEAR_ZERO = Domain(sample=Sample("unit"))
-ONE_PERIOD = Domain(low=-math.pi / 2, high=math.pi / 2, sample=Sample("unit"))
 
 _POWERS = (
     elementwise(
@@ -23,6 +17,13 @@ _POWERS = (
         "tf.math.square",
         forward="square(x)",
         x="2 * G * conj(x)",
+        slope=(
+            Step(
+                "(x + dx)² = x² + 2·x·dx + dx², and dx² is too small to count.",
+                "dout == 2 * x * dx",
+            ),
+        ),
+        related=("sqrt", "pow", "squared_difference"),
         pitfalls=("The derivative is 2x, not 2 and not x.",),
     ),
     elementwise(
@@ -33,6 +34,9 @@ _POWERS = (
         forward="sqrt(x)",
         domains={"x": POSITIVE},
         x="G / (2 * conj(out))",
+        slope=(Step("y² = x; differentiate both sides.", "2 * out * dout == dx"),),
+        undefined=("Not defined below 0; at 0 it is defined, but its slope is infinite.",),
+        related=("square", "rsqrt", "norm"),
         pitfalls=(
             "At 0 the derivative is infinite, and 0·inf further up the chain is NaN: a norm of a "
             "zero vector has this trap.",
@@ -46,6 +50,14 @@ _POWERS = (
         forward="1 / sqrt(x)",
         domains={"x": POSITIVE},
         x="-G * conj(out**3) / 2",
+        slope=(
+            Step(
+                "y²·x = 1; by the product rule",
+                "2 * out * dout * x + square(out) * dx == zeros_like(x)",
+            ),
+            Step("Divide by 2·x·y, where 1/x is y².", "dout == -out**3 / 2 * dx"),
+        ),
+        related=("sqrt", "reciprocal", "l2_normalize"),
         pitfalls=("The derivative is -y³/2: both the sign and the half are easy to lose.",),
     ),
     elementwise(
@@ -57,6 +69,17 @@ _POWERS = (
         domains={"x": POSITIVE},
         x="G * conj(y * x**(y - 1))",
         y="G * conj(log(x) * out)",
+        slope=(
+            Step("xʸ is exp(y·log x).", "out == exp(y * log(x))"),
+            Step(
+                "The exponential changes by itself times the change of y·log x.",
+                "dout == out * (dy * log(x) + y * dx / x)",
+            ),
+        ),
+        undefined=(
+            "Below x = 0 only whole exponents give real numbers, and the exponent has no gradient.",
+        ),
+        related=("square", "sqrt", "exp"),
         pitfalls=(
             "The exponent has a gradient too: xʸ·log x.",
             "For x < 0 the exponent's gradient is not real; TensorFlow gives 0 where x ≤ 0.",
@@ -73,6 +96,10 @@ _EXPONENTIALS = (
         "tf.math.exp",
         forward="exp(x)",
         x="G * conj(out)",
+        slope=(
+            Step("e^(x + dx) = eˣ·e^dx, and e^dx is 1 + dx for a small dx.", "dout == out * dx"),
+        ),
+        related=("expm1", "log", "softmax"),
         pitfalls=("The derivative is the output itself: no second exponential is needed.",),
     ),
     elementwise(
@@ -81,6 +108,8 @@ _EXPONENTIALS = (
         "y = eˣ - 1",
         forward="expm1(x)",
         x="G * conj(exp(x))",
+        slope=(Step("The constant −1 does not move; the rest is eˣ.", "dout == exp(x) * dx"),),
+        related=("exp", "log1p"),
         pitfalls=("The derivative is eˣ, not the output, which is one less.",),
     ),
     elementwise(
@@ -90,6 +119,8 @@ _EXPONENTIALS = (
         forward="log(x)",
         domains={"x": POSITIVE},
         x="G / conj(x)",
+        slope=(Step("eʸ = x; differentiate both sides.", "exp(out) * dout == dx"),),
+        related=("exp", "log1p", "xlogy"),
         pitfalls=(
             "At 0 the gradient is infinite; log(x + ε) moves the trouble and changes the value.",
             "Masking the output with tf.where leaves NaN in the gradient: mask the input.",
@@ -102,6 +133,8 @@ _EXPONENTIALS = (
         forward="log1p(x)",
         domains={"x": Domain(low=-1.0, sample=Sample("unit"))},
         x="G / (1 + conj(x))",
+        slope=(Step("eʸ = 1 + x; differentiate both sides.", "exp(out) * dout == dx"),),
+        related=("log", "expm1", "softplus"),
         pitfalls=("The edge of the domain is -1, not 0.",),
     ),
     elementwise(
@@ -112,6 +145,9 @@ _EXPONENTIALS = (
         domains={"x": NONZERO, "y": POSITIVE},
         x="G * conj(log(y))",
         y="G * conj(x / y)",
+        slope=(Step("By the product rule", "dout == log(y) * dx + x / y * dy"),),
+        undefined=("y must lie above 0. At x = 0 the value is set to 0, whatever y is.",),
+        related=("xlog1py", "log", "xdivy"),
         pitfalls=("Where x = 0 TensorFlow gives x no gradient, though log y is its slope.",),
     ),
     elementwise(
@@ -120,6 +156,14 @@ _EXPONENTIALS = (
         "y = erf x",
         forward="erf(x)",
         x="2 / sqrt(pi) * G * exp(-square(x))",
+        slope=(
+            Step(
+                "erf x is 2/√π times the integral of exp(−t²) from 0 to x, and the derivative "
+                "of an integral by its end is the integrand there.",
+                "dout == 2 / sqrt(pi) * exp(-square(x)) * dx",
+            ),
+        ),
+        related=("erfc", "erfinv", "gelu"),
         pitfalls=("The factor 2/√π belongs to erf; without it one has the plain Gaussian.",),
     ),
     elementwise(
@@ -128,6 +172,9 @@ _EXPONENTIALS = (
         "y = 1 - erf x",
         forward="erfc(x)",
         x="-2 / sqrt(pi) * G * exp(-square(x))",
+        slope=(Step("erfc x is 1 − erf x.", "dout == -2 / sqrt(pi) * exp(-square(x)) * dx"),),
+        related=("erf", "erfcinv"),
+        pitfalls=("erfc falls: the sign is the opposite of erf's.",),
     ),
     elementwise(
         "erfinv",
@@ -136,139 +183,18 @@ _EXPONENTIALS = (
         forward="erfinv(x)",
         domains={"x": UNIT},
         x="sqrt(pi) / 2 * G * exp(square(out))",
-    ),
-)
-
-_TRIGONOMETRY = (
-    elementwise(
-        "sin",
-        "tf.sin",
-        "y = sin x",
-        "tf.math.sin",
-        forward="sin(x)",
-        x="G * conj(cos(x))",
-        pitfalls=("No minus sign here: that one belongs to cos.",),
-    ),
-    elementwise(
-        "cos",
-        "tf.cos",
-        "y = cos x",
-        "tf.math.cos",
-        forward="cos(x)",
-        x="-G * conj(sin(x))",
-        pitfalls=("The derivative is -sin x: the minus sign is easy to lose.",),
-    ),
-    elementwise(
-        "tan",
-        "tf.tan",
-        "y = tan x",
-        "tf.math.tan",
-        forward="tan(x)",
-        domains={"x": ONE_PERIOD},
-        x="G * conj(1 + out**2)",
-        pitfalls=("1 + y² with a plus; the minus belongs to tanh.",),
-    ),
-    elementwise(
-        "asin",
-        "tf.asin",
-        "y = arcsin x",
-        "tf.math.asin",
-        forward="arcsin(x)",
-        domains={"x": UNIT},
-        x="G / conj(sqrt(1 - x**2))",
-        pitfalls=("At ±1 the derivative is infinite.",),
-    ),
-    elementwise(
-        "acos",
-        "tf.acos",
-        "y = arccos x",
-        "tf.math.acos",
-        forward="arccos(x)",
-        domains={"x": UNIT},
-        x="-G / conj(sqrt(1 - x**2))",
-        pitfalls=("At ±1 the derivative is infinite: angles of parallel vectors give NaN.",),
-    ),
-    elementwise(
-        "atan",
-        "tf.atan",
-        "y = arctan x",
-        "tf.math.atan",
-        forward="arctan(x)",
-        domains={"x": NEAR_ZERO},
-        x="G / conj(1 + x**2)",
-    ),
-    elementwise(
-        "atan2",
-        "tf.atan2",
-        "z = the angle of the point (x, y)",
-        "tf.math.atan2",
-        forward="arctan2(y, x)",
-        domains={"y": NONZERO, "x": NONZERO},
-        y="G * x / (x**2 + y**2)",
-        x="-G * y / (x**2 + y**2)",
+        slope=(
+            Step(
+                "erf y = x; differentiate both sides.",
+                "2 / sqrt(pi) * exp(-square(out)) * dout == dx",
+            ),
+        ),
+        related=("erf", "erfcinv", "ndtri"),
         pitfalls=(
-            "y comes first, and it is x that gets the minus sign.",
-            "At the origin the gradient is NaN.",
-            BROADCASTING,
+            "The square in the exponent is that of the output, and its sign is plus.",
+            "At ±1 the derivative is infinite.",
         ),
     ),
 )
 
-_HYPERBOLIC = (
-    elementwise(
-        "sinh", "tf.sinh", "y = sinh x", "tf.math.sinh", forward="sinh(x)", x="G * conj(cosh(x))"
-    ),
-    elementwise(
-        "cosh",
-        "tf.cosh",
-        "y = cosh x",
-        "tf.math.cosh",
-        forward="cosh(x)",
-        x="G * conj(sinh(x))",
-        pitfalls=("sinh x without a minus sign, unlike cos.",),
-    ),
-    elementwise(
-        "tanh",
-        "tf.tanh",
-        "y = tanh x",
-        "tf.math.tanh",
-        "tf.nn.tanh",
-        forward="tanh(x)",
-        x="G * conj(1 - out**2)",
-        pitfalls=(
-            "1 - y², with the output squared, not the input.",
-            "For large |x| the gradient underflows to 0: a saturated unit does not learn.",
-        ),
-    ),
-    elementwise(
-        "asinh",
-        "tf.asinh",
-        "y = arsinh x",
-        "tf.math.asinh",
-        forward="arcsinh(x)",
-        domains={"x": NEAR_ZERO},
-        x="G / conj(cosh(out))",
-    ),
-    elementwise(
-        "acosh",
-        "tf.acosh",
-        "y = arcosh x",
-        "tf.math.acosh",
-        forward="arccosh(x)",
-        domains={"x": ABOVE_ONE},
-        x="G / conj(sinh(out))",
-        pitfalls=("At 1, the edge of the domain, the derivative is infinite.",),
-    ),
-    elementwise(
-        "atanh",
-        "tf.atanh",
-        "y = artanh x",
-        "tf.math.atanh",
-        forward="arctanh(x)",
-        domains={"x": UNIT},
-        x="G / conj(1 - x**2)",
-        pitfalls=("At ±1 the derivative is infinite.",),
-    ),
-)
-
-OPS = (*_POWERS, *_EXPONENTIALS, *_TRIGONOMETRY, *_HYPERBOLIC)
+OPS = (*_POWERS, *_EXPONENTIALS)

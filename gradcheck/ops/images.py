@@ -115,20 +115,32 @@ _SEEN = "windows(input, ksize, strides, padding, -inf)"
 _COUNTS = "windows(ones_like(input), ksize, strides, padding)"
 _CONV1D, _CONV2D = _conv(1), _conv(2)
 
-_CONVOLUTION = (
+_BATCHES = (
+    "The first axis is the batch: examples do not mix. What they share, the filters, gets the sum "
+    "over all of them."
+)
+_MAX_POOL = (
     Step(
-        "windows(x) is, for every place of the output, the patch of x that the "
-        "filter sees there: a copy of some elements, and linear. With it the "
-        "convolution is a plain sum of products."
+        "Let w be 1 at the largest element of each window and 0 elsewhere; axes 3 and 4 run over "
+        "the window.",
+        f"w := one_hot_max({_SEEN}, [3, 4])",
     ),
     Step(
-        "The filters are linear in y: by the product rule their gradient is the "
-        "same sum with G in the place of the filters' result, over every place "
-        "and every example of the batch."
+        "A small change of x moves the elements of a window, but it does not change which of them "
+        "is the largest: w stays. With dx seen through the same windows",
+        "V := windows(dinput, ksize, strides, padding)",
     ),
+    Step("", "dout == sum(w * V, [3, 4])"),
     Step(
-        "Each element of a patch gets G times its filter; an element of x lies in "
-        "several patches, so these are added up where they came from: unwindows."
+        "The loss changes by the inner product of G with dy: G, repeated over its window, times w "
+        "stands beside the windows of dx.",
+        "U := w * expand_dims(G, [3, 4])",
+    ),
+    Step("", "sum(G * dout) == sum(U * V)"),
+    Step(
+        "An element of x may lie in several windows, so what stands beside it is the sum over all "
+        "the places where it was seen.",
+        "sum(G * dout) == sum(unwindows(U, input, ksize, strides, padding) * dinput)",
     ),
 )
 
@@ -146,7 +158,7 @@ OPS = (
             shape=shape,
             required=("stride" if rank == 1 else "strides", "padding"),
             symbols={"input": "x", "filters": "K"},
-            derivation=_CONVOLUTION,
+            batches=_BATCHES,
             example=example,
             related=(f"conv{3 - rank}d", "matmul", "avg_pool2d", "bias_add"),
             pitfalls=(
@@ -163,14 +175,14 @@ OPS = (
                 1,
                 _CONV1D,
                 Example(
-                    {"input": (1, 4, 2), "filters": (2, 2, 3)}, {"stride": 1, "padding": "VALID"}
+                    {"input": (2, 4, 2), "filters": (2, 2, 3)}, {"stride": 1, "padding": "VALID"}
                 ),
             ),
             (
                 2,
                 _CONV2D,
                 Example(
-                    {"input": (1, 4, 4, 2), "filters": (2, 2, 2, 3)},
+                    {"input": (2, 4, 4, 2), "filters": (2, 2, 2, 3)},
                     {"strides": 1, "padding": "VALID"},
                 ),
             ),
@@ -193,16 +205,10 @@ OPS = (
         shape=_pool_shape,
         required=("ksize", "strides", "padding"),
         undefined=("Where two elements of a window tie for the largest.",),
-        derivation=(
-            Step(
-                "Of each window the output follows the largest element alone: its slope "
-                "is 1, that of the others 0."
-            ),
-            Step(
-                "So each G goes to that element; where windows overlap, what comes back is added."
-            ),
-        ),
-        example=Example({"input": (1, 4, 4, 1)}, {"ksize": 2, "strides": 2, "padding": "VALID"}),
+        derivation=_MAX_POOL,
+        axes={"input": "npqc", "out": "nhwc"},
+        batches="The first axis is the batch, the last the channels: neither mixes.",
+        example=Example({"input": (2, 4, 4, 3)}, {"ksize": 2, "strides": 2, "padding": "VALID"}),
         related=("avg_pool2d", "reduce_max", "conv2d"),
         pitfalls=(
             "Only the winner of each window gets a gradient, so most of the input gets 0.",
@@ -224,17 +230,9 @@ OPS = (
         tangent=f"sum(windows(dinput, ksize, strides, padding), [3, 4]) / sum({_COUNTS}, [3, 4])",
         shape=_pool_shape,
         required=("ksize", "strides", "padding"),
-        derivation=(
-            Step(
-                "Each output is the sum of its window over the number of elements in it, "
-                "which is smaller at a padded edge: linear in x."
-            ),
-            Step(
-                "Each element of a window gets G over that number; where windows overlap, "
-                "what comes back is added."
-            ),
-        ),
-        example=Example({"input": (1, 4, 4, 1)}, {"ksize": 2, "strides": 2, "padding": "VALID"}),
+        axes={"input": "npqc", "out": "nhwc"},
+        batches="The first axis is the batch, the last the channels: neither mixes.",
+        example=Example({"input": (2, 4, 4, 3)}, {"ksize": 2, "strides": 2, "padding": "VALID"}),
         related=("max_pool2d", "reduce_mean", "conv2d"),
         pitfalls=(
             "At a padded edge the divisor is the number of real elements, not the window's size.",

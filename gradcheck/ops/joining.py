@@ -88,6 +88,7 @@ OPS = (
         variadic=True,
         required=("axis",),
         build=_concat_build,
+        related=("stack", "split", "pad"),
         pitfalls=(
             "Each input gets its own part of G, from where the ones before it end.",
             "An input of size 0 along the axis still has a gradient, an empty one.",
@@ -106,6 +107,7 @@ OPS = (
         variadic=True,
         args={"axis": 0},
         build=_stack_build,
+        related=("unstack", "concat"),
         pitfalls=("A negative axis counts in the output, which has one axis more.",),
     ),
     Op(
@@ -121,6 +123,7 @@ OPS = (
         forward="where(condition, x, y)",
         formula={"x": "where(condition, G, 0)", "y": "where(condition, 0, G)"},
         shape=broadcast_call,
+        related=("maximum", "clip_by_value"),
         pitfalls=(
             "The branch that is not taken gets 0, but if its own gradient is infinite or NaN, "
             "0·inf is NaN: make the branch safe before, with a second where.",

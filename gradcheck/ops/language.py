@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.ops import adjoints, decompositions, matrices
+from gradcheck.ops import adjoints, arrays, decompositions, matrices
 from gradcheck.ops.adjoints import unbroadcast
-from gradcheck.ops.bounds import axes, bounded, numbers, sizes
+from gradcheck.ops.bounds import axes, bounded, numbers
 from gradcheck.ops.special import SPECIAL
 from gradcheck.ops.windows import unwindows, windows
 
@@ -99,153 +99,6 @@ def where(condition: Any, x: Any, y: Any) -> Array:
     return np.asarray(np.where(condition, x, y))
 
 
-def reshape(x: Any, shape: Any) -> Array:
-    """The same elements in another shape; one size may be -1."""
-    array = numbers(x)
-    given = axes(shape)
-    return array.reshape(() if given is None else given)
-
-
-def expand_dims(x: Any, axis: Any) -> Array:
-    """A new axis of size one."""
-    along = axes(axis)
-    if along is None:
-        raise TypeError("expand_dims needs an axis")
-    return np.expand_dims(numbers(x), along)
-
-
-def squeeze(x: Any, axis: Any = None) -> Array:
-    """The axes of size one taken away: those given, or all."""
-    return np.squeeze(numbers(x), axes(axis))
-
-
-def broadcast_to(x: Any, shape: Any) -> Array:
-    """The elements repeated up to the shape."""
-    return np.broadcast_to(numbers(x), sizes(shape))
-
-
-def concatenate(arrays: Any, axis: int = 0) -> Array:
-    """The arrays joined along an axis that they have."""
-    parts = [numbers(array) for array in arrays]
-    bounded((sum(array.size for array in parts),))
-    return np.concatenate(parts, axis=axis)
-
-
-def stack(arrays: Any, axis: int = 0) -> Array:
-    """The arrays joined along a new axis."""
-    parts = [numbers(array) for array in arrays]
-    bounded((sum(array.size for array in parts),))
-    return np.stack(parts, axis=axis)
-
-
-def ones_like(x: Any) -> Array:
-    """Ones of the shape of x."""
-    return np.ones_like(numbers(x))
-
-
-def zeros_like(x: Any) -> Array:
-    """Zeros of the shape of x."""
-    return np.zeros_like(numbers(x))
-
-
-def ones(shape: Any) -> Array:
-    """Ones of the shape."""
-    return np.ones(sizes(shape))
-
-
-def zeros(shape: Any) -> Array:
-    """Zeros of the shape."""
-    return np.zeros(sizes(shape))
-
-
-def shape(x: Any) -> tuple[int, ...]:
-    """The sizes of the axes."""
-    return numbers(x).shape
-
-
-def rank(x: Any) -> int:
-    """The number of axes."""
-    return numbers(x).ndim
-
-
-def size(x: Any) -> np.int64:
-    """The number of elements."""
-    # A numpy number, so that dividing by the size of an empty array gives nan and does not raise.
-    return np.int64(numbers(x).size)
-
-
-def cumsum(x: Any, axis: int = 0) -> Array:
-    """The running sum along an axis."""
-    return np.cumsum(numbers(x), axis=axis)
-
-
-def cumprod(x: Any, axis: int = 0) -> Array:
-    """The running product along an axis."""
-    return np.cumprod(numbers(x), axis=axis)
-
-
-def tile(x: Any, multiples: Any) -> Array:
-    """The whole of x repeated so many times along each axis."""
-    x, times = numbers(x), sizes(multiples)
-    bounded(tuple(n * m for n, m in zip(x.shape, times, strict=True)))
-    return np.tile(x, times)
-
-
-def split(x: Any, parts: Any, axis: int = 0) -> list[Array]:
-    """X cut into so many equal parts, or into parts of these sizes, along an axis."""
-    x = numbers(x)
-    if isinstance(parts, list | tuple):
-        return np.split(x, np.cumsum(parts)[:-1].tolist(), axis=axis)
-    return np.split(x, parts, axis=axis)
-
-
-def unstack(x: Any, axis: int = 0) -> list[Array]:
-    """The slices of x along an axis."""
-    x = numbers(x)
-    return [np.take(x, i, axis=axis) for i in range(x.shape[axis])]
-
-
-def cross(x: Any, y: Any) -> Array:
-    """The cross product of vectors of three numbers, along the last axis."""
-    x, y = _together(x, y)
-    (a, b, c), (d, e, f) = np.moveaxis(x, -1, 0), np.moveaxis(y, -1, 0)
-    return np.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1)
-
-
-def one_hot(indices: Any, count: int) -> Array:
-    """1 at the index and 0 elsewhere, along a new last axis."""
-    indices = numbers(indices)
-    bounded((*indices.shape, count))
-    return np.asarray(indices[..., np.newaxis] == np.arange(count), dtype=np.float64)
-
-
-def band_part(x: Any, lower: int, upper: int) -> Array:
-    """The diagonals from `lower` below to `upper` above the main one; negative numbers keep all."""
-    x = numbers(x)
-    kept = np.tril(x, upper) if upper >= 0 else x
-    return np.triu(kept, -lower) if lower >= 0 else kept
-
-
-def diag_matrix(x: Any) -> Array:
-    """Matrices with the vectors of the last axis on their diagonals."""
-    x = numbers(x)
-    bounded((*x.shape, x.shape[-1]))
-    return np.asarray(x[..., np.newaxis] * np.eye(x.shape[-1]))
-
-
-def flip(x: Any, axis: Any = None) -> Array:
-    """The elements in reverse order along an axis, several, or all."""
-    return np.flip(numbers(x), axis=axes(axis))
-
-
-def roll(x: Any, shift: Any, axis: Any = None) -> Array:
-    """The elements moved along an axis; those that leave at one end come in at the other."""
-    moved = axes(shift)
-    if moved is None:
-        raise TypeError("roll needs a shift")
-    return np.roll(numbers(x), moved, axis=axes(axis))
-
-
 _DEFINED: tuple[Function, ...] = (
     _unary(np.exp, "eˣ."),
     _unary(np.log, "The natural logarithm."),
@@ -289,20 +142,8 @@ _DEFINED: tuple[Function, ...] = (
     _reduction(np.min, "The smallest element"),
     _reduction(np.any, "Whether any element is true"),
     _reduction(np.all, "Whether all elements are true"),
-    *(
-        sign,
-        power,
-        sigmoid,
-        float32,
-        where,
-        reshape,
-        expand_dims,
-        squeeze,
-        broadcast_to,
-        concatenate,
-    ),
-    *(stack, ones_like, zeros_like, ones, zeros, shape, rank, size, cumsum, cumprod, flip, roll),
-    *(tile, split, unstack, cross, one_hot, band_part, diag_matrix),
+    *(sign, power, sigmoid, float32, where),
+    *(getattr(arrays, name) for name in arrays.__all__),
     *(getattr(matrices, name) for name in matrices.__all__),
     *SPECIAL,
     windows,

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ShapeError
-from gradcheck.model import Sample
 from gradcheck.ops import einsum
-from gradcheck.ops.declaration import ANYWHERE, Domain, Example, Op, Parameter, Step
+from gradcheck.ops.declaration import Example, Op, Parameter
 from gradcheck.ops.rules import broadcast, flag, only
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call
-
-INVERTIBLE = Domain(sample=Sample("invertible"))
 
 
 def _turned(call: Call, name: str) -> str:
@@ -61,17 +58,6 @@ def _matmul_forward(call: Call) -> str:
     return f"matmul({a}, {b})"
 
 
-def _square(call: Call) -> Shape:
-    shape = only(call)
-    if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise ShapeError(f"shape {list(shape)} is not one of square matrices")
-    return shape
-
-
-def _per_matrix(call: Call) -> Shape:
-    return _square(call)[:-2]
-
-
 def _trace_shape(call: Call) -> Shape:
     shape = only(call)
     if len(shape) < 2:
@@ -79,76 +65,9 @@ def _trace_shape(call: Call) -> Shape:
     return shape[:-2]
 
 
-def _solve_shape(call: Call) -> Shape:
-    matrix, rhs = call.shapes["matrix"], call.shapes["rhs"]
-    _square(call)
-    if len(rhs) != len(matrix) or rhs[:-1] != matrix[:-1]:
-        raise ShapeError(
-            f"matrix {list(matrix)} and rhs {list(rhs)} must agree in all sizes but the last"
-        )
-    return rhs
-
-
 def _einsum_build(tf: Any, tensors: list[Any], args: Any) -> Any:
     return tf.einsum(args["equation"], *tensors)
 
-
-_INVERSE = (
-    Step(
-        "The inverse Y is what gives the identity.", "matmul(input, out) == eye(shape(input)[-1])"
-    ),
-    Step(
-        "Change X by dX: the identity does not change, so by the product rule",
-        "matmul(dinput, out) + matmul(input, dout) == zeros_like(dout)",
-    ),
-    Step(
-        "Solve for dY, multiplying by Y = X⁻¹ from the left.",
-        "dout == -matmul(matmul(out, dinput), out)",
-    ),
-    Step(
-        "The change of the loss is the inner product of G with dY.",
-        "sum(G * dout) == -trace(matmul(matmul(matmul(mT(G), out), dinput), out))",
-    ),
-    Step(
-        "A trace allows its factors to go round: bring dX to the end, and read off what it is "
-        "multiplied by. What stands before dX, transposed, is the gradient.",
-        "sum(G * dout) == -trace(matmul(matmul(matmul(out, mT(G)), out), dinput))",
-    ),
-)
-
-_DETERMINANT = (
-    Step(
-        "The determinant is linear in each element: its derivative by X[i,j] is the cofactor of "
-        "that element, and the inverse is the transposed matrix of cofactors over det X.",
-        "cofactors := out * mT(inv(input))",
-    ),
-    Step(
-        "So a change dX moves the determinant by (Jacobi's formula)",
-        "dout == sum(cofactors * dinput)",
-    ),
-    Step("The loss moves by G times that.", "G * dout == sum(G * out * mT(inv(input)) * dinput)"),
-)
-
-_SOLUTION = (
-    Step("X is what solves the system.", "matmul(matrix, out) == rhs"),
-    Step(
-        "Change A by dA and B by dB; by the product rule",
-        "matmul(dmatrix, out) + matmul(matrix, dout) == drhs",
-    ),
-    Step("Solve for dX.", "dout == solve(matrix, drhs - matmul(dmatrix, out))"),
-    Step(
-        "Name the solution of the transposed system with G on the right.",
-        "S := solve(mT(matrix), G)",
-    ),
-    Step(
-        "The change of the loss is the inner product of G with dX, and A⁻¹ moves over to G as A⁻ᵀ.",
-        "sum(G * dout) == sum(S * drhs) - sum(S * matmul(dmatrix, out))",
-    ),
-    Step(
-        "What dB is multiplied by is its gradient, S; for dA, move X over.",
-        "sum(G * dout) == sum(S * drhs) - sum(matmul(S, mT(out)) * dmatrix)",
-    ),
-)
 
 OPS = (
     Op(
@@ -193,6 +112,8 @@ OPS = (
         required=("equation",),
         aliases=("tf.linalg.einsum",),
         build=_einsum_build,
+        batches="An ellipsis stands for batch axes, which broadcast against each other: an axis "
+        "of size 1 that was stretched is summed in the gradient.",
         pitfalls=(
             "The gradient of an input swaps its subscripts with the output's: 'ij,jk->ik' gives "
             "'ik,jk->ij' for the first.",
@@ -210,63 +131,8 @@ OPS = (
         symbols={"x": "X", "out": "y"},
         formula={"x": "expand_dims(G, [-2, -1]) * eye(shape(x)[-2], shape(x)[-1])"},
         shape=_trace_shape,
+        example=Example({"x": (3, 3)}),
+        related=("diag_part", "det", "eigvalsh"),
         pitfalls=("Only the diagonal gets a gradient, also of a matrix that is not square.",),
-    ),
-    Op(
-        name="inv",
-        tf="tf.linalg.inv",
-        family="linalg",
-        summary="Y = X⁻¹",
-        inputs=(Parameter("input", INVERTIBLE),),
-        forward="inv(input)",
-        symbols={"input": "X", "out": "Y"},
-        derivation=_INVERSE,
-        tangent="-matmul(matmul(out, dinput), out)",
-        undefined=("A singular matrix has no inverse.",),
-        related=("solve", "det", "cholesky"),
-        formula={"input": "-matmul(matmul(adjoint(out), G), adjoint(out))"},
-        shape=_square,
-        pitfalls=(
-            "-Yᴴ·G·Yᴴ: both factors are transposed, and the sign is negative.",
-            "The scalar rule -1/x² does not carry over: matrices do not commute.",
-        ),
-    ),
-    Op(
-        name="det",
-        tf="tf.linalg.det",
-        family="linalg",
-        summary="y = det X",
-        inputs=(Parameter("input", INVERTIBLE),),
-        forward="det(input)",
-        symbols={"input": "X", "out": "y"},
-        derivation=_DETERMINANT,
-        tangent="out * trace(matmul(inv(input), dinput))",
-        related=("inv", "logdet", "slogdet"),
-        formula={"input": "expand_dims(G * conj(out), [-2, -1]) * adjoint(inv(input))"},
-        shape=_per_matrix,
-        pitfalls=("det X · X⁻ᴴ: the inverse is transposed.", "At a singular X the formula fails."),
-    ),
-    Op(
-        name="solve",
-        tf="tf.linalg.solve",
-        family="linalg",
-        summary="X with A·X = B",
-        inputs=(Parameter("matrix", INVERTIBLE), Parameter("rhs", ANYWHERE)),
-        forward="solve(matrix, rhs)",
-        symbols={"matrix": "A", "rhs": "B", "out": "X"},
-        derivation=_SOLUTION,
-        tangent="solve(matrix, drhs - matmul(dmatrix, out))",
-        undefined=("A singular matrix has no unique solution.",),
-        related=("inv", "triangular_solve", "cholesky"),
-        example=Example({"matrix": (3, 3), "rhs": (3, 2)}),
-        formula={
-            "matrix": "-matmul(solve(adjoint(matrix), G), adjoint(out))",
-            "rhs": "solve(adjoint(matrix), G)",
-        },
-        shape=_solve_shape,
-        pitfalls=(
-            "dB solves with the transposed matrix: A⁻ᴴ·G.",
-            "dA = -dB·Xᴴ uses the solution X, not the right side B.",
-        ),
     ),
 )

@@ -1,21 +1,16 @@
-"""Ops that cut, scatter, pad and repeat: elements go to several places, or come from some."""
+"""Ops that cut, pad and repeat: elements go to several places, or come from some."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from gradcheck.errors import ShapeError
-from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter
+from gradcheck.ops.declaration import Example, Op, Parameter, Step
 from gradcheck.ops.rules import one_axis, only, whole, wholes
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call
-
-INDICES = Domain(sample=Sample("integers"))
 
 
 def _split_shapes(call: Call) -> list[Shape]:
@@ -41,50 +36,6 @@ def _unstack_shapes(call: Call) -> list[Shape]:
     shape = only(call)
     axis = one_axis(call.args["axis"], len(shape))
     return [(*shape[:axis], *shape[axis + 1 :])] * shape[axis]
-
-
-def _strided_index(call: Call) -> str:
-    rank = len(only(call))
-    begin, end = wholes(call.args["begin"], "begin"), wholes(call.args["end"], "end")
-    strides = wholes(call.args["strides"], "strides") if call.args["strides"] else [1] * len(begin)
-    if not len(begin) == len(end) == len(strides) <= rank:
-        raise ShapeError(
-            f"begin {begin}, end {end} and strides {strides} must have one number each "
-            f"per axis, at most {rank}"
-        )
-    return ", ".join(f"{b}:{e}:{s}" for b, e, s in zip(begin, end, strides, strict=True))
-
-
-def _strided_shape(call: Call) -> Shape:
-    from gradcheck.ops.index import parse_index
-
-    index: Any = parse_index(_strided_index(call))
-    return np.shape(np.broadcast_to(np.int8(0), only(call))[index])
-
-
-def _depth(call: Call) -> int:
-    shape = call.shapes["indices"]
-    if not shape:
-        raise ShapeError("indices need an axis, along which each index lies")
-    return shape[-1]
-
-
-def _gather_nd_shape(call: Call) -> Shape:
-    params, depth = call.shapes["params"], _depth(call)
-    if depth > len(params):
-        raise ShapeError(f"indices have {depth} numbers each, but params only {len(params)} axes")
-    return (*call.shapes["indices"][:-1], *params[depth:])
-
-
-def _scatter_nd_shape(call: Call) -> Shape:
-    shape = tuple(wholes(call.args["shape"], "shape"))
-    wanted = (*call.shapes["indices"][:-1], *shape[_depth(call) :])
-    if call.shapes["updates"] != wanted:
-        raise ShapeError(
-            f"updates have shape {list(call.shapes['updates'])}, but these indices and "
-            f"shape need {list(wanted)}"
-        )
-    return shape
 
 
 def _paddings(call: Call) -> list[list[int]]:
@@ -144,6 +95,28 @@ def _repeat_forward(call: Call) -> str:
     )
 
 
+_SPLIT = (
+    Step("The parts, put end to end again, are x.", "concatenate(out, axis) == value"),
+    Step("So are their changes: this is linear.", "concatenate(dout, axis) == dvalue"),
+    Step(
+        "The loss changes by the inner product of each part's upstream gradient with its change; "
+        "together that is one inner product, of the upstream gradients end to end with dx.",
+        "sum(concatenate(G, axis) * concatenate(dout, axis)) == sum(concatenate(G, axis) * dvalue)",
+    ),
+    Step("What stands beside dx is the gradient: the op run backwards is a concatenation."),
+)
+
+_UNSTACK = (
+    Step("The slices, stacked again, are x.", "stack(out, axis) == value"),
+    Step("So are their changes: this is linear.", "stack(dout, axis) == dvalue"),
+    Step(
+        "The loss changes by the inner product of each slice's upstream gradient with its change; "
+        "together that is one inner product, of the stacked upstream gradients with dx.",
+        "sum(stack(G, axis) * stack(dout, axis)) == sum(stack(G, axis) * dvalue)",
+    ),
+    Step("What stands beside dx is the gradient: the op run backwards is a stack."),
+)
+
 OPS = (
     Op(
         name="split",
@@ -160,6 +133,7 @@ OPS = (
         args={"axis": 0},
         example=Example({"value": (4, 3)}, {"num_or_size_splits": 2}),
         related=("concat", "unstack", "slice"),
+        derivation=_SPLIT,
         pitfalls=("A part that nobody uses still takes its place in the gradient, as zeros.",),
     ),
     Op(
@@ -176,50 +150,8 @@ OPS = (
         args={"axis": 0},
         example=Example({"value": (2, 3)}),
         related=("stack", "split"),
+        derivation=_UNSTACK,
         pitfalls=("The slices lose the axis; the gradient has it again.",),
-    ),
-    Op(
-        name="strided_slice",
-        tf="tf.strided_slice",
-        family="array",
-        summary="y = x[begin:end:strides]",
-        inputs=(Parameter("input_"),),
-        formula=lambda call: {"input_": f"put_slice(input_, '{_strided_index(call)}', G)"},
-        forward=lambda call: f"pick(input_, '{_strided_index(call)}')",
-        shape=_strided_shape,
-        required=("begin", "end"),
-        args={"strides": None},
-        example=Example({"input_": (6,)}, {"begin": [1], "end": [6], "strides": [2]}),
-        related=("slice", "getitem"),
-        pitfalls=("The elements that were stepped over get 0.", "The end is not included."),
-    ),
-    Op(
-        name="gather_nd",
-        tf="tf.gather_nd",
-        family="array",
-        summary="y = the elements of params at the indices",
-        inputs=(Parameter("params"), Parameter("indices", INDICES, Kind.INTEGER)),
-        formula={"params": "scatter_nd(indices, G, shape(params))"},
-        forward="gather_nd(params, indices)",
-        shape=_gather_nd_shape,
-        example=Example({"params": (3, 4), "indices": (5, 2)}),
-        related=("gather", "scatter_nd"),
-        pitfalls=("An index that occurs twice gets both gradients: they are added.",),
-    ),
-    Op(
-        name="scatter_nd",
-        tf="tf.scatter_nd",
-        family="array",
-        summary="y = zeros with the updates added at the indices",
-        inputs=(Parameter("indices", INDICES, Kind.INTEGER), Parameter("updates")),
-        formula={"updates": "gather_nd(G, indices)"},
-        forward="scatter_nd(indices, updates, shape)",
-        shape=_scatter_nd_shape,
-        required=("shape",),
-        example=Example({"indices": (3, 1), "updates": (3,)}, {"shape": [4]}),
-        symbols={"updates": "x"},
-        related=("gather_nd", "gather"),
-        pitfalls=("Updates with the same index are added up, and each gets the whole gradient.",),
     ),
     Op(
         name="pad",

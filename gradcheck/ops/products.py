@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import string
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ShapeError
-from gradcheck.ops.declaration import Example, Op, Parameter
-from gradcheck.ops.rules import broadcast, flag, only, whole
+from gradcheck.ops.declaration import Example, Op, Parameter, Step
+from gradcheck.ops.rules import broadcast, flag, matrix, only, whole
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -28,7 +27,7 @@ def _matvec_shape(call: Call) -> Shape:
 
 def _matvec_forward(call: Call) -> str:
     return (
-        "einsum('...ji,...j->...i', a, b)"
+        "squeeze(matmul(mT(a), expand_dims(b, -1)), -1)"
         if flag(call, "transpose_a")
         else "squeeze(matmul(a, expand_dims(b, -1)), -1)"
     )
@@ -55,7 +54,7 @@ def _contracted(call: Call) -> tuple[str, str, str]:
     else:
         first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
         pairs = [(i % len(a), j % len(b)) for i, j in zip(first, second, strict=True)]
-    letters = iter(string.ascii_lowercase)
+    letters = iter("ijklmnpqrstuvwxyzabcdefgh")
     left = [next(letters) for _ in a]
     right = [next(letters) for _ in b]
     for i, j in pairs:
@@ -104,40 +103,50 @@ def _diag_shape(call: Call) -> Shape:
     return (*shape, shape[-1])
 
 
-def _matrix(call: Call) -> Shape:
-    shape = only(call)
-    if len(shape) < 2:
-        raise ShapeError(f"shape {list(shape)} is not one of matrices: rank 2 or more is needed")
-    return shape
-
-
 def _diag_part_shape(call: Call) -> Shape:
-    shape = _matrix(call)
+    shape = matrix(call)
     return (*shape[:-2], min(shape[-2:]))
 
 
 def _diag_part_formula(call: Call) -> dict[str, str]:
-    rows, columns = _matrix(call)[-2:]
-    least = min(rows, columns)
-    return {
-        "input": f"einsum('...k,ik,jk->...ij', G, eye({rows}, {least}), eye({columns}, {least}))"
-    }
+    shape = matrix(call)
+    rows, columns = shape[-2:]
+    if rows == columns:
+        return {"input": "diag_matrix(G)"}
+    least, batch = min(rows, columns), "bcdefgh"[: len(shape) - 2]
+    ones = f"eye({rows}, {least}), eye({columns}, {least})"
+    return {"input": f"einsum('{batch}k,ik,jk->{batch}ij', G, {ones})"}
 
 
 def _band_shape(call: Call) -> Shape:
     whole(call.args["num_lower"], "num_lower")
     whole(call.args["num_upper"], "num_upper")
-    return _matrix(call)
+    return matrix(call)
 
 
 def _turned(call: Call) -> Shape:
-    shape = _matrix(call)
+    shape = matrix(call)
     return (*shape[:-2], shape[-1], shape[-2])
 
 
 def _diag_build(tf: Any, tensors: list[Any], _: Any) -> Any:
     return tf.linalg.diag(tensors[0])
 
+
+_CROSS = (
+    Step(
+        "Each element of y is a sum of products of an element of a with one of b, so y is linear "
+        "in both: by the product rule",
+        "dout == cross(da, b) + cross(a, db)",
+    ),
+    Step(
+        "The loss changes by the inner product of G with dy. An inner product with a cross product "
+        "is the volume that three vectors span, which stays when they go round: G·(da × b) = "
+        "da·(b × G) and G·(a × db) = db·(G × a).",
+        "sum(G * dout) == sum(cross(b, G) * da) + sum(cross(G, a) * db)",
+    ),
+    Step("What stands beside da and beside db are the gradients."),
+)
 
 OPS = (
     Op(
@@ -171,6 +180,7 @@ OPS = (
         aliases=("tf.linalg.tensordot",),
         example=Example({"a": (2, 3), "b": (3, 4)}, {"axes": 1}),
         related=("einsum", "matmul"),
+        batches="Nothing is broadcast: every axis is either summed over or an axis of the output.",
         pitfalls=(
             "The gradient contracts G with the other factor over the axes that G got from it.",
             "axes=2 means the last two of a with the first two of b, in that order.",
@@ -187,6 +197,9 @@ OPS = (
         shape=_cross_shape,
         example=Example({"a": (3,), "b": (3,)}),
         related=("matvec", "einsum"),
+        derivation=_CROSS,
+        axes={"a": "i", "b": "i", "out": "i"},
+        batches="Axes before the last are batch axes: each pair of vectors is by itself.",
         pitfalls=("The order is cyclic: b × G and G × a; the other way round flips the sign.",),
     ),
     Op(
@@ -201,6 +214,7 @@ OPS = (
         build=_diag_build,
         example=Example({"diagonal": (3,)}),
         related=("diag_part", "trace"),
+        batches="Axes before the last are batch axes: each vector makes a matrix of its own.",
         pitfalls=("What G holds off the diagonal is lost: those zeros are constants.",),
     ),
     Op(

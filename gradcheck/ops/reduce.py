@@ -1,12 +1,13 @@
-"""Ops that combine the elements along axes: sums, means, extremes."""
+"""Ops that combine the elements along axes: sums, means, extremes, products."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import ANYWHERE, Derivation, Domain, Example, Op, Parameter, Step
-from gradcheck.ops.rules import flag, one_axis, only, several_axes
+from gradcheck.ops.rules import flag, only, several_axes
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -22,12 +23,19 @@ SEPARATE = Domain(sample=Sample("distinct"))
 PUT_BACK = "Without `keepdims` the lost axis must be put back before G is repeated along it."
 
 
-def _reduced(call: Call) -> Shape:
+def reduced_shape(call: Call) -> Shape:
+    """What the named axes leave; with `keepdims` they stay, with size 1."""
     shape = only(call)
     gone = several_axes(call.args["axis"], len(shape))
     if flag(call, "keepdims"):
         return tuple(1 if axis in gone else size for axis, size in enumerate(shape))
     return tuple(size for axis, size in enumerate(shape) if axis not in gone)
+
+
+def count(call: Call) -> int:
+    """How many elements come together in one of the output."""
+    shape = only(call)
+    return math.prod(shape[axis] for axis in several_axes(call.args["axis"], len(shape)))
 
 
 def reduction(
@@ -36,22 +44,29 @@ def reduction(
     forward: str,
     formula: str,
     *pitfalls: str,
+    related: tuple[str, ...],
     domain: Domain = ANYWHERE,
     tangent: str = "",
     derivation: Derivation = (),
-    related: tuple[str, ...] = (),
     undefined: tuple[str, ...] = (),
     tf: str = "",
 ) -> Op:
-    """A reduction over `axis` (one, several, or None for all), named `tf.<name>`."""
+    """A reduction over `axis` (one, several, or None for all), named `tf.<name>`.
+
+    COUNT in the formula stands for how many elements come together in one of the output.
+    """
     return Op(
         name=name,
         tf=tf or f"tf.{name}",
         family="reduce",
         summary=summary,
         inputs=(Parameter("input_tensor", domain),),
-        formula={"input_tensor": formula},
-        shape=_reduced,
+        formula=(
+            (lambda call: {"input_tensor": formula.replace("COUNT", str(count(call)))})
+            if "COUNT" in formula
+            else {"input_tensor": formula}
+        ),
+        shape=reduced_shape,
         args={"axis": None, "keepdims": False},
         aliases=() if tf else (f"tf.math.{name}",),
         pitfalls=pitfalls,
@@ -63,86 +78,6 @@ def reduction(
         example=Example({"input_tensor": (2, 3)}, {"axis": 1}),
     )
 
-
-def _same_shape(call: Call) -> Shape:
-    shape = only(call)
-    one_axis(call.args["axis"], len(shape))
-    flag(call, "exclusive")
-    flag(call, "reverse")
-    return shape
-
-
-def _running(text: str, call: Call, *, back: bool) -> str:
-    """The running sum of a text along the axis: forwards, or from the end."""
-    total = f"flip(cumsum(flip({text}, axis), axis), axis)" if back else f"cumsum({text}, axis)"
-    return f"({total} - {text})" if call.args["exclusive"] else total
-
-
-def _cumprod_forward(call: Call) -> str:
-    total = (
-        "flip(cumprod(flip(x, axis), axis), axis)" if call.args["reverse"] else "cumprod(x, axis)"
-    )
-    return f"{total} / x" if call.args["exclusive"] else total
-
-
-def _cumprod_formula(call: Call) -> dict[str, str]:
-    return {"x": f"{_running('(G * out)', call, back=not call.args['reverse'])} / x"}
-
-
-def _cumprod_tangent(call: Call) -> str:
-    return f"out * {_running('(dx / x)', call, back=bool(call.args['reverse']))}"
-
-
-def _cumsum_forward(call: Call) -> str:
-    total = "flip(cumsum(flip(x, axis), axis), axis)" if call.args["reverse"] else "cumsum(x, axis)"
-    return f"{total} - x" if call.args["exclusive"] else total
-
-
-def _cumsum_formula(call: Call) -> dict[str, str]:
-    # The gradient is the running sum of G in the other direction.
-    total = "cumsum(G, axis)" if call.args["reverse"] else "flip(cumsum(flip(G, axis), axis), axis)"
-    return {"x": f"{total} - G" if call.args["exclusive"] else total}
-
-
-CENTRED = "(input_tensor - mean(input_tensor, axis, True))"
-
-_VARIANCE = (
-    Step("Name the deviations from the mean.", f"d := {CENTRED}"),
-    Step(
-        "The change of a square is twice its root times the change of the root; "
-        "the mean moves too, "
-        "by the mean of the changes.",
-        "dout == 2 * mean(d * (dinput_tensor - mean(dinput_tensor, axis, True)), axis, keepdims)",
-    ),
-    Step(
-        "But the deviations sum to zero, so the move of the mean drops out.",
-        "dout == 2 * mean(d * dinput_tensor, axis, keepdims)",
-    ),
-    Step("An element therefore gets 2·d/n times G, n being how many were averaged."),
-)
-
-_DEVIATION = (
-    Step(
-        "The square of y is the variance.",
-        f"square(out) == mean(square({CENTRED}), axis, keepdims)",
-    ),
-    Step(
-        "Differentiate both sides; the mean's own move drops out, as the deviations sum to zero.",
-        f"2 * out * dout == 2 * mean({CENTRED} * dinput_tensor, axis, keepdims)",
-    ),
-    Step("Divide by 2y: an element gets its deviation over n·y, times G."),
-)
-
-_RUNNING_PRODUCT = (
-    Step(
-        "Each output is a product of elements; with respect to one of them, its "
-        "slope is the product of the others: y/x."
-    ),
-    Step(
-        "So an element gets the sum of G·y over all the products that it takes "
-        "part in, divided by itself."
-    ),
-)
 
 _LOGSUMEXP = (
     Step(
@@ -156,23 +91,56 @@ _LOGSUMEXP = (
         "Divide by eʸ: each element counts with its share of the sum, which is the softmax.",
         f"dout == sum(exp(input_tensor - {OUT_BACK}) * dinput_tensor, axis, keepdims)",
     ),
-    Step("So an element gets G times its share."),
+    Step(
+        "The loss changes by the inner product of G with dy: an element gets G times its share.",
+        f"sum(G * dout) == sum({BACK} * exp(input_tensor - {OUT_BACK}) * dinput_tensor)",
+    ),
 )
 
-_EXTREME = (
-    Step(
-        "Of all elements along the axis the output follows one: w is 1 there and 0 elsewhere (k "
-        "elements that tie get 1/k each). A small change of another element changes nothing.",
-    ),
-    Step("So G goes to that element alone: G is repeated along the axis and multiplied by w."),
-)
+
+def _weighted(sign: str, extreme: str) -> Derivation:
+    weights = f"one_hot_max({sign}input_tensor, axis)"
+    return (
+        Step(
+            f"Let w be 1 at the {extreme} element along the axis and 0 elsewhere; k elements that "
+            "tie get 1/k each.",
+            f"w := {weights}",
+        ),
+        Step(
+            "The output is the sum of the elements with these weights, y[i] = Σⱼ w[i,j]·x[i,j].",
+            "out == sum(w * input_tensor, axis, keepdims)",
+        ),
+        Step(
+            "A small change of x moves the elements, but it does not change which of them is the "
+            f"{extreme}: w stays, so ∂y[i]/∂x[m,n] = w[i,n]·δ[i,m].",
+            "dout == sum(w * dinput_tensor, axis, keepdims)",
+        ),
+        Step(
+            "The loss changes by Σᵢ G[i]·dy[i] = Σᵢⱼ G[i]·w[i,j]·dx[i,j]; what stands beside "
+            "dx[i,j] is its gradient: G, repeated along the axis, times w.",
+            f"sum(G * dout) == sum({BACK} * w * dinput_tensor)",
+        ),
+    )
+
 
 _PRODUCT = (
     Step(
-        "The product is linear in each element; its slope there is the product of the others.",
-        "dout == sum(prod_others(input_tensor, axis) * dinput_tensor, axis, keepdims)",
+        "Let p be, at each element, the product of all the others along the axis.",
+        "p := prod_others(input_tensor, axis)",
     ),
-    Step("Each element gets G times its slope."),
+    Step(
+        "For every element y[i] = x[i,j]·p[i,j], and p[i,j] does not contain x[i,j]: the slope is "
+        "∂y[i]/∂x[i,j] = p[i,j], also where elements are 0.",
+        f"{OUT_BACK} == input_tensor * p",
+    ),
+    Step(
+        "All changes together move the output by their sum.",
+        "dout == sum(p * dinput_tensor, axis, keepdims)",
+    ),
+    Step(
+        "The loss changes by Σᵢ G[i]·dy[i]; what stands beside dx[i,j] is its gradient.",
+        f"sum(G * dout) == sum({BACK} * p * dinput_tensor)",
+    ),
 )
 
 OPS = (
@@ -183,14 +151,16 @@ OPS = (
         BACK,
         "Every summed element gets the same G: nothing is divided.",
         PUT_BACK,
+        related=("reduce_mean", "cumsum", "broadcast_to"),
     ),
     reduction(
         "reduce_mean",
         "y = the mean of x along axes",
         "mean(input_tensor, axis, keepdims)",
-        f"{BACK} * size(out) / size(input_tensor)",
+        f"{BACK} / COUNT",
         "The divisor is the number of elements that were averaged, not the size of the input.",
         PUT_BACK,
+        related=("reduce_sum", "reduce_variance", "avg_pool2d"),
     ),
     reduction(
         "reduce_max",
@@ -202,7 +172,8 @@ OPS = (
         PUT_BACK,
         domain=SEPARATE,
         tangent="sum(one_hot_max(input_tensor, axis) * dinput_tensor, axis, keepdims)",
-        derivation=_EXTREME,
+        derivation=_weighted("", "largest"),
+        related=("reduce_min", "maximum", "max_pool2d"),
         undefined=("At ties the maximum has a kink.",),
     ),
     reduction(
@@ -214,7 +185,8 @@ OPS = (
         PUT_BACK,
         domain=SEPARATE,
         tangent="sum(one_hot_max(-input_tensor, axis) * dinput_tensor, axis, keepdims)",
-        derivation=_EXTREME,
+        derivation=_weighted("-", "smallest"),
+        related=("reduce_max", "minimum"),
         undefined=("At ties the minimum has a kink.",),
     ),
     reduction(
@@ -228,6 +200,7 @@ OPS = (
         domain=Domain(sample=Sample("nonzero")),
         tangent="sum(prod_others(input_tensor, axis) * dinput_tensor, axis, keepdims)",
         derivation=_PRODUCT,
+        related=("cumprod", "reduce_sum", "reduce_logsumexp"),
     ),
     reduction(
         "reduce_logsumexp",
@@ -239,108 +212,5 @@ OPS = (
         tangent=f"sum(exp(input_tensor - {OUT_BACK}) * dinput_tensor, axis, keepdims)",
         derivation=_LOGSUMEXP,
         related=("softmax", "log_softmax", "reduce_max"),
-    ),
-    reduction(
-        "reduce_variance",
-        "y = the variance of x along axes",
-        f"mean(square({CENTRED}), axis, keepdims)",
-        f"2 * {BACK} * {CENTRED} * size(out) / size(input_tensor)",
-        "The divisor is n, not n - 1: this is not the sample variance.",
-        "The mean depends on x too, but its share cancels: the deviations sum to zero.",
-        PUT_BACK,
-        tangent=f"2 * mean({CENTRED} * dinput_tensor, axis, keepdims)",
-        derivation=_VARIANCE,
-        related=("reduce_std", "reduce_mean", "layer_norm"),
-        tf="tf.math.reduce_variance",
-    ),
-    reduction(
-        "reduce_std",
-        "y = the standard deviation of x along axes",
-        f"sqrt(mean(square({CENTRED}), axis, keepdims))",
-        f"{BACK} * {CENTRED} * size(out) / (size(input_tensor) * {OUT_BACK})",
-        "Where all elements are equal it is 0/0: NaN.",
-        "The divisor is n, not n - 1.",
-        PUT_BACK,
-        tangent=f"mean({CENTRED} * dinput_tensor, axis, keepdims) / out",
-        derivation=_DEVIATION,
-        undefined=("Where all elements along the axis are equal.",),
-        related=("reduce_variance", "reduce_euclidean_norm"),
-        tf="tf.math.reduce_std",
-    ),
-    reduction(
-        "reduce_euclidean_norm",
-        "y = √Σ x² along axes",
-        "sqrt(sum(square(input_tensor), axis, keepdims))",
-        f"{BACK} * input_tensor / {OUT_BACK}",
-        "At the zero vector it is 0/0: NaN.",
-        PUT_BACK,
-        tangent="sum(input_tensor * dinput_tensor, axis, keepdims) / out",
-        undefined=("At the zero vector: the norm has a kink there.",),
-        related=("norm", "l2_normalize", "reduce_std"),
-        tf="tf.math.reduce_euclidean_norm",
-    ),
-    Op(
-        name="norm",
-        tf="tf.norm",
-        family="reduce",
-        summary="y = ‖x‖ along axes",
-        inputs=(Parameter("tensor"),),
-        formula={
-            "tensor": "unreduce(G, shape(tensor), axis, keepdims) * tensor / "
-            "unreduce(out, shape(tensor), axis, keepdims)"
-        },
-        forward="sqrt(sum(square(tensor), axis, keepdims))",
-        tangent="sum(tensor * dtensor, axis, keepdims) / out",
-        shape=_reduced,
-        real_only=True,
-        args={"axis": None, "keepdims": False},
-        aliases=("tf.linalg.norm",),
-        undefined=("At the zero vector: the norm has a kink there.",),
-        related=("reduce_euclidean_norm", "l2_normalize"),
-        example=Example({"tensor": (2, 3)}, {"axis": 1}),
-        pitfalls=(
-            "At the zero vector it is 0/0: NaN; add a small number under the root by hand.",
-            "Over two axes this is the norm of all elements, not the largest singular value.",
-            PUT_BACK,
-        ),
-    ),
-    Op(
-        name="cumprod",
-        tf="tf.math.cumprod",
-        family="reduce",
-        summary="y = the running product of x along an axis",
-        inputs=(Parameter("x", Domain(sample=Sample("nonzero"))),),
-        formula=_cumprod_formula,
-        forward=_cumprod_forward,
-        tangent=_cumprod_tangent,
-        shape=_same_shape,
-        args={"axis": 0, "exclusive": False, "reverse": False},
-        example=Example({"x": (4,)}),
-        related=("cumsum", "reduce_prod"),
-        derivation=_RUNNING_PRODUCT,
-        undefined=(
-            "Where an element is 0 the formula divides by 0, though the derivative exists.",
-        ),
-        pitfalls=(
-            "Each element moves every product from its place on, not only its own.",
-            "The division by x gives NaN where an element is 0, in TensorFlow too.",
-        ),
-    ),
-    Op(
-        name="cumsum",
-        tf="tf.cumsum",
-        family="reduce",
-        summary="y = the running sum of x along an axis",
-        inputs=(Parameter("x"),),
-        formula=_cumsum_formula,
-        forward=_cumsum_forward,
-        example=Example({"x": (4,)}),
-        shape=_same_shape,
-        args={"axis": 0, "exclusive": False, "reverse": False},
-        aliases=("tf.math.cumsum",),
-        pitfalls=(
-            "The gradient runs in the other direction: from the end to the beginning.",
-            "An `exclusive` sum has an exclusive gradient.",
-        ),
     ),
 )

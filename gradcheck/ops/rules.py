@@ -39,6 +39,18 @@ def broadcast_call(call: Call) -> Shape:
     return broadcast(list(call.shapes.values()))
 
 
+def equal_call(call: Call) -> Shape:
+    """The rule of an elementwise op that does not broadcast: all inputs have one shape."""
+    (first, shape), *others = call.shapes.items()
+    for name, other in others:
+        if other != shape:
+            raise ShapeError(
+                f"{first} {list(shape)} and {name} {list(other)} must have the same shape: this op "
+                "does not broadcast"
+            )
+    return shape
+
+
 def whole(value: Any, name: str) -> int:
     """The argument as a whole number."""
     if isinstance(value, bool) or not isinstance(value, int):
@@ -87,3 +99,19 @@ def several_axes(value: Any, rank: int) -> tuple[int, ...]:
 def only(call: Call) -> Shape:
     """The shape of the first input."""
     return next(iter(call.shapes.values()))
+
+
+def matrix(call: Call) -> Shape:
+    """The shape of the first input, which holds matrices in its last two axes."""
+    shape = only(call)
+    if len(shape) < 2:
+        raise ShapeError(f"shape {list(shape)} is not one of matrices: rank 2 or more is needed")
+    return shape
+
+
+def square(call: Call) -> Shape:
+    """The shape of the first input, which holds square matrices in its last two axes."""
+    shape = only(call)
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ShapeError(f"shape {list(shape)} is not one of square matrices")
+    return shape

@@ -1,11 +1,11 @@
-"""Special functions of each element: gamma, Bessel, quantiles, integrals; and safe arithmetic."""
+"""Special functions of each element: gamma functions, quantiles, integrals."""
 
 from __future__ import annotations
 
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain, Example, Op, Parameter
-from gradcheck.ops.elementwise import BROADCASTING, NONZERO, elementwise
-from gradcheck.ops.functions import POSITIVE, UNIT
+from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
+from gradcheck.ops.elementwise import elementwise
+from gradcheck.ops.functions import POSITIVE
 from gradcheck.ops.rules import only
 
 PROBABILITY = Domain(low=0.0, high=1.0, sample=Sample("uniform", (0.1, 0.9)))
@@ -20,7 +20,9 @@ _GAMMA = (
         family="special",
         forward="lgamma(x)",
         x="G * digamma(x)",
+        undefined=("At 0, -1, -2, … it has poles.",),
         related=("digamma", "lbeta"),
+        slope=(Step("ψ is the name of the slope of log Γ.", "dout == digamma(x) * dx"),),
         pitfalls=(
             "The derivative is ψ(x) = Γ′(x)/Γ(x), not 1/Γ(x).",
             "At 0, -1, -2, … both the function and its derivative have poles.",
@@ -34,7 +36,14 @@ _GAMMA = (
         family="special",
         forward="digamma(x)",
         x="G * polygamma(1, x)",
+        undefined=("At 0, -1, -2, … it has poles.",),
         related=("lgamma",),
+        slope=(
+            Step(
+                "The trigamma function is the name of the slope of ψ.",
+                "dout == polygamma(1, x) * dx",
+            ),
+        ),
         pitfalls=("The derivative is the trigamma function, which is positive everywhere.",),
     ),
     Op(
@@ -49,6 +58,7 @@ _GAMMA = (
         shape=lambda call: only(call)[:-1],
         example=Example({"x": (2, 3)}),
         related=("lgamma", "digamma"),
+        batches="Every axis but the last is a batch axis.",
         pitfalls=("Every element also moves the sum, which brings the second ψ.",),
     ),
 )
@@ -63,6 +73,12 @@ _ERRORS = (
         forward="erfcinv(x)",
         x="-sqrt(pi) / 2 * G * exp(square(out))",
         related=("erfinv", "erfc"),
+        slope=(
+            Step(
+                "erfc y = x; differentiate both sides.",
+                "-2 / sqrt(pi) * exp(-square(out)) * dout == dx",
+            ),
+        ),
         pitfalls=("erfc falls, so the sign is negative, unlike that of erfinv.",),
     ),
     elementwise(
@@ -74,6 +90,12 @@ _ERRORS = (
         forward="ndtri(x)",
         x="sqrt(2 * pi) * G * exp(square(out) / 2)",
         related=("erfinv",),
+        slope=(
+            Step(
+                "The normal distribution at y is x; its slope is the density.",
+                "exp(-square(out) / 2) / sqrt(2 * pi) * dout == dx",
+            ),
+        ),
         pitfalls=("One over the density at the output, not at the input.",),
     ),
     elementwise(
@@ -84,6 +106,13 @@ _ERRORS = (
         forward="dawsn(x)",
         x="G * (1 - 2 * x * out)",
         related=("erf",),
+        slope=(
+            Step(
+                "By the product rule: exp(−x²) has the slope −2·x·exp(−x²), and the integral "
+                "exp(x²), which exp(−x²) cancels.",
+                "dout == (1 - 2 * x * out) * dx",
+            ),
+        ),
         pitfalls=("A product: the factor exp(-x²) is differentiated too.",),
     ),
     elementwise(
@@ -94,6 +123,14 @@ _ERRORS = (
         family="special",
         forward="expint(x)",
         x="G * exp(x) / x",
+        slope=(
+            Step(
+                "Ei x is an integral of eᵗ/t up to x, and the derivative of an integral by its "
+                "end is the integrand there.",
+                "dout == exp(x) / x * dx",
+            ),
+        ),
+        related=("exp", "log"),
         pitfalls=("At 0 there is a pole.",),
     ),
     elementwise(
@@ -104,133 +141,17 @@ _ERRORS = (
         family="special",
         forward="spence(x)",
         x="G * log(x) / (1 - x)",
+        slope=(
+            Step(
+                "Li₂(1 − x) is the integral of log t/(1 − t) from 1 to x, and the derivative of "
+                "an integral by its end is the integrand there.",
+                "dout == log(x) / (1 - x) * dx",
+            ),
+        ),
+        undefined=("Not defined below 0; at 1 the formula is 0/0, though the slope exists: −1.",),
+        related=("log",),
         pitfalls=("At 1 the formula is 0/0, though the derivative is -1 there.",),
     ),
 )
 
-_BESSEL = (
-    elementwise(
-        "bessel_i0",
-        "tf.math.bessel_i0",
-        "y = I₀(x)",
-        "tf.math.special.bessel_i0",
-        family="special",
-        forward="bessel_i0(x)",
-        x="G * bessel_i1(x)",
-        related=("bessel_i1", "bessel_i0e"),
-        pitfalls=("I₁ without a minus sign: that one belongs to J₀.",),
-    ),
-    elementwise(
-        "bessel_i1",
-        "tf.math.bessel_i1",
-        "y = I₁(x)",
-        "tf.math.special.bessel_i1",
-        domains={"x": NONZERO},
-        family="special",
-        forward="bessel_i1(x)",
-        x="G * (bessel_i0(x) - out / x)",
-        related=("bessel_i0", "bessel_i1e"),
-        pitfalls=("At 0 the quotient is 0/0; its limit is 1/2.",),
-    ),
-    elementwise(
-        "bessel_i0e",
-        "tf.math.bessel_i0e",
-        "y = e^(-|x|)·I₀(x)",
-        "tf.math.special.bessel_i0e",
-        domains={"x": NONZERO},
-        family="special",
-        forward="bessel_i0e(x)",
-        x="G * (bessel_i1e(x) - sign(x) * out)",
-        related=("bessel_i0", "bessel_i1e"),
-        pitfalls=("The factor e^(-|x|) is differentiated too, which brings the sign.",),
-    ),
-    elementwise(
-        "bessel_i1e",
-        "tf.math.bessel_i1e",
-        "y = e^(-|x|)·I₁(x)",
-        "tf.math.special.bessel_i1e",
-        domains={"x": NONZERO},
-        family="special",
-        forward="bessel_i1e(x)",
-        x="G * (bessel_i0e(x) - out * (sign(x) + 1 / x))",
-        related=("bessel_i1", "bessel_i0e"),
-        pitfalls=("The factor e^(-|x|) is differentiated too, which brings the sign.",),
-    ),
-    elementwise(
-        "bessel_j0",
-        "tf.math.special.bessel_j0",
-        "y = J₀(x)",
-        family="special",
-        forward="bessel_j0(x)",
-        x="-G * bessel_j1(x)",
-        related=("bessel_j1",),
-        pitfalls=("The minus sign, as of the cosine.",),
-    ),
-    elementwise(
-        "bessel_j1",
-        "tf.math.special.bessel_j1",
-        "y = J₁(x)",
-        domains={"x": NONZERO},
-        family="special",
-        forward="bessel_j1(x)",
-        x="G * (bessel_j0(x) - out / x)",
-        related=("bessel_j0",),
-        pitfalls=("At 0 the quotient is 0/0; its limit is 1/2.",),
-    ),
-)
-
-_SAFE = (
-    elementwise(
-        "xlog1py",
-        "tf.math.xlog1py",
-        "z = x·log(1 + y), and 0 where x = 0",
-        domains={"x": NONZERO, "y": UNIT},
-        forward="x * log1p(y)",
-        x="G * conj(log1p(y))",
-        y="G * conj(x / (1 + y))",
-        related=("xlogy", "log1p"),
-        pitfalls=("Where x = 0 TensorFlow gives x no gradient, though log(1 + y) is its slope.",),
-    ),
-    elementwise(
-        "xdivy",
-        "tf.math.xdivy",
-        "z = x/y, and 0 where x = 0",
-        domains={"x": NONZERO, "y": NONZERO},
-        forward="x / y",
-        x="G / conj(y)",
-        y="-G * conj(x / square(y))",
-        related=("divide", "divide_no_nan"),
-        pitfalls=(
-            "Where x = 0 TensorFlow gives x no gradient, though 1/y is its slope.",
-            BROADCASTING,
-        ),
-    ),
-    elementwise(
-        "divide_no_nan",
-        "tf.math.divide_no_nan",
-        "z = x/y, and 0 where y = 0",
-        domains={"y": NONZERO},
-        forward="where(equal(y, 0), 0, x / y)",
-        x="where(equal(y, 0), 0, G / conj(y))",
-        y="where(equal(y, 0), 0, -G * conj(x / square(y)))",
-        related=("divide", "xdivy"),
-        pitfalls=(
-            "Where y = 0 both gradients are 0, so nothing pulls y away from there.",
-            BROADCASTING,
-        ),
-    ),
-    elementwise(
-        "clip_by_value",
-        "tf.clip_by_value",
-        "y = x, held between two bounds",
-        required=("clip_value_min", "clip_value_max"),
-        example=Example({"t": (3,)}, {"clip_value_min": -0.5, "clip_value_max": 0.5}),
-        domains={"t": Domain(sample=Sample("normal"), kinks=(-0.5, 0.5))},
-        forward="minimum(maximum(t, clip_value_min), clip_value_max)",
-        t="where(logical_or(t < clip_value_min, t > clip_value_max), 0, G)",
-        related=("maximum", "minimum", "relu6"),
-        pitfalls=("Outside the bounds the gradient is 0: a clipped value does not learn.",),
-    ),
-)
-
-OPS = (*_GAMMA, *_ERRORS, *_BESSEL, *_SAFE)
+OPS = (*_GAMMA, *_ERRORS)

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
+from gradcheck import ops
 from gradcheck.checker.target import resolve
 from gradcheck.errors import ExpressionError
 from gradcheck.explain import tree as trees
 from gradcheck.explain.chain import bar, closed_form, run_chain
-from gradcheck.explain.element import evaluate
+from gradcheck.explain.evaluate import evaluate
 from gradcheck.explain.expression_page import explain_expression
 from gradcheck.explain.graph import read_graph
 from gradcheck.explain.render_latex import render_latex
 from gradcheck.explain.render_text import render_text
 from gradcheck.spec.expression import parse_tf
+from tests.explain.grammar import OUT_OF_REACH, expressions, ways
 
 if TYPE_CHECKING:
     from gradcheck.explain.graph import Graph
@@ -27,151 +28,6 @@ if TYPE_CHECKING:
 
 EXAMPLES = int(os.environ.get("GRADCHECK_EXPRESSIONS", "150"))
 """How many random expressions are tried; thousands in a long run."""
-
-UNARY = [
-    "tf.exp", "tf.sin", "tf.cos", "tf.tanh", "tf.square", "tf.sigmoid", "tf.nn.softplus",
-    "tf.nn.relu", "tf.abs", "tf.negative", "tf.math.erf", "tf.nn.elu", "tf.atan", "tf.nn.silu",
-]  # fmt: skip
-BINARY = [
-    "tf.add",
-    "tf.subtract",
-    "tf.multiply",
-    "tf.maximum",
-    "tf.atan2",
-    "tf.math.squared_difference",
-]
-
-
-@st.composite
-def expressions(draw: st.DrawFn) -> tuple[str, dict[str, Shape]]:
-    """A text and the shapes of its inputs; shapes are followed while it is built."""
-    shapes: dict[str, Shape] = {
-        name: tuple(draw(st.lists(st.integers(1, 3), max_size=3))) for name in "xy"
-    }
-    made: list[tuple[str, Shape]] = list(shapes.items())
-    for _ in range(draw(st.integers(1, 5))):
-        text, shape = draw(st.sampled_from(made))
-        made.append(draw(_grown(text, shape, made)))
-    text, shape = made[-1]
-    if "x" not in text.replace("exp", "") and "y" not in text:
-        text = f"({text} + tf.reduce_sum(x))"
-    return text, shapes
-
-
-@st.composite
-def _grown(draw: st.DrawFn, text: str, shape: Shape, made: list[Any]) -> tuple[str, Shape]:
-    kind = draw(
-        st.sampled_from(
-            [
-                "unary",
-                "unary",
-                "binary",
-                "reduce",
-                "shape",
-                "matrix",
-                "softmax",
-                "constant",
-                "linalg",
-            ]
-        )
-    )
-    rank = len(shape)
-    if kind == "binary":
-        fitting = [m for m in made if _broadcast(m[1], shape) is not None]
-        other, other_shape = draw(st.sampled_from(fitting))
-        result = _broadcast(other_shape, shape)
-        assert result is not None
-        first, second = draw(st.permutations([text, other]))
-        if draw(st.booleans()):
-            return f"({first} {draw(st.sampled_from(['+', '-', '*']))} {second})", result
-        return f"{draw(st.sampled_from(BINARY))}({first}, {second})", result
-    if kind == "constant":
-        number = draw(st.sampled_from(["2", "0.5", "-3"]))
-        return draw(
-            st.sampled_from(
-                [
-                    f"({text} * {number})",
-                    f"({number} - {text})",
-                    f"({text} / 2)",
-                    f"((tf.square({text}) + 1) ** 0.5)",
-                ]
-            )
-        ), shape
-    if kind == "reduce" and rank:
-        axis = draw(st.integers(-rank, rank - 1))
-        keep = draw(st.booleans())
-        name = draw(
-            st.sampled_from(
-                ["tf.reduce_sum", "tf.reduce_mean", "tf.reduce_logsumexp", "tf.reduce_max"]
-            )
-        )
-        left = [n for i, n in enumerate(shape) if i != axis % rank]
-        kept = [1 if i == axis % rank else n for i, n in enumerate(shape)]
-        return f"{name}({text}, {axis}, keepdims={keep})", tuple(kept if keep else left)
-    if kind == "shape":
-        ways = [
-            (f"tf.transpose({text})", shape[::-1]),
-            (f"tf.reshape({text}, [-1])", (int(np.prod(shape)),)),
-        ]
-        ways.append((f"tf.expand_dims({text}, -1)", (*shape, 1)))
-        if rank:
-            ways.append((f"tf.reverse({text}, [0])", shape))
-            ways.append((f"{text}[0]", shape[1:]))
-            ways.append((f"tf.cumsum({text})", shape))
-            ways.append((f"tf.concat([{text}, {text}], 0)", (2 * shape[0], *shape[1:])))
-        return draw(st.sampled_from(ways))
-    if kind == "matrix" and rank >= 2:
-        turned = (*shape[:-2], shape[-1], shape[-2])
-        del turned
-        return f"tf.matmul({text}, {text}, transpose_b=True)", (*shape[:-1], shape[-2])
-    if kind == "linalg":
-        return _linear_algebra(draw, text, shape)
-    if kind == "matrix" and rank == 1:
-        return f"tf.einsum('i,j->ij', {text}, {text})", (shape[0], shape[0])
-    if kind == "softmax" and rank:
-        name = draw(st.sampled_from(["tf.nn.softmax", "tf.nn.log_softmax"]))
-        return f"{name}({text})", shape
-    return f"{draw(st.sampled_from(UNARY))}({text})", shape
-
-
-def _linear_algebra(draw: st.DrawFn, text: str, shape: Shape) -> tuple[str, Shape]:
-    """Functions of whole matrices, of one that is safely positive definite; and of vectors."""
-    rank = len(shape)
-    if rank < 2:
-        if not rank:
-            return f"tf.square({text})", ()
-        ways = [
-            (f"tf.linalg.diag({text})", (shape[0], shape[0])),
-            (f"tf.tile({text}, [2])", (2 * shape[0],)),
-            (f"tf.pad({text}, [[1, 0]])", (shape[0] + 1,)),
-            (f"tf.math.l2_normalize({text} + 2.0)", shape),
-            (f"tf.gather({text}, [0, 0])", (2,)),
-            (f"tf.norm({text} + 2.0)", ()),
-        ]
-        return draw(st.sampled_from(ways))
-    rows = shape[-2]
-    identity = [[float(i == j) for j in range(rows)] for i in range(rows)]
-    safe = f"(tf.matmul(tf.tanh({text}), tf.tanh({text}), transpose_b=True) + {identity})"
-    square, batch = (*shape[:-1], rows), shape[:-2]
-    ways = [
-        (f"tf.linalg.inv({safe})", square),
-        (f"tf.linalg.cholesky({safe})", square),
-        (f"tf.linalg.logdet({safe})", batch),
-        (f"tf.linalg.det({safe})", batch),
-        (f"tf.linalg.trace({text})", batch),
-        (f"tf.linalg.solve({safe}, {text})", shape),
-        (f"tf.linalg.matrix_transpose({text})", (*batch, shape[-1], shape[-2])),
-        (f"tf.linalg.band_part({text}, -1, 0)", shape),
-        (f"tf.math.reduce_variance({text}, -1)", shape[:-1]),
-    ]
-    return draw(st.sampled_from(ways))
-
-
-def _broadcast(a: Shape, b: Shape) -> Shape | None:
-    try:
-        return np.broadcast_shapes(a, b)
-    except ValueError:
-        return None
 
 
 def tape(graph: Graph, values: dict[str, Array], upstream: Array) -> tuple[Array, dict[str, Array]]:
@@ -236,6 +92,27 @@ def test_random_expressions_agree_with_the_tape(case: tuple[str, dict[str, Shape
     assert not wrong
 
 
+EVERY: dict[tuple[str, str], Shape] = {
+    (op, text): shape
+    for shape in ((), (3,), (2, 3), (2, 2, 2))
+    for kind in ways("x", shape, axis=-1, keep=bool(shape))
+    for op, text, _ in kind
+}
+"""Each way to use an op, and a shape of x for it."""
+
+
+def test_every_declared_op_can_stand_in_an_expression() -> None:
+    assert {op for op, _ in EVERY} == set(ops.names()) - OUT_OF_REACH
+
+
+@pytest.mark.parametrize(("op", "text"), EVERY, ids=lambda value: value[:60])
+def test_every_op_alone_agrees_with_the_tape(op: str, text: str) -> None:
+    shapes = {"x": EVERY[op, text]}
+    assert any(step.op.name == op for step in read_graph(text, shapes).steps)
+    wrong, _ = disagreements(text, shapes)
+    assert not wrong
+
+
 @pytest.mark.parametrize(
     ("text", "shapes"),
     [
@@ -271,7 +148,7 @@ def test_the_value_that_is_used_twice_gets_a_sum() -> None:
     page = explain_expression(graph)
     text = render_text(page)
     assert "x is used 2 times" in text
-    assert "∂L/∂x = G 1ᵀ x + 1 Gᵀ x" in text
+    assert "∂L/∂x = (G 1ᵀ + 1 Gᵀ) x" in text
     assert render_latex(page).isascii()
 
 

@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from gradcheck.explain import Subject, explain_op
+from gradcheck.explain import Subject
 from gradcheck.explain import tree as trees
 from gradcheck.explain.derive import forward_element, gradient_steps
-from gradcheck.explain.element import evaluate as evaluate_element
+from gradcheck.explain.evaluate import evaluate as evaluate_element
 from gradcheck.explain.index import Product, Tensor, Total
-from gradcheck.explain.render_json import render_json
-from gradcheck.explain.render_latex import render_latex
-from gradcheck.explain.render_markdown import render_markdown
-from gradcheck.explain.render_text import render_text
 from gradcheck.ops import all_ops
 from gradcheck.ops.samples import SAMPLES
 from tests.explain.claims import failing_claims
@@ -127,7 +123,7 @@ def test_forward_mode_is_the_transpose_of_reverse_mode(use: Use) -> None:
     assert abs(forward - reverse) <= 1e-9 * max(1.0, abs(reverse))
 
 
-@pytest.mark.parametrize("use", [u for u in USES if u.op.derivation], ids=str)
+@pytest.mark.parametrize("use", [u for u in USES if u.op.derivation or u.op.slope], ids=str)
 def test_every_claim_of_a_written_derivation_holds(use: Use) -> None:
     if use.op.family == "linalg" and max(map(len, use.shapes.values())) > 2:
         pytest.skip("a derivation speaks of one matrix; batches are its repetition")
@@ -143,21 +139,8 @@ def test_a_wrong_claim_is_found() -> None:
     assert op is not None
     wrong = replace(op, derivation=(Step("Wrong.", "dout == matmul(matmul(out, dinput), out)"),))
     assert failing_claims(Subject(wrong, wrong.call({"input": (3, 3)}, {}))) == [
-        wrong.derivation[0].claim
+        "dout == matmul(matmul(out, dinput), out)"
     ]
-
-
-@pytest.mark.parametrize("use", USES, ids=str)
-def test_every_page_can_be_rendered(use: Use) -> None:
-    page = explain_op(subject_of(use))
-    assert {"Shapes", "Forward", "Gradient"} <= {section.heading for section in page.sections}
-    text = render_text(page)
-    assert "/∂" in text
-    assert "?" not in text.replace("did you", "")
-    render_json(page)
-    render_markdown(page)
-    latex = render_latex(page)
-    assert latex.isascii()
 
 
 def test_every_formula_is_shown_as_it_is_executed() -> None:
@@ -168,4 +151,6 @@ def test_every_formula_is_shown_as_it_is_executed() -> None:
             declared = trees.substitute(
                 trees.read(op.formulas(subject.call)[name]), dict(subject.call.args)
             )
+            if op.outputs:
+                declared = trees.listed(declared, {"G", "out"}, len(subject.shape))
             assert trees.text_of(trees.real(declared)) == trees.text_of(tree)

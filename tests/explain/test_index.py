@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from gradcheck.explain import Subject
 from gradcheck.explain import tree as trees
 from gradcheck.explain.derive import gradient_steps
-from gradcheck.explain.element import evaluate as evaluate_element
+from gradcheck.explain.evaluate import evaluate as evaluate_element
 from gradcheck.explain.index import Apply, Delta, Number, Product, Space, Sum, Tensor, Total, rename
 from gradcheck.explain.matrix import formula_of
 from gradcheck.explain.simplify import simplify

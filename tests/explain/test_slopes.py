@@ -7,8 +7,8 @@ import pytest
 
 from gradcheck.explain import Subject, make_call
 from gradcheck.explain import tree as trees
+from gradcheck.explain.broadcasting import is_elementwise
 from gradcheck.explain.scalar import can_fuse, derivative
-from gradcheck.explain.subject import is_elementwise
 from gradcheck.ops import Op, all_ops
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.ops import Op, all_ops
-from gradcheck.ops.rules import broadcast_call
+from gradcheck.ops.rules import broadcast_call, equal_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -384,10 +384,9 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
 
 def _uses(op: Op) -> Iterator[Use]:
     names = [parameter.name for parameter in op.inputs]
-    if op.shape is broadcast_call:
+    if op.shape in (broadcast_call, equal_call):
         table = {1: _UNARY, 2: _BINARY, 3: _TERNARY}.get(len(names), ())
-        if op.name == "sigmoid_cross_entropy_with_logits":
-            # The only one of them that does not broadcast.
+        if op.shape is equal_call:
             table = tuple(shapes for shapes in _BINARY if shapes[0] == shapes[1])
         if op.required:
             table = ()

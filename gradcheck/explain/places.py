@@ -1,0 +1,197 @@
+"""Whole numbers that are computed from indices: `i + 1`, `2·h + a`, `(i − 2) mod 5`, `ids[i]`.
+
+Ops that move elements read `x[i + 1]` where a sum of products reads `x[i]`. A place is a linear
+form of indices, and of what is not linear: remainders, and elements of an array of whole numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gradcheck.explain.style import Style
+
+__all__ = ["Atom", "Form", "Lookup", "Remainder", "extent", "form", "show", "value_of"]
+
+Index = str | int
+
+
+def extent(index: str) -> int:
+    """How far an index runs: its name says so."""
+    return int(index.partition(":")[2])
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """What is left of a form after division."""
+
+    form: Form
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """An element of an array of whole numbers, none of which reaches `below`."""
+
+    name: str
+    indices: tuple[Index, ...]
+    below: int
+
+
+Atom: TypeAlias = str | Remainder | Lookup
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """`offset + Σ factor·atom`; an index that cancels is not there."""
+
+    terms: tuple[tuple[Atom, int], ...] = ()
+    offset: int = 0
+
+    def __add__(self, other: Form | int) -> Form:
+        more = form(other)
+        factors = dict(self.terms)
+        for atom, factor in more.terms:
+            factors[atom] = factors.get(atom, 0) + factor
+        kept = tuple((atom, factor) for atom, factor in factors.items() if factor)
+        return Form(kept, self.offset + more.offset)
+
+    def __mul__(self, factor: int) -> Form:
+        terms = tuple((atom, own * factor) for atom, own in self.terms) if factor else ()
+        return Form(terms, self.offset * factor)
+
+    def __sub__(self, other: Form | int) -> Form:
+        return self + form(other) * -1
+
+    @property
+    def index(self) -> str | None:
+        """The index that this form is, if it is nothing more."""
+        if len(self.terms) == 1 and not self.offset:
+            atom, factor = self.terms[0]
+            return atom if factor == 1 and isinstance(atom, str) else None
+        return None
+
+    @property
+    def names(self) -> dict[str, None]:
+        """Every index on which the value depends, in the order in which they are met."""
+        found: dict[str, None] = {}
+        for atom, _ in self.terms:
+            if isinstance(atom, str):
+                found[atom] = None
+            elif isinstance(atom, Lookup):
+                found |= {i: None for i in atom.indices if isinstance(i, str)}
+            else:
+                found |= atom.form.names
+        return found
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """Bounds of the value over all indices."""
+        low = high = self.offset
+        for atom, factor in self.terms:
+            ends = [factor * end for end in _atom_range(atom)]
+            low, high = low + min(ends), high + max(ends)
+        return low, high
+
+    def with_names(self, names: Mapping[str, Form]) -> Form:
+        """Forms put in the place of indices."""
+        result = Form((), self.offset)
+        for atom, factor in self.terms:
+            result += _atom_with(atom, names) * factor
+        return result
+
+    def solved(self, name: str) -> Form | None:
+        """What the index must be for the form to be 0; None where that is not one linear form."""
+        factors = dict(self.terms)
+        factor = factors.pop(name, 0)
+        rest = Form(tuple(factors.items()), self.offset)
+        if factor not in (1, -1) or name in rest.names:
+            return None
+        return rest * -factor
+
+
+def form(value: Form | Index) -> Form:
+    """An index or a number as a form."""
+    if isinstance(value, Form):
+        return value
+    return Form((), value) if isinstance(value, int) else Form(((value, 1),))
+
+
+def _atom_range(atom: Atom) -> tuple[int, int]:
+    if isinstance(atom, str):
+        return 0, extent(atom) - 1
+    if isinstance(atom, Remainder):
+        return 0, atom.by - 1
+    return 0, atom.below - 1
+
+
+def _atom_with(atom: Atom, names: Mapping[str, Form]) -> Form:
+    if isinstance(atom, str):
+        return names.get(atom, form(atom))
+    if isinstance(atom, Lookup):
+        indices = []
+        for index in atom.indices:
+            new = names.get(index) if isinstance(index, str) else None
+            plain = index if new is None else new.index if new.terms else new.offset
+            if plain is None:
+                raise ValueError("an array of whole numbers is read at plain indices only")
+            indices.append(plain)
+        return Form(((Lookup(atom.name, tuple(indices), atom.below), 1),))
+    return Form(((Remainder(atom.form.with_names(names), atom.by), 1),))
+
+
+def value_of(
+    place: Form, at: Mapping[str, Any], lookup: Callable[[str, tuple[Index, ...]], Any]
+) -> Any:
+    """The values of a form, given an array of values for each index."""
+    total: Any = np.asarray(place.offset)
+    for atom, factor in place.terms:
+        if isinstance(atom, str):
+            value = at[atom]
+        elif isinstance(atom, Lookup):
+            value = lookup(atom.name, atom.indices)
+        else:
+            value = value_of(atom.form, at, lookup) % atom.by
+        total = total + factor * value
+    return total
+
+
+def show(
+    place: Form, style: Style, names: Mapping[Index, str], symbol: Callable[[str], str]
+) -> str:
+    """The form as mathematics."""
+    # A form begins with something positive, if there is anything: 3 − i.
+    terms = sorted(place.terms, key=lambda term: term[1] < 0)
+    leads = place.offset > 0 and all(factor < 0 for _, factor in terms)
+    text = str(place.offset) if leads else ""
+    for atom, factor in terms:
+        shown = _show_atom(atom, style, names, symbol)
+        size = abs(factor)
+        if size != 1:
+            shown = style.dot([str(size), shown if shown.isalnum() else style.group(shown)])
+        text += _signed(shown, factor < 0, style, first=not text)
+    if (place.offset and not leads) or not text:
+        text += _signed(str(abs(place.offset)), place.offset < 0, style, first=not text)
+    return text
+
+
+def _signed(shown: str, negative: bool, style: Style, *, first: bool) -> str:
+    if first:
+        return style.minus() + shown if negative else shown
+    return f" {style.minus() if negative else '+'} {shown}"
+
+
+def _show_atom(
+    atom: Atom, style: Style, names: Mapping[Index, str], symbol: Callable[[str], str]
+) -> str:
+    if isinstance(atom, str):
+        return names[atom]
+    if isinstance(atom, Lookup):
+        shown = [names[i] if isinstance(i, str) else str(i) for i in atom.indices]
+        return style.indexed(symbol(atom.name), shown)
+    return style.remainder(show(atom.form, style, names, symbol), atom.by)

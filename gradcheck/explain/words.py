@@ -1,0 +1,177 @@
+"""The functions of the formula language in the words of TensorFlow."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["PLAIN", "SPECIAL", "TWICE", "UnknownCode"]
+
+
+class UnknownCode(Exception):  # noqa: N818  (an answer, not a failure: there is no such code)
+    """The formula uses a function that has no one-line counterpart in TensorFlow."""
+
+
+PLAIN = {
+    "exp": "tf.exp", "log": "tf.math.log", "log1p": "tf.math.log1p", "expm1": "tf.math.expm1",
+    "sqrt": "tf.sqrt", "square": "tf.square", "sin": "tf.sin", "cos": "tf.cos", "tan": "tf.tan",
+    "sinh": "tf.sinh", "cosh": "tf.cosh", "tanh": "tf.tanh", "arcsin": "tf.asin",
+    "arccos": "tf.acos", "arctan": "tf.atan", "arcsinh": "tf.asinh", "arccosh": "tf.acosh",
+    "arctanh": "tf.atanh", "floor": "tf.floor", "real": "tf.math.real", "imag": "tf.math.imag",
+    "abs": "tf.abs", "sign": "tf.sign", "sigmoid": "tf.sigmoid", "conj": "tf.math.conj",
+    "maximum": "tf.maximum", "minimum": "tf.minimum", "arctan2": "tf.atan2", "power": "tf.pow",
+    "equal": "tf.equal", "not_equal": "tf.not_equal", "less": "tf.less",
+    "less_equal": "tf.less_equal", "greater": "tf.greater", "greater_equal": "tf.greater_equal",
+    "logical_and": "tf.logical_and", "logical_or": "tf.logical_or",
+    "logical_not": "tf.logical_not", "sum": "tf.reduce_sum", "mean": "tf.reduce_mean",
+    "prod": "tf.reduce_prod", "max": "tf.reduce_max", "min": "tf.reduce_min",
+    "where": "tf.where", "reshape": "tf.reshape", "squeeze": "tf.squeeze",
+    "broadcast_to": "tf.broadcast_to", "concatenate": "tf.concat", "stack": "tf.stack",
+    "ones_like": "tf.ones_like", "zeros_like": "tf.zeros_like", "shape": "tf.shape",
+    "rank": "tf.rank", "matmul": "tf.matmul", "mT": "tf.linalg.matrix_transpose",
+    "adjoint": "tf.linalg.adjoint", "inv": "tf.linalg.inv", "solve": "tf.linalg.solve",
+    "det": "tf.linalg.det", "trace": "tf.linalg.trace", "einsum": "tf.einsum",
+    "transpose": "tf.transpose", "cumsum": "tf.cumsum", "erf": "tf.math.erf",
+    "lgamma": "tf.math.lgamma", "digamma": "tf.math.digamma", "cholesky": "tf.linalg.cholesky",
+    "erfc": "tf.math.erfc", "erfinv": "tf.math.erfinv", "bessel_i0": "tf.math.bessel_i0",
+    "bessel_i1": "tf.math.bessel_i1", "bessel_i0e": "tf.math.bessel_i0e",
+    "bessel_i1e": "tf.math.bessel_i1e", "bessel_j0": "tf.math.special.bessel_j0",
+    "bessel_j1": "tf.math.special.bessel_j1", "gather_nd": "tf.gather_nd",
+    "scatter_nd": "tf.scatter_nd", "cross": "tf.linalg.cross", "tile": "tf.tile",
+    "band_part": "tf.linalg.band_part", "diagonal": "tf.linalg.diag_part",
+    "diag": "tf.linalg.diag", "diag_matrix": "tf.linalg.diag",
+}  # fmt: skip
+"""Those that take the same arguments."""
+
+
+def _expand_dims(args: list[str]) -> str:
+    axes = [int(a) for a in args[1].strip("[]()").split(",") if a.strip()]
+    text = args[0]
+    # Counted from the front or from the back: each new axis must find its place.
+    for axis in sorted(axes, key=abs):
+        text = f"tf.expand_dims({text}, {axis})"
+    return text
+
+
+def _typed(function: str, args: list[str]) -> str:
+    shape = args[0] if args[0].startswith(("[", "(", "tf.")) else f"[{args[0]}]"
+    return f"{function}({shape}, G.dtype)"
+
+
+def _eye(args: list[str]) -> str:
+    return f"tf.eye({', '.join(args)}, dtype=G.dtype)"
+
+
+def _flip(args: list[str]) -> str:
+    axis = args[1] if args[1].startswith("[") else f"[{args[1]}]"
+    return f"tf.reverse({args[0]}, {axis})"
+
+
+def _part(args: list[str]) -> str:
+    x, axis, start, size = args
+    return f"tf.gather({x}, tf.range({start}, {int(start) + int(size)}), axis={axis})"
+
+
+def _scatter_add(args: list[str]) -> str:
+    like, indices, values, axis = args
+    if axis != "0":
+        raise UnknownCode("scatter_add along another axis")
+    return (
+        f"tf.tensor_scatter_nd_add(tf.zeros_like({like}), tf.expand_dims({indices}, -1), {values})"
+    )
+
+
+def _unbroadcast(args: list[str]) -> str:
+    value, shape = args
+    return (
+        f"tf.reshape(tf.reduce_sum({value}, tf.raw_ops.BroadcastGradientArgs("
+        f"s0={shape}, s1=tf.shape({value}))[0]), {shape})"
+    )
+
+
+def _phi(args: list[str]) -> str:
+    x = args[0]
+    return f"tf.linalg.set_diag(tf.linalg.band_part({x}, -1, 0), tf.linalg.diag_part({x}) / 2)"
+
+
+def _mirror_lower(args: list[str]) -> str:
+    lower = f"tf.linalg.band_part({args[0]}, -1, 0)"
+    strict = f"({lower} - tf.linalg.band_part({args[0]}, 0, 0))"
+    return f"({lower} + tf.linalg.matrix_transpose({strict}))"
+
+
+def _triangle(args: list[str], band: str) -> str:
+    if len(args) > 1:
+        raise UnknownCode("a triangle beside the diagonal")
+    return f"tf.linalg.band_part({args[0]}, {band})"
+
+
+def _index(text: str) -> str:
+    return text.strip("'\"").replace("newaxis", "tf.newaxis")
+
+
+def _put_slice(args: list[str]) -> str:
+    """The op that TensorFlow's own gradient of a slice uses."""
+    like, index, values = args
+    begin, end, strides = [], [], []
+    for part in _index(index).split(","):
+        match = re.fullmatch(r"\s*(-?\d+):(-?\d+)(?::(-?\d+))?\s*", part)
+        if match is None:
+            raise UnknownCode("an index that is not begin:end")
+        begin.append(int(match[1]))
+        end.append(int(match[2]))
+        strides.append(int(match[3] or 1))
+    return (
+        f"tf.raw_ops.StridedSliceGrad(shape=tf.shape({like}), begin={begin}, end={end}, "
+        f"strides={strides}, dy={values})"
+    )
+
+
+def _prod_others(x: str, axis: str = "None") -> str:
+    if not re.fullmatch(r"-?\d+", axis):
+        raise UnknownCode("the product of all others along several axes")
+    before = f"tf.math.cumprod({x}, {axis}, exclusive=True)"
+    return f"({before} * tf.math.cumprod({x}, {axis}, exclusive=True, reverse=True))"
+
+
+SPECIAL: dict[str, Callable[[list[str]], str]] = {
+    "expand_dims": _expand_dims,
+    "ones": lambda args: _typed("tf.ones", args),
+    "zeros": lambda args: _typed("tf.zeros", args),
+    "eye": _eye,
+    "array": lambda args: f"tf.constant({args[0]}, G.dtype)",
+    "flip": _flip,
+    "part": _part,
+    "scatter_add": _scatter_add,
+    "unbroadcast": _unbroadcast,
+    "column": lambda args: f"tf.expand_dims({args[0]}, 1)",
+    "row": lambda args: f"tf.expand_dims({args[0]}, 0)",
+    "vector": lambda args: f"tf.reshape({args[0]}, [-1])",
+    "total": lambda args: f"tf.reduce_sum({args[0]})",
+    "size": lambda args: f"tf.cast(tf.size({args[0]}), G.dtype)",
+    "tril": lambda args: _triangle(args, "-1, 0"),
+    "triu": lambda args: _triangle(args, "0, -1"),
+    "roll": lambda args: f"tf.roll({args[0]}, {args[1]}, {args[2]})",
+    "float32": lambda args: f"tf.cast(tf.cast({args[0]}, tf.float32), G.dtype)",
+    "phi": _phi,
+    "mirror_lower": _mirror_lower,
+    "eigenvalues": lambda args: f"tf.linalg.eigvalsh({args[0]})",
+    "singular_values": lambda args: f"tf.linalg.svd({args[0]}, compute_uv=False)",
+    "eigenvectors": lambda args: f"tf.linalg.eigh({args[0]})[1]",
+    "left_singular": lambda args: f"tf.linalg.svd({args[0]})[1]",
+    "right_singular": lambda args: f"tf.linalg.svd({args[0]})[2]",
+    "pick": lambda args: f"{args[0]}[{_index(args[1])}]",
+    "put_slice": _put_slice,
+    "take": lambda args: f"tf.gather({args[0]}, {args[1]}, axis={args[2]})",
+    "one_hot": lambda args: f"tf.one_hot({args[0]}, {args[1]}, dtype=G.dtype)",
+    "polygamma": lambda args: f"tf.math.polygamma(tf.cast({args[0]}, G.dtype), {args[1]})",
+    "scalar": lambda args: f"tf.reshape({args[0]}, [])",
+    "prod_others": lambda args: _prod_others(*args),
+}
+"""Those that are written in several words."""
+
+TWICE = frozenset(["phi", "mirror_lower", "unbroadcast", "prod_others"])
+"""Those of the special ones that write their first argument more than once."""

@@ -1,0 +1,124 @@
+"""Running sums and products along an axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradcheck.model import Sample
+from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
+from gradcheck.ops.rules import flag, one_axis, only
+
+if TYPE_CHECKING:
+    from gradcheck.model import Shape
+    from gradcheck.ops.declaration import Call, Derivation
+
+BATCHES = "Every axis but the one of the running sum or product is a batch axis."
+
+
+def _same_shape(call: Call) -> Shape:
+    shape = only(call)
+    one_axis(call.args["axis"], len(shape))
+    flag(call, "exclusive")
+    flag(call, "reverse")
+    return shape
+
+
+def _running(text: str, call: Call, *, back: bool) -> str:
+    """The running sum of a text along the axis: forwards, or from the end."""
+    total = f"flip(cumsum(flip({text}, axis), axis), axis)" if back else f"cumsum({text}, axis)"
+    return f"({total} - {text})" if call.args["exclusive"] else total
+
+
+def _cumprod_forward(call: Call) -> str:
+    total = (
+        "flip(cumprod(flip(x, axis), axis), axis)" if call.args["reverse"] else "cumprod(x, axis)"
+    )
+    return f"{total} / x" if call.args["exclusive"] else total
+
+
+def _cumprod_formula(call: Call) -> dict[str, str]:
+    return {"x": f"{_running('(G * out)', call, back=not call.args['reverse'])} / x"}
+
+
+def _cumprod_tangent(call: Call) -> str:
+    return f"out * {_running('(dx / x)', call, back=bool(call.args['reverse']))}"
+
+
+def _cumsum_forward(call: Call) -> str:
+    total = "flip(cumsum(flip(x, axis), axis), axis)" if call.args["reverse"] else "cumsum(x, axis)"
+    return f"{total} - x" if call.args["exclusive"] else total
+
+
+def _cumsum_formula(call: Call) -> dict[str, str]:
+    # The gradient is the running sum of G in the other direction.
+    total = "cumsum(G, axis)" if call.args["reverse"] else "flip(cumsum(flip(G, axis), axis), axis)"
+    return {"x": f"{total} - G" if call.args["exclusive"] else total}
+
+
+def _running_product(call: Call) -> Derivation:
+    which = "k > i" if call.args["reverse"] else "k < i"
+    if not call.args["exclusive"]:
+        which = which.replace(">", "≥").replace("<", "≤")
+    moved = _running("(dx / x)", call, back=bool(call.args["reverse"]))
+    gathered = _running("(G * out)", call, back=not call.args["reverse"])
+    return (
+        Step(
+            f"y[i] is the product of the x[k] with {which}. By the product rule dy[i] is a sum "
+            f"over "
+            "these k: dx[k] times the product of all the others, which is y[i]/x[k]. So dy is y "
+            "times a running sum.",
+            f"dout == out * {moved}",
+        ),
+        Step(
+            "The loss changes by Σᵢ G[i]·dy[i]: a double sum over i and k of G[i]·y[i]·dx[k]/x[k]. "
+            f"Sum over i first: beside dx[k] stands G·y, summed over all i with {which}, a running "
+            "sum in the other direction, over x[k]. That is the gradient.",
+            f"sum(G * dout) == sum({gathered} / x * dx)",
+        ),
+    )
+
+
+OPS = (
+    Op(
+        name="cumprod",
+        tf="tf.math.cumprod",
+        family="reduce",
+        summary="y = the running product of x along an axis",
+        inputs=(Parameter("x", Domain(sample=Sample("nonzero"))),),
+        formula=_cumprod_formula,
+        forward=_cumprod_forward,
+        tangent=_cumprod_tangent,
+        shape=_same_shape,
+        args={"axis": 0, "exclusive": False, "reverse": False},
+        example=Example({"x": (4,)}),
+        related=("cumsum", "reduce_prod"),
+        derivation=_running_product,
+        batches=BATCHES,
+        undefined=(
+            "Where an element is 0 the formula divides by 0, though the derivative exists.",
+        ),
+        pitfalls=(
+            "Each element moves every product from its place on, not only its own.",
+            "The division by x gives NaN where an element is 0, in TensorFlow too.",
+        ),
+    ),
+    Op(
+        name="cumsum",
+        tf="tf.cumsum",
+        family="reduce",
+        summary="y = the running sum of x along an axis",
+        inputs=(Parameter("x"),),
+        formula=_cumsum_formula,
+        forward=_cumsum_forward,
+        example=Example({"x": (4,)}),
+        shape=_same_shape,
+        args={"axis": 0, "exclusive": False, "reverse": False},
+        aliases=("tf.math.cumsum",),
+        batches=BATCHES,
+        related=("cumprod", "reduce_sum"),
+        pitfalls=(
+            "The gradient runs in the other direction: from the end to the beginning.",
+            "An `exclusive` sum has an exclusive gradient.",
+        ),
+    ),
+)
