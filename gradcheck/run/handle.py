@@ -1,12 +1,14 @@
-"""A worker as its parent sees it: give it cases, ask whether there is a result, end it.
+"""A worker as its parent sees it: give it cases, ask whether there are results, end it.
 
-A worker may be given the next case while it is at the first, so that it need not wait while the
-result is looked at. Only the first can be to blame for what happens; the other is then still to do.
+A worker at small cases has many at hand, and its parent looks now and then what has come of them:
+to wake the parent for each costs more than the rest of the way. Only the first of the cases can be
+to blame for what happens; the others are then still to do.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import pickle
 import signal
@@ -18,6 +20,7 @@ from gradcheck.errors import GradcheckError
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.run import server
 from gradcheck.run.lastwords import death_message, last_words
+from gradcheck.run.line import MOST, ParentEnd
 from gradcheck.run.memory import TICK, held, shown
 from gradcheck.run.worker import MARK, Answer, Job, work
 
@@ -31,130 +34,154 @@ TAIL = 16_384
 GROWTH = 256 * 2**20
 """Bytes by which a worker may grow before it is replaced: TensorFlow keeps what XLA compiles."""
 
-QUICK = 0.1
-"""Seconds: after a case that took less, a worker gets the next one before it asks."""
+AT_HAND = 4 * TICK
+"""Seconds of work that a worker has at hand: enough for a parent that does not get its turn.
+
+A case that takes longer comes alone."""
+
+LARGE = 16_384
+"""Bytes: a worker that sends larger answers is not left alone, or it would wait for its parent."""
+
+SHORTEST = 0.005
+"""Seconds between two looks at what a worker has done."""
 
 GRACE = 1.0
 """Seconds that a worker which closed its connection has to be gone."""
-
-
-class UnsendableError(Exception):
-    """The case cannot be sent to another process."""
 
 
 class WorkersUnavailableError(GradcheckError):
     """No worker process can be started on this machine."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Given:
+    """A case that the worker has."""
+
+    case: Case
+    limit: float
+    ticket: int
+
+
 class Worker:
-    """One worker process, and the case that it has."""
+    """One worker process, and the cases that it has."""
 
     def __init__(self, job: Job, preload: Sequence[str], memory_limit: int | None = None) -> None:
         context = server.context(preload)
-        self._connection, theirs = context.Pipe()
+        self._line = ParentEnd(context)
         self._output, output = context.Pipe(duplex=False)
         os.set_blocking(self._output.fileno(), False)
-        self._process = context.Process(target=work, args=(job, theirs, output))
+        self._process = context.Process(target=work, args=(job, self._line.other_end, output))
         try:
             with server.starting():
                 self._process.start()
         except (OSError, EOFError) as error:
-            self._connection.close()
+            self._line.close()
             self._output.close()
             raise WorkersUnavailableError(
                 "the worker processes do not start: the process that loads TensorFlow ended. "
                 'Does `python -c "import tensorflow"` work here?'
             ) from error
         finally:
-            theirs.close()
+            self._line.let_go()
             output.close()
         self._tail = bytearray()
+        self._given: deque[_Given] = deque()
         self._begun = 0.0
-        self._cases: deque[tuple[Case, float]] = deque()
+        """When the first of the cases was begun, as far as is known."""
+        self._next_poll = self._next_look = 0.0
         self._memory_limit = memory_limit
-        self._next_look = 0.0
         self._held_first: int | None = None
+        self._pace = AT_HAND
+        """Seconds that its last cases took."""
         self.alive = True
-        self.quick = False
-        """Whether the last case took so little that the way to the worker and back counts."""
         self.worn = False
         """Whether the next case had better have a new worker."""
         self.facts: Mapping[str, str] = {}
 
     @property
-    def deadline(self) -> float:
-        """When to look at the case again if nothing comes of it, on the monotonic clock."""
-        return min(self._begun + self._limit, self._next_look)
-
-    @property
     def cases(self) -> list[Case]:
         """What it has to do, the case that it is at first."""
-        return [case for case, _ in self._cases]
+        return [given.case for given in self._given]
 
     @property
-    def _limit(self) -> float:
-        return self._cases[0][1]
+    def room(self) -> int:
+        """How many more cases it should have at hand."""
+        return max(1, min(MOST, int(AT_HAND / max(self._pace, 1e-4)))) - len(self._given)
+
+    @property
+    def deadline(self) -> float:
+        """When to look at it again if nothing comes before, on the monotonic clock."""
+        first = self._given[0]
+        return min(self._begun + first.limit, self._next_look, self._next_poll)
 
     @property
     def handles(self) -> list[Connection | int]:
-        """What to wait for: a result, or the worker's end."""
-        return [self._connection, self._process.sentinel]
+        """What to wait for: the worker's end, and its result where it has but one case."""
+        if len(self._given) > 1:
+            return [self._process.sentinel]
+        return [self._line.connection, self._process.sentinel]
 
-    def give(self, case: Case, limit: float) -> bool:
-        """Hand over a case; False if the worker is no longer there to take it."""
-        try:
-            message = pickle.dumps(case)
-        except Exception as error:
-            raise UnsendableError(
-                f"the case cannot be sent to a worker process: {type(error).__name__}: {error}"
-            ) from error
+    def give(self, cases: Sequence[tuple[Case, float]]) -> bool:
+        """Hand over cases with their time limits; False if the worker is not there to take them.
+
+        Raises UnsendableError, and gives none, if one of them cannot be sent.
+        """
         if not self._process.is_alive():
             return False
         try:
-            self._connection.send_bytes(message)
+            tickets = self._line.give([case for case, _ in cases])
         except OSError:
             return False
-        self._cases.append((case, limit))
-        if len(self._cases) == 1:
-            self._begin()
+        now = time.monotonic()
+        if not self._given:
+            self._begun = now
+            self._next_look = now + TICK
+        for (case, limit), ticket in zip(cases, tickets, strict=True):
+            self._given.append(_Given(case, limit, ticket))
+        self._plan_poll(now)
         return True
 
-    def release(self) -> Case:
-        """Take back the case that is done; the next one, if there is one, has begun."""
-        case, _ = self._cases.popleft()
-        self._begin()
-        return case
+    def take_back(self) -> list[Case]:
+        """The cases behind one that takes long: others may be sooner at them."""
+        if len(self._given) < 2 or time.monotonic() < self._begun + AT_HAND:
+            return []
+        tickets = self._line.take_back(keep=self._given[0].ticket)
+        back = [given.case for given in self._given if given.ticket in tickets]
+        self._given = deque(given for given in self._given if given.ticket not in tickets)
+        return back
 
-    def _begin(self) -> None:
-        self._begun = time.monotonic()
-        self._next_look = self._begun + TICK
-
-    def poll(self, ready: Container[object]) -> Result | None:
-        """The result of the case, if it has come to one: its own, a death or a time-out.
+    def poll(self, ready: Container[object]) -> list[Result]:
+        """What has come of its cases: results of their own, a death or a time-out.
 
         `ready` are those of all handles that have something to tell.
         """
         ended = self._process.sentinel in ready
+        results: list[Result] = []
         try:
             # What was sent before the end came may have arrived since.
-            if self._connection in ready or (ended and self._connection.poll()):
-                return self._decode(self._connection.recv_bytes())
+            while self._given and self._line.has_answer():
+                results.append(self._decode(self._line.receive()))
         except (EOFError, OSError):
             ended = True
-        if ended:
-            return self._death()
         now = time.monotonic()
-        if now >= self._begun + self._limit:
+        if results:
+            self._begun = now
+        if ended and self._given and not self.worn:
+            results.append(self._death())
+        elif self._given and now >= self._begun + self._given[0].limit:
             self.kill()
-            return self._result(
-                Verdict.TIMEOUT, f"stopped after {self._limit:g} s, the time limit of the case"
-            )
-        if now >= self._next_look:
-            self._next_look = now + TICK
-            self._drain()
-            if self._memory_limit is not None:
-                return self._look(self._memory_limit)
-        return None
+            limit = self._given[0].limit
+            text = f"stopped after {limit:g} s, the time limit of the case"
+            results.append(self._result(Verdict.TIMEOUT, text))
+        elif now >= self._next_look:
+            results += self._look(now)
+        self._plan_poll(now)
+        return results
+
+    def _plan_poll(self, now: float) -> None:
+        """Look again before the worker has nothing to do any more."""
+        busy = self._pace * (len(self._given) - 1)
+        self._next_poll = now + (max(SHORTEST, min(TICK, busy)) if busy else TICK)
 
     def kill(self) -> None:
         """End the worker and what it started, without waiting for it."""
@@ -171,32 +198,38 @@ class Worker:
     def close(self) -> None:
         """Wait for a killed worker to be gone and give its resources back."""
         self._process.join()
-        self._connection.close()
+        self._line.close()
         self._output.close()
         self._process.close()
 
-    def _drain(self) -> None:
-        """Take what the worker has printed, and keep the end of it."""
+    def _drain(self) -> bool:
+        """Take what the worker has printed, and keep the end of it; whether there is more."""
         # Bounded: a worker that prints without end would hold up the others.
         for _ in range(16):
             try:
                 chunk = os.read(self._output.fileno(), 65_536)
             except BlockingIOError:
-                return
+                return False
             if not chunk:
-                return
+                return False
             self._tail += chunk
             del self._tail[:-TAIL]
+        return True
 
-    def _look(self, limit: int) -> Result | None:
-        """Whether the worker is still within its memory."""
+    def _look(self, now: float) -> list[Result]:
+        """Take what it printed, and see whether it is still within its memory."""
+        self._next_look = now + (SHORTEST if self._drain() else TICK)
+        limit = self._memory_limit
+        if limit is None or not self._given:
+            return []
         size = held(self._process.pid or 0)
         if size <= limit:
-            return None
+            return []
         self.kill()
         self._drain()
         text = f"stopped with {shown(size)} in memory, over the limit of {shown(limit)}"
-        return self._result(Verdict.CRASHED, f"{text}; --memory-limit raises it{self._words()}")
+        text = f"{text}; --memory-limit raises it{self._words()}"
+        return [self._result(Verdict.CRASHED, text)]
 
     def _words(self) -> str:
         output = self._tail.rpartition(MARK)[2]
@@ -219,10 +252,12 @@ class Worker:
         if self._held_first is None:
             self._held_first = answer.held
             self.facts = answer.facts
-        self.quick = answer.result.seconds < QUICK
-        self.worn = answer.unclean or answer.held > self._held_first + GROWTH
-        return answer.result
+        seconds = answer.result.seconds if len(message) < LARGE else AT_HAND
+        self._pace = (self._pace + seconds) / 2
+        self.worn |= answer.unclean or answer.held > self._held_first + GROWTH
+        return dataclasses.replace(answer.result, case=self._given.popleft().case)
 
     def _result(self, verdict: Verdict, message: str) -> Result:
-        case, _ = self._cases[0]
-        return Result(case.id, verdict, message=message, seconds=time.monotonic() - self._begun)
+        case = self._given.popleft().case
+        seconds = time.monotonic() - self._begun
+        return Result(case.id, verdict, message=message, seconds=seconds, case=case)

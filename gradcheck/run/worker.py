@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from multiprocessing import process
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.run.environment import tensorflow_facts
@@ -22,6 +22,8 @@ from gradcheck.run.memory import held_alone
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+
+    from gradcheck.run.line import WorkerEnd
 
 MARK = b"\0\x1egradcheck\x1e\0"
 """Written to the output before each case, so that it is known whose words follow."""
@@ -39,16 +41,16 @@ class Job:
     root: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What a worker sends back for a case."""
 
     result: Result
+    """Without its case, which the parent has."""
     held: int
     """Bytes of memory that the worker holds now."""
     unclean: bool
     """Whether the case left something running that could disturb the next one."""
-    facts: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    facts: Mapping[str, str]
     """What TensorFlow says about the machine; with the first answer of a worker."""
 
 
@@ -59,31 +61,27 @@ def check_with_tensorflow(case: Case, *, allow: Collection[str], root: str) -> R
     return check_case(case, allow=allow, root=root)
 
 
-def work(job: Job, cases: Connection, output: Connection) -> None:
-    """The life of a worker; it ends when the other side closes the connection or is gone."""
+def work(job: Job, line: WorkerEnd, output: Connection) -> None:
+    """The life of a worker; it ends when the parent is gone, or a case left something running."""
     _settle(output)
     # TensorFlow reads these when its first op runs. One thread each: the workers share the
     # machine, and sums that are split among threads would differ with the number of them.
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
     os.environ.setdefault("TF_NUM_INTEROP_THREADS", "1")
-    answered = False
-    while True:
-        try:
-            case = pickle.loads(cases.recv_bytes())  # noqa: S301  (from our own parent process)
-        except EOFError:
-            return
-        threads = set(threading.enumerate())
-        with contextlib.suppress(OSError):
-            os.write(1, MARK)
-        result = _check(job, case)
-        answer = Answer(
-            result=dataclasses.replace(result, case=None),  # the parent has it already
-            held=held_alone(os.getpid()),
-            unclean=bool(set(threading.enumerate()) - threads) or _has_children(),
-            facts={} if answered else tensorflow_facts(),
-        )
-        cases.send_bytes(_encode(answer))
-        answered = True
+    told = False
+    threads = threading.active_count()
+    for case in line.cases():
+        _mark()
+        made = _check(job, case)
+        result = Result(made.id, made.verdict, made.comparisons, made.message, made.seconds)
+        unclean = threading.active_count() > threads or _has_children()
+        facts = {} if told else tensorflow_facts()
+        told = True
+        _flush()
+        line.answer(_encode(Answer(result, held_alone(os.getpid()), unclean, facts)))
+        if unclean:
+            # The next case gets a worker of its own. Not `sys.exit`: that waits for threads.
+            os._exit(0)
 
 
 def _settle(output: Connection) -> None:
@@ -139,14 +137,22 @@ def _has_children() -> bool:
     return True
 
 
+def _mark() -> None:
+    with contextlib.suppress(OSError):  # a case may have closed its output
+        os.write(1, MARK)
+
+
+def _flush() -> None:
+    """Let everything that the case printed be on its way before its result is."""
+    with contextlib.suppress(Exception):  # a case may have put anything in their place
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+
 def _encode(answer: Answer) -> bytes:
     try:
         return pickle.dumps(answer)
     except Exception as error:
         message = f"the result could not be sent back: {type(error).__name__}: {error}"
         result = Result(answer.result.id, Verdict.ERROR, message=message)
-        return pickle.dumps(dataclasses.replace(answer, result=result))
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
+        return pickle.dumps(answer._replace(result=result))
