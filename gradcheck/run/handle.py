@@ -1,8 +1,7 @@
 """A worker as its parent sees it: give it cases, ask whether there are results, end it.
 
-A worker at small cases has many at hand, and its parent looks now and then what has come of them:
-to wake the parent for each costs more than the rest of the way. Only the first of the cases can be
-to blame for what happens; the others are then still to do.
+A worker at small cases has many at hand, and its parent looks now and then what has come of them.
+Only the one that it is at can be to blame for what happens; the others are then still to do.
 """
 
 from __future__ import annotations
@@ -22,11 +21,13 @@ from gradcheck.run import server
 from gradcheck.run.lastwords import death_message, last_words
 from gradcheck.run.line import MOST, ParentEnd
 from gradcheck.run.memory import TICK, held, shown
-from gradcheck.run.worker import MARK, Answer, Job, work
+from gradcheck.run.worker import MARK, Job, work
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
     from multiprocessing.connection import Connection
+
+    from gradcheck.run.courier import Answer
 
 TAIL = 16_384
 """How many bytes of a worker's output are kept."""
@@ -86,8 +87,10 @@ class Worker:
             output.close()
         self._tail = bytearray()
         self._given: deque[_Given] = deque()
+        self._current: _Given | None = None
+        """The case that it was at when last looked at."""
         self._begun = 0.0
-        """When the first of the cases was begun, as far as is known."""
+        """When it was first seen at that case."""
         self._next_poll = self._next_look = 0.0
         self._memory_limit = memory_limit
         self._held_first: int | None = None
@@ -100,7 +103,7 @@ class Worker:
 
     @property
     def cases(self) -> list[Case]:
-        """What it has to do, the case that it is at first."""
+        """What has no result yet."""
         return [given.case for given in self._given]
 
     @property
@@ -111,8 +114,7 @@ class Worker:
     @property
     def deadline(self) -> float:
         """When to look at it again if nothing comes before, on the monotonic clock."""
-        first = self._given[0]
-        return min(self._begun + first.limit, self._next_look, self._next_poll)
+        return min(self._next_look, self._next_poll)
 
     @property
     def handles(self) -> list[Connection | int]:
@@ -133,19 +135,21 @@ class Worker:
         except OSError:
             return False
         now = time.monotonic()
-        if not self._given:
-            self._begun = now
-            self._next_look = now + TICK
+        idle = not self._given
         for (case, limit), ticket in zip(cases, tickets, strict=True):
             self._given.append(_Given(case, limit, ticket))
+        if idle:
+            self._current, self._begun = self._given[0], now
+            self._next_look = now + TICK
         self._plan_poll(now)
         return True
 
     def take_back(self) -> list[Case]:
         """The cases behind one that takes long: others may be sooner at them."""
-        if len(self._given) < 2 or time.monotonic() < self._begun + AT_HAND:
+        slow = time.monotonic() >= self._begun + AT_HAND
+        if self._current is None or len(self._given) < 2 or not slow:
             return []
-        tickets = self._line.take_back(keep=self._given[0].ticket)
+        tickets = self._line.take_back(keep=self._current.ticket)
         back = [given.case for given in self._given if given.ticket in tickets]
         self._given = deque(given for given in self._given if given.ticket not in tickets)
         return back
@@ -160,28 +164,37 @@ class Worker:
         try:
             # What was sent before the end came may have arrived since.
             while self._given and self._line.has_answer():
-                results.append(self._decode(self._line.receive()))
+                results += self._decode(self._line.receive())
         except (EOFError, OSError):
             ended = True
+        if not self._given:
+            return results
         now = time.monotonic()
-        if results:
-            self._begun = now
-        if ended and self._given and not self.worn:
-            results.append(self._death())
-        elif self._given and now >= self._begun + self._given[0].limit:
+        at = self._at()
+        if at is not self._current:
+            self._current, self._begun = at, now
+        if ended:
+            if not self.worn:
+                results.append(self._death())
+        elif now >= self._begun + at.limit:
             self.kill()
-            limit = self._given[0].limit
-            text = f"stopped after {limit:g} s, the time limit of the case"
-            results.append(self._result(Verdict.TIMEOUT, text))
+            text = f"stopped after {at.limit:g} s, the time limit of the case"
+            results.append(self._blame(at, Verdict.TIMEOUT, text))
         elif now >= self._next_look:
-            results += self._look(now)
+            results += self._look(now, at)
         self._plan_poll(now)
         return results
 
+    def _at(self) -> _Given:
+        """The case that it is at; those before it are done, but their results not here yet."""
+        return self._given[max(0, len(self._given) - self._line.untaken() - 1)]
+
     def _plan_poll(self, now: float) -> None:
-        """Look again before the worker has nothing to do any more."""
+        """Look again before the worker has nothing to do any more, and at the time limit."""
         busy = self._pace * (len(self._given) - 1)
         self._next_poll = now + (max(SHORTEST, min(TICK, busy)) if busy else TICK)
+        if self._current is not None:
+            self._next_poll = min(self._next_poll, self._begun + self._current.limit)
 
     def kill(self) -> None:
         """End the worker and what it started, without waiting for it."""
@@ -216,11 +229,11 @@ class Worker:
             del self._tail[:-TAIL]
         return True
 
-    def _look(self, now: float) -> list[Result]:
+    def _look(self, now: float, at: _Given) -> list[Result]:
         """Take what it printed, and see whether it is still within its memory."""
         self._next_look = now + (SHORTEST if self._drain() else TICK)
         limit = self._memory_limit
-        if limit is None or not self._given:
+        if limit is None:
             return []
         size = held(self._process.pid or 0)
         if size <= limit:
@@ -229,7 +242,7 @@ class Worker:
         self._drain()
         text = f"stopped with {shown(size)} in memory, over the limit of {shown(limit)}"
         text = f"{text}; --memory-limit raises it{self._words()}"
-        return [self._result(Verdict.CRASHED, text)]
+        return [self._blame(at, Verdict.CRASHED, text)]
 
     def _words(self) -> str:
         output = self._tail.rpartition(MARK)[2]
@@ -241,23 +254,32 @@ class Worker:
         code = self._process.exitcode
         self.kill()
         self._drain()
-        return self._result(Verdict.CRASHED, death_message(code) + self._words())
+        return self._blame(self._at(), Verdict.CRASHED, death_message(code) + self._words())
 
-    def _decode(self, message: bytes) -> Result:
-        try:
-            answer: Answer = pickle.loads(message)  # noqa: S301  (from our own worker)
-        except Exception as error:
-            text = f"the result cannot be read: {type(error).__name__}: {error}"
-            return self._result(Verdict.ERROR, text)
+    def _decode(self, message: bytes) -> list[Result]:
+        answer: Answer = pickle.loads(message)  # noqa: S301  (from our own worker)
         if self._held_first is None:
             self._held_first = answer.held
             self.facts = answer.facts
-        seconds = answer.result.seconds if len(message) < LARGE else AT_HAND
-        self._pace = (self._pace + seconds) / 2
         self.worn |= answer.unclean or answer.held > self._held_first + GROWTH
-        return dataclasses.replace(answer.result, case=self._given.popleft().case)
+        results = [_read(item, self._given.popleft().case) for item in answer.results]
+        for result in results:
+            self._pace = (self._pace + result.seconds) / 2
+        if len(message) > LARGE * len(results):
+            self._pace = AT_HAND
+        return results
 
-    def _result(self, verdict: Verdict, message: str) -> Result:
-        case = self._given.popleft().case
+    def _blame(self, given: _Given, verdict: Verdict, message: str) -> Result:
+        """What happened to the worker happened to this case."""
+        self._given.remove(given)
         seconds = time.monotonic() - self._begun
-        return Result(case.id, verdict, message=message, seconds=seconds, case=case)
+        return Result(given.case.id, verdict, message=message, seconds=seconds, case=given.case)
+
+
+def _read(message: bytes, case: Case) -> Result:
+    try:
+        result: Result = pickle.loads(message)  # noqa: S301  (from our own worker)
+    except Exception as error:
+        text = f"the result cannot be read: {type(error).__name__}: {error}"
+        return Result(case.id, Verdict.ERROR, message=text, case=case)
+    return dataclasses.replace(result, case=case)

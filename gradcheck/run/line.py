@@ -7,17 +7,20 @@ case. So the cases behind one that turns out to be slow can be taken back, and g
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pickle
 import select
 import struct
+import sys
+import termios
 from collections import deque
 from typing import TYPE_CHECKING
 
 from gradcheck.run import lean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext
 
@@ -42,8 +45,11 @@ class WorkerEnd:
         self._connection = connection
         self._tickets = tickets
 
-    def cases(self) -> Iterator[Case]:
-        """Each case that is given, when its turn comes; ends when the parent is gone."""
+    def cases(self, idle: Callable[[], None]) -> Iterator[Case]:
+        """Each case that is given, when its turn comes; ends when the parent is gone.
+
+        `idle` is called when there is nothing to do for the moment.
+        """
         descriptor = self._tickets.fileno()
         # Not a blocking read: the flag belongs to the pipe, and the parent must never block on it.
         waiting = select.poll()
@@ -53,6 +59,7 @@ class WorkerEnd:
             try:
                 data = os.read(descriptor, _TICKET.size)
             except BlockingIOError:
+                idle()
                 waiting.poll()
                 continue
             if not data:
@@ -104,6 +111,11 @@ class ParentEnd:
         self._next += len(cases)
         self._issue(tickets)
         return list(tickets)
+
+    def untaken(self) -> int:
+        """How many of the cases, from the last on, the worker has not begun."""
+        size = fcntl.ioctl(self._tickets.fileno(), termios.FIONREAD, b"\0" * 4)
+        return int.from_bytes(size, sys.byteorder) // _TICKET.size
 
     def take_back(self, keep: int) -> set[int]:
         """The tickets that the worker has not taken yet; those are no longer its own.

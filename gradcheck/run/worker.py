@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import faulthandler
+import io
 import os
-import pickle
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from multiprocessing import process
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.model import Case, Result, Verdict
-from gradcheck.run.environment import tensorflow_facts
-from gradcheck.run.memory import held_alone
+from gradcheck.run.courier import Courier
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -41,19 +40,6 @@ class Job:
     root: str
 
 
-class Answer(NamedTuple):
-    """What a worker sends back for a case."""
-
-    result: Result
-    """Without its case, which the parent has."""
-    held: int
-    """Bytes of memory that the worker holds now."""
-    unclean: bool
-    """Whether the case left something running that could disturb the next one."""
-    facts: Mapping[str, str]
-    """What TensorFlow says about the machine; with the first answer of a worker."""
-
-
 def check_with_tensorflow(case: Case, *, allow: Collection[str], root: str) -> Result:
     """The real check. Imported here, so that only a worker ever loads TensorFlow."""
     from gradcheck.checker import check_case
@@ -68,20 +54,18 @@ def work(job: Job, line: WorkerEnd, output: Connection) -> None:
     # machine, and sums that are split among threads would differ with the number of them.
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
     os.environ.setdefault("TF_NUM_INTEROP_THREADS", "1")
-    told = False
-    threads = threading.active_count()
-    for case in line.cases():
+    courier = Courier(line.answer)
+    for case in line.cases(courier.flush):
         _mark()
-        made = _check(job, case)
-        result = Result(made.id, made.verdict, made.comparisons, made.message, made.seconds)
-        unclean = threading.active_count() > threads or _has_children()
-        facts = {} if told else tensorflow_facts()
-        told = True
-        _flush()
-        line.answer(_encode(Answer(result, held_alone(os.getpid()), unclean, facts)))
-        if unclean:
-            # The next case gets a worker of its own. Not `sys.exit`: that waits for threads.
+        result = _check(job, case)
+        if courier.copied:
             os._exit(0)
+        courier.add(result)
+        if courier.unclean:
+            break
+    courier.flush()
+    # The next case gets a worker of its own. Not `sys.exit`: that waits for threads.
+    os._exit(0)
 
 
 def _settle(output: Connection) -> None:
@@ -96,8 +80,7 @@ def _settle(output: Connection) -> None:
     os.close(nowhere)
     output.close()
     # Unbuffered, or a crash would take the last words with it.
-    sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115  (open for life)
-    sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115  (open for life)
+    sys.stdout, sys.stderr = _unbuffered(1), _unbuffered(2)
     faulthandler.enable(file=2, all_threads=False)
     # Compiled files know their source by second and size: of two saves in a second, the first.
     sys.dont_write_bytecode = True
@@ -105,6 +88,11 @@ def _settle(output: Connection) -> None:
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _unbuffered(descriptor: int) -> io.TextIOWrapper:
+    raw = io.FileIO(descriptor, "w", closefd=False)
+    return io.TextIOWrapper(raw, "utf-8", "replace", write_through=True)
 
 
 def _end_with_parent() -> None:
@@ -129,30 +117,6 @@ def _check(job: Job, case: Case) -> Result:
     return Result(case.id, Verdict.ERROR, message=message, seconds=time.perf_counter() - start)
 
 
-def _has_children() -> bool:
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return False
-    return True
-
-
 def _mark() -> None:
     with contextlib.suppress(OSError):  # a case may have closed its output
         os.write(1, MARK)
-
-
-def _flush() -> None:
-    """Let everything that the case printed be on its way before its result is."""
-    with contextlib.suppress(Exception):  # a case may have put anything in their place
-        sys.stdout.flush()
-        sys.stderr.flush()
-
-
-def _encode(answer: Answer) -> bytes:
-    try:
-        return pickle.dumps(answer)
-    except Exception as error:
-        message = f"the result could not be sent back: {type(error).__name__}: {error}"
-        result = Result(answer.result.id, Verdict.ERROR, message=message)
-        return pickle.dumps(answer._replace(result=result))
