@@ -6,12 +6,17 @@ import contextlib
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradcheck.cli import options
 from gradcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+    from gradcheck.model import Case, Result
 
 LONGEST = 86_400.0
 """The longest time limit of a case, in seconds: a day."""
@@ -201,7 +206,7 @@ def command(
     plan = Plan(cases=cases, problems=loaded.problems, environment=environment, shard=which)
     with contextlib.ExitStack() as stack:
         limits |= {"allow": allowed, "root": str(settings.root), "maxfail": maxfail, "facts": facts}
-        runner = partial(run, **limits)
+        runner = partial(_run_here, run, **limits)
         if scheduler is not None:
             from gradcheck.run import Cluster
 
@@ -223,6 +228,16 @@ def command(
     if not cases and not loaded.problems:
         click.echo(options.nothing_selected(expression, len(loaded.cases), shard), err=True)
     return exit_code(summary)
+
+
+def _run_here(
+    run: Callable[..., Iterator[Result]], cases: Sequence[Case], **limits: Any
+) -> Generator[Result, None, None]:
+    """The results; the process that holds TensorFlow then ends while the reports are written."""
+    from gradcheck.run import dismiss
+
+    yield from run(cases, **limits)
+    dismiss()
 
 
 def _given(seed: int | None, allow: tuple[str, ...]) -> dict[str, str]:

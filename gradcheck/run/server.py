@@ -90,16 +90,22 @@ def starting() -> Iterator[None]:
             settings["daemon"] = daemon
 
 
-def shut_down() -> None:
-    """End the fork server, even while it still loads. Workers must have ended before."""
-    atexit.unregister(shut_down)
+def dismiss() -> None:
+    """Let the fork server end while this process does other things; `shut_down` waits for it."""
     _State.preload = None
     # The standard library starts the server but offers no public way to end it: it leaves when
     # this process does, which while TensorFlow loads would be seconds later.
     server: Any = forkserver._forkserver
-    if server._forkserver_pid is None:
-        return
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(server._forkserver_pid, signal.SIGKILL)
-    with contextlib.suppress(ChildProcessError):
-        server._stop()
+    if server._forkserver_pid is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(server._forkserver_pid, signal.SIGKILL)
+
+
+def shut_down() -> None:
+    """End the fork server, even while it still loads. Workers must have ended before."""
+    atexit.unregister(shut_down)
+    dismiss()
+    server: Any = forkserver._forkserver
+    if server._forkserver_pid is not None:
+        with contextlib.suppress(ChildProcessError):
+            server._stop()

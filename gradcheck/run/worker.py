@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import faulthandler
+import functools
 import io
 import os
 import signal
@@ -41,10 +42,16 @@ class Job:
 
 
 def check_with_tensorflow(case: Case, *, allow: Collection[str], root: str) -> Result:
-    """The real check. Imported here, so that only a worker ever loads TensorFlow."""
+    """The real check."""
+    return _real_check()(case, allow=allow, root=root)
+
+
+@functools.cache
+def _real_check() -> Check:
+    """Imported here, so that only a worker ever loads TensorFlow."""
     from gradcheck.checker import check_case
 
-    return check_case(case, allow=allow, root=root)
+    return check_case
 
 
 def work(job: Job, line: WorkerEnd, output: Connection) -> None:
