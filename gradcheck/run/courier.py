@@ -56,7 +56,9 @@ class Courier:
         """Take a result; it is sent soon, or when `flush` is called."""
         with self._lock:
             self._results.append(result)
-        self._more.set()
+            first = len(self._results) == 1
+        if first:
+            self._more.set()
         if threading.active_count() > self._threads:
             self.unclean = True
 

@@ -40,8 +40,9 @@ AT_HAND = 4 * TICK
 
 A case that takes longer comes alone."""
 
-LARGE = 16_384
-"""Bytes: a worker that sends larger answers is not left alone, or it would wait for its parent."""
+LARGE = 65_536
+"""Bytes of cases that a worker has at hand, and of results that it gathers: what is on the line
+must find room there, or one side would wait for the other."""
 
 SHORTEST = 0.005
 """Seconds between two looks at what a worker has done."""
@@ -109,7 +110,16 @@ class Worker:
     @property
     def room(self) -> int:
         """How many more cases it should have at hand."""
-        return max(1, min(MOST, int(AT_HAND / max(self._pace, 1e-4)))) - len(self._given)
+        if self._slow:
+            return 0
+        by_time = AT_HAND / max(self._pace, 1e-4)
+        by_size = LARGE / max(self._line.weight, 1.0)
+        return max(1, int(min(MOST, by_time, by_size))) - len(self._given)
+
+    @property
+    def _slow(self) -> bool:
+        """Whether it has been at its case for long."""
+        return bool(self._given) and time.monotonic() >= self._begun + AT_HAND
 
     @property
     def deadline(self) -> float:
@@ -124,18 +134,20 @@ class Worker:
         return [self._line.connection, self._process.sentinel]
 
     def give(self, cases: Sequence[tuple[Case, float]]) -> bool:
-        """Hand over cases with their time limits; False if the worker is not there to take them.
+        """Hand over cases with their time limits; False if the worker cannot take them.
 
         Raises UnsendableError, and gives none, if one of them cannot be sent.
         """
         if not self._process.is_alive():
             return False
+        idle = not self._given
         try:
-            tickets = self._line.give([case for case, _ in cases])
+            tickets = self._line.give([case for case, _ in cases], None if idle else LARGE)
         except OSError:
             return False
+        if not tickets:
+            return False
         now = time.monotonic()
-        idle = not self._given
         for (case, limit), ticket in zip(cases, tickets, strict=True):
             self._given.append(_Given(case, limit, ticket))
         if idle:
@@ -146,8 +158,7 @@ class Worker:
 
     def take_back(self) -> list[Case]:
         """The cases behind one that takes long: others may be sooner at them."""
-        slow = time.monotonic() >= self._begun + AT_HAND
-        if self._current is None or len(self._given) < 2 or not slow:
+        if self._current is None or len(self._given) < 2 or not self._slow:
             return []
         tickets = self._line.take_back(keep=self._current.ticket)
         back = [given.case for given in self._given if given.ticket in tickets]
@@ -265,7 +276,7 @@ class Worker:
         results = [_read(item, self._given.popleft().case) for item in answer.results]
         for result in results:
             self._pace = (self._pace + result.seconds) / 2
-        if len(message) > LARGE * len(results):
+        if len(message) > LARGE:
             self._pace = AT_HAND
         return results
 

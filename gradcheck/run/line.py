@@ -91,14 +91,18 @@ class ParentEnd:
         os.set_blocking(self._tickets.fileno(), False)
         self.other_end = WorkerEnd(self._theirs, self._tickets)
         self._next = 0
+        self.weight = 0.0
+        """Bytes that each of the last cases took."""
         # As `Connection.poll` does it, which builds this anew each time.
         self._readable = select.poll()
         self._readable.register(self.connection.fileno(), select.POLLIN)
 
-    def give(self, cases: Sequence[Case]) -> list[int]:
-        """Hand over some cases, and say which tickets they have.
+    def give(self, cases: Sequence[Case], most: int | None = None) -> list[int]:
+        """Hand over some cases, and say which tickets they have; none if they are too large.
 
-        Raises UnsendableError for what cannot be sent, OSError where the worker is gone.
+        A worker that is at a case reads nothing: it may be given no more than `most` bytes, or
+        this would wait for it. Raises UnsendableError for what cannot be sent, OSError where the
+        worker is gone.
         """
         tickets = range(self._next, self._next + len(cases))
         try:
@@ -107,9 +111,13 @@ class ParentEnd:
             raise UnsendableError(
                 f"the case cannot be sent to a worker process: {type(error).__name__}: {error}"
             ) from error
-        self.connection.send_bytes(message)
+        self.weight = len(message) / len(cases)
+        if most is not None and len(message) > most:
+            return []
         self._next += len(cases)
+        # The tickets first: an idle worker then reads while this is sent, however large it is.
         self._issue(tickets)
+        self.connection.send_bytes(message)
         return list(tickets)
 
     def untaken(self) -> int:
