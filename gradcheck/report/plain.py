@@ -82,7 +82,8 @@ def result_line(result: Result, id_width: int) -> str:
         parts.append(f"({mark(result)})")
     parts += [_input(result, comparison) for comparison in result.comparisons]
     if not result.comparisons and result.message:
-        parts.append(_shortened(one_line(result.message)))
+        # What follows the first line is for the account of the failure.
+        parts.append(_shortened(one_line(result.message.partition("\n")[0])))
     parts.append(numbers.seconds(result.seconds).replace(" ", ""))
     return "  ".join(parts)
 

@@ -8,6 +8,7 @@ hangs. A result that dies with its worker is made again.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pickle
 import threading
@@ -88,10 +89,8 @@ class Courier:
 
 
 def _encode(result: Result) -> bytes:
-    # The parent has the case.
-    lone = Result(result.id, result.verdict, result.comparisons, result.message, result.seconds)
     try:
-        return pickle.dumps(lone)
+        return pickle.dumps(dataclasses.replace(result, case=None))  # the parent has the case
     except Exception as error:
         message = f"the result could not be sent back: {type(error).__name__}: {error}"
         return pickle.dumps(Result(result.id, Verdict.ERROR, message=message))

@@ -21,7 +21,7 @@ from gradcheck.run import server
 from gradcheck.run.lastwords import death_message, last_words
 from gradcheck.run.line import MOST, ParentEnd
 from gradcheck.run.memory import TICK, held, shown
-from gradcheck.run.worker import MARK, Job, work
+from gradcheck.run.worker import MARK, WHERE, Job, work
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -188,8 +188,9 @@ class Worker:
             if not self.worn:
                 results.append(self._death())
         elif now >= self._begun + at.limit:
+            self._ask_where()
             self.kill()
-            text = f"stopped after {at.limit:g} s, the time limit of the case"
+            text = f"stopped after {at.limit:g} s, the time limit of the case{self._words()}"
             results.append(self._blame(at, Verdict.TIMEOUT, text))
         elif now >= self._next_look:
             results += self._look(now, at)
@@ -239,6 +240,18 @@ class Worker:
             self._tail += chunk
             del self._tail[:-TAIL]
         return True
+
+    def _ask_where(self) -> None:
+        """Let it write down where it is; a moment must be enough."""
+        if self._process.pid is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._process.pid, WHERE)
+        for _ in range(10):
+            time.sleep(SHORTEST)
+            self._drain()
+            if b"most recent call first" in self._tail:
+                return
 
     def _look(self, now: float, at: _Given) -> list[Result]:
         """Take what it printed, and see whether it is still within its memory."""

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,7 @@ def warm_up(preload: Sequence[str] = PRELOAD) -> None:
             shut_down()
             forkserver.set_forkserver_preload(list(wanted))
             atexit.register(shut_down)
-        with _without_current_folder():
+        with _without_current_folder(), _deaf():
             forkserver.ensure_running()
         _State.preload = wanted
 
@@ -50,6 +50,22 @@ def context(preload: Sequence[str] = PRELOAD) -> ForkServerContext:
     """The context whose processes fork from the server, which is started if need be."""
     warm_up(preload)
     return multiprocessing.get_context("forkserver")
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Start processes that Ctrl-C passes by, from their first moment on.
+
+    It reaches the whole process group, and a Python that is just starting would answer it with a
+    traceback. Stopping is the business of the command's own process.
+    """
+    # This one knows for itself, but lifts the block when it has been started.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MARK = b"\0\x1egradcheck\x1e\0"
 """Written to the output before each case, so that it is known whose words follow."""
 
+WHERE = signal.SIGUSR1
+"""Lets a worker write down where in Python it is, whatever it does."""
+
 Check = Callable[..., Result]
 """`check(case, allow=…, root=…)`: what is done with a case."""
 
@@ -80,6 +83,8 @@ def _settle(output: Connection) -> None:
     # A group of its own: what the case starts can be ended with it, and Ctrl-C passes it by.
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The fork server was started with it blocked; what a case starts should not find it so.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     nowhere = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nowhere, 0)
     os.dup2(output.fileno(), 1)
@@ -89,6 +94,7 @@ def _settle(output: Connection) -> None:
     # Unbuffered, or a crash would take the last words with it.
     sys.stdout, sys.stderr = _unbuffered(1), _unbuffered(2)
     faulthandler.enable(file=2, all_threads=False)
+    faulthandler.register(WHERE, file=2, all_threads=False)
     # Compiled files know their source by second and size: of two saves in a second, the first.
     sys.dont_write_bytecode = True
     # Where the machine runs out of memory, this process is to be ended and not the command.

@@ -165,6 +165,7 @@ def _orphan(detail: str) -> str:
 
 
 def _spin(detail: str) -> None:
+    print("round and round", end="")
     while True:
         pass
 

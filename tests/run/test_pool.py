@@ -232,9 +232,11 @@ def test_memory_of_what_a_case_starts_counts_too() -> None:
     assert "over the limit" in result.message
 
 
-def test_a_busy_loop_is_a_time_out() -> None:
+def test_a_busy_loop_is_a_time_out_that_says_where() -> None:
     results = run_fakes("spin", "pass", jobs=1, timeout=0.5)
     assert [r.verdict for r in results] == [Verdict.TIMEOUT, Verdict.PASS]
+    assert "round and round" in results[0].message
+    assert "in _spin" in results[0].message
 
 
 def test_an_endless_flood_is_a_time_out_and_does_not_hold_up_the_others() -> None:
