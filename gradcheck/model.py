@@ -6,12 +6,12 @@ what the spec said, a Result is what the check saw.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class Comparison:
     @property
     def elements(self) -> int:
         """How many elements the input has."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
 
     @property
     def worst_index(self) -> tuple[int, ...] | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,35 +20,40 @@ def fingerprint(case: Case, sources: str) -> str:
 
     Places do not count: a case that moves down its file is still the same.
     """
-    digest = hashlib.sha256()
-    for part in _parts(case):
-        digest.update(part)
+    parts: list[bytes] = []
+    _add(case, parts)
     if case.target.kind is TargetKind.FUNCTION:
-        digest.update(sources.encode())
-    return digest.hexdigest()[:32]
+        parts.append(sources.encode())
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:32]
 
 
-def _parts(value: Any) -> Iterator[bytes]:
+def _add(value: Any, parts: list[bytes]) -> None:
     """The value as bytes, each part closed by a zero byte so that no two values run together."""
+    kind = type(value)
     if isinstance(value, _PLAIN):
-        yield f"{type(value).__name__} {value!r}\0".encode()
-    elif isinstance(value, Location):
+        parts.append(f"{kind.__name__} {value!r}\0".encode())
+    elif kind is Location:
         return
-    elif dataclasses.is_dataclass(value):
-        yield type(value).__name__.encode() + b"\0"
-        for field in dataclasses.fields(value):
-            yield from _parts(getattr(value, field.name))
+    elif dataclasses.is_dataclass(kind):
+        parts.append(kind.__name__.encode() + b"\0")
+        for name in _fields(kind):
+            _add(getattr(value, name), parts)
     elif isinstance(value, np.ndarray):
-        yield f"{value.dtype} {value.shape}\0".encode()
-        yield np.ascontiguousarray(value).tobytes()
+        parts.append(f"{value.dtype} {value.shape}\0".encode())
+        parts.append(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, Mapping):
-        yield f"{{{len(value)}\0".encode()
+        parts.append(f"{{{len(value)}\0".encode())
         for key in sorted(value, key=repr):
-            yield from _parts(key)
-            yield from _parts(value[key])
+            _add(key, parts)
+            _add(value[key], parts)
     elif isinstance(value, Sequence):
-        yield f"[{len(value)}\0".encode()
+        parts.append(f"[{len(value)}\0".encode())
         for item in value:
-            yield from _parts(item)
+            _add(item, parts)
     else:
-        yield f"{type(value).__name__} {value!r}\0".encode()
+        parts.append(f"{kind.__name__} {value!r}\0".encode())
+
+
+@functools.cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))

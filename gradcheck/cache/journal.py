@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
 
 class BusyError(OSError):
     """Another run writes this journal."""
@@ -97,7 +99,7 @@ class Journal:
         os.close(self._descriptor)
 
     def _line(self, data: Mapping[str, Any]) -> None:
-        rest = memoryview(json.dumps(data, separators=(",", ":")).encode() + b"\n")
+        rest = memoryview(_ENCODER.encode(data).encode() + b"\n")
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
 

@@ -1,5 +1,24 @@
 """The command line: one thin file per command."""
 
-from gradcheck.cli.app import main
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["main"]
+
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    # Imported in here: Ctrl-C while this loads is no reason for a traceback either.
+    try:
+        from gradcheck.cli.app import main as run
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return INTERRUPTED
+    return run(argv)

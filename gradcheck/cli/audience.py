@@ -44,7 +44,12 @@ class Audience:
     """
 
     def __init__(
-        self, destinations: Sequence[Destination], *, verbose: bool, durations: int | None
+        self,
+        destinations: Sequence[Destination],
+        *,
+        verbose: bool,
+        durations: int | None,
+        header: bool = True,
     ) -> None:
         self._seats: list[_Seat] = []
         self._lost: list[str] = []
@@ -55,7 +60,7 @@ class Audience:
                     undo.callback(file.discard)
                 stream = sys.stdout if file is None else file.stream
                 reporter = make_reporter(
-                    destination.format, stream, verbose=verbose, durations=durations
+                    destination.format, stream, verbose=verbose, durations=durations, header=header
                 )
                 self._seats.append(_Seat(reporter, file, str(destination.path or "the screen")))
             undo.pop_all()

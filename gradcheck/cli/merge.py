@@ -7,28 +7,15 @@ from pathlib import Path
 
 import click
 
+from gradcheck.cli import options
 from gradcheck.errors import UsageError
-from gradcheck.report import FORMATS
 
 
 @click.command(name="merge")
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True)
-@click.option(
-    "--format",
-    "formats",
-    multiple=True,
-    type=click.Choice(list(FORMATS)),
-    help="How to report; may be repeated. Default: json.",
-)
-@click.option(
-    "--output",
-    "outputs",
-    metavar="FILE",
-    multiple=True,
-    help="Write a report to a file; may be repeated. The files belong to the last "
-    "formats given, in their order; the format left over goes to the screen.",
-)
-@click.option("--junitxml", metavar="FILE", help="Short for --format junit --output FILE.")
+@options.formats("json")
+@options.outputs
+@options.junitxml
 def command(
     reports: tuple[str, ...],
     formats: tuple[str, ...],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradcheck.cli import options
 from gradcheck.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -34,33 +35,16 @@ def _percentage(
 
 
 @click.command(name="power")
-@click.argument("paths", metavar="[PATH]...", nargs=-1)
-@click.option(
-    "-k",
-    "expression",
-    metavar="EXPR",
-    default="",
-    help="Take the cases whose id or tags match: parts of names with and, or, not and parentheses.",
-)
+@options.paths
+@options.select
 @click.option(
     "--format",
     "format_",
     type=click.Choice(["table", "plain", "json"]),
     help="How to report. Default: table on a terminal, else plain.",
 )
-@click.option(
-    "--allow",
-    metavar="PACKAGE",
-    multiple=True,
-    help="Let specs call functions of this Python package; may be repeated.",
-)
-@click.option(
-    "-j",
-    "--jobs",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="How many worker processes. Default: one per processor.",
-)
+@options.allow
+@options.jobs
 @click.option(
     "--min-score",
     metavar="PERCENT",
@@ -97,10 +81,9 @@ def command(
     The exit code is 0 when all was measured, 1 below --min-score, 2 for a bad spec (its other cases
     are still measured) or wrong usage, 5 when nothing was selected, 130 after Ctrl-C.
     """  # noqa: D301  (click reads the \b)
-    from gradcheck.cli.run import default_paths
     from gradcheck.run import warm_up
 
-    paths = paths or default_paths()
+    paths = paths or options.default_paths()
     # TensorFlow loads in another process while this one imports the rest and reads the specs.
     warm_up()
 
@@ -114,9 +97,7 @@ def command(
     loaded = load(paths, allow=allowed)
     cases = [replace(case, timeout=None) for case in loaded.cases if selected(case)]
     if not cases and not loaded.problems:
-        reason = f"-k {expression!r} matches none of the {len(loaded.cases)} cases"
-        text = f"nothing selected: {reason}" if loaded.cases else "there are no cases"
-        click.echo(text, err=True)
+        click.echo(options.nothing_selected(expression, len(loaded.cases)), err=True)
         return ExitCode.NOTHING_SELECTED
 
     from gradcheck.report import power
@@ -141,7 +122,7 @@ def command(
 
 
 def _measure(
-    cases: Sequence[Case], console: Console | None, **options: Any
+    cases: Sequence[Case], console: Console | None, **settings: Any
 ) -> tuple[list[Result], bool]:
     """The results in the order of the cases, and whether Ctrl-C came before the last."""
     from gradcheck.checker.power import measure_power
@@ -158,7 +139,7 @@ def _measure(
             live.start()
             stack.callback(live.stop)
         try:
-            stream = run(cases, timeout=TIMEOUT, check=measure_power, **options)
+            stream = run(cases, timeout=TIMEOUT, check=measure_power, **settings)
             with contextlib.closing(stream):
                 for result in stream:
                     results[result.id] = result

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradcheck.cli import options
 from gradcheck.errors import UsageError
-from gradcheck.report import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+    from gradcheck.model import Case, Result
 
 LONGEST = 86_400.0
 """The longest time limit of a case, in seconds: a day."""
@@ -29,14 +33,8 @@ def _time_limit(context: click.Context, parameter: click.Parameter, value: float
 
 
 @click.command(name="run")
-@click.argument("paths", metavar="[PATH]...", nargs=-1)
-@click.option(
-    "-k",
-    "expression",
-    metavar="EXPR",
-    default="",
-    help="Run the cases whose id or tags match: parts of names with and, or, not and parentheses.",
-)
+@options.paths
+@options.select
 @click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
 @click.option("--maxfail", metavar="N", type=click.IntRange(min=1), help="Stop after N failures.")
 @click.option(
@@ -52,36 +50,11 @@ def _time_limit(context: click.Context, parameter: click.Parameter, value: float
     type=click.IntRange(min=0),
     help="List the N slowest cases; 0 lists all.",
 )
-@click.option(
-    "--format",
-    "formats",
-    multiple=True,
-    type=click.Choice(list(FORMATS)),
-    help="How to report; may be repeated. Default: table on a terminal, else plain.",
-)
-@click.option(
-    "--output",
-    "outputs",
-    metavar="FILE",
-    multiple=True,
-    help="Write a report to a file; may be repeated. The files belong to the last "
-    "formats given, in their order; the format left over goes to the screen.",
-)
-@click.option("--junitxml", metavar="FILE", help="Short for --format junit --output FILE.")
-@click.option(
-    "--allow",
-    metavar="PACKAGE",
-    multiple=True,
-    help="Let specs call functions of this Python package; may be repeated. "
-    "`allow` under [tool.gradcheck] in pyproject.toml does the same.",
-)
-@click.option(
-    "-j",
-    "--jobs",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="How many worker processes. Default: one per processor.",
-)
+@options.formats("table on a terminal, else plain")
+@options.outputs
+@options.junitxml
+@options.allow
+@options.jobs
 @click.option(
     "--timeout",
     metavar="SECONDS",
@@ -171,7 +144,7 @@ def command(
 
     default = "table" if sys.stdout.isatty() else "plain"
     destinations = pair(formats, outputs, junitxml, default)
-    paths = paths or default_paths()
+    paths = paths or options.default_paths()
     part = None if shard is None else parse_shard(shard)
     limit = None if memory_limit is None else parse_size(memory_limit)
     if watching:
@@ -233,7 +206,7 @@ def command(
     plan = Plan(cases=cases, problems=loaded.problems, environment=environment, shard=which)
     with contextlib.ExitStack() as stack:
         limits |= {"allow": allowed, "root": str(settings.root), "maxfail": maxfail, "facts": facts}
-        runner = partial(run, **limits)
+        runner = partial(_run_here, run, **limits)
         if scheduler is not None:
             from gradcheck.run import Cluster
 
@@ -253,29 +226,21 @@ def command(
             failed_first=failed_first,
         )
     if not cases and not loaded.problems:
-        click.echo(_nothing(expression, len(loaded.cases), shard), err=True)
+        click.echo(options.nothing_selected(expression, len(loaded.cases), shard), err=True)
     return exit_code(summary)
+
+
+def _run_here(
+    run: Callable[..., Iterator[Result]], cases: Sequence[Case], **limits: Any
+) -> Generator[Result, None, None]:
+    """The results; the process that holds TensorFlow then ends while the reports are written."""
+    from gradcheck.run import dismiss
+
+    yield from run(cases, **limits)
+    dismiss()
 
 
 def _given(seed: int | None, allow: tuple[str, ...]) -> dict[str, str]:
     """What a command that replays a case must say again."""
     given = {} if seed is None else {"seed": str(seed)}
     return given | ({"allow": " ".join(allow)} if allow else {})
-
-
-def default_paths() -> tuple[str, ...]:
-    """What is meant when no path is given."""
-    if os.path.isdir("specs"):  # noqa: PTH112  (the name is shown as it is)
-        return ("specs",)
-    raise UsageError(
-        "no PATH given, and there is no folder specs/ here: "
-        "name a spec file or a folder of them, as in `gradcheck run tests/specs`"
-    )
-
-
-def _nothing(expression: str, available: int, shard: str | None) -> str:
-    if not available:
-        return "nothing to run: there are no cases"
-    if shard is not None:
-        return f"nothing selected: shard {shard} is empty"
-    return f"nothing selected: -k {expression!r} matches none of the {available} cases"

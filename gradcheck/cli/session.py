@@ -78,8 +78,8 @@ def execute(
     from gradcheck.cli.audience import Audience
     from gradcheck.run import summarise
 
-    versions = {**environment}
-    versions.pop("seed", None)  # every case has its own
+    # Neither the seed, since every case has its own, nor what workers said in an earlier run.
+    versions = {k: v for k, v in environment.items() if k != "seed" and k not in facts}
     results: list[Result] = []
     interrupted = False
     lost: GradcheckError | None = None

@@ -6,17 +6,13 @@ from pathlib import Path
 
 import click
 
+from gradcheck.cli import options
 from gradcheck.errors import ExitCode
 
 
 @click.command(name="validate")
-@click.argument("paths", metavar="[PATH]...", nargs=-1)
-@click.option(
-    "--allow",
-    metavar="PACKAGE",
-    multiple=True,
-    help="Let specs call functions of this Python package; may be repeated.",
-)
+@options.paths
+@options.allow
 def command(paths: tuple[str, ...], allow: tuple[str, ...]) -> int:
     """Find what is wrong in specs, without running them.
 
@@ -29,12 +25,11 @@ def command(paths: tuple[str, ...], allow: tuple[str, ...]) -> int:
 
     The exit code is 0 when the specs are right and 2 when they are not.
     """  # noqa: D301  (click reads the \b)
-    from gradcheck.cli.run import default_paths
     from gradcheck.spec import load
     from gradcheck.spec.settings import read_settings
 
     settings = read_settings(Path.cwd())
-    loaded = load(paths or default_paths(), allow=(*settings.allow, *allow))
+    loaded = load(paths or options.default_paths(), allow=(*settings.allow, *allow))
     for problem in loaded.problems:
         click.echo(f"{problem}\n")
     files = {case.path for case in loaded.cases}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from gradcheck.cache.sources import source_files, sources_stamp, stamp
 from gradcheck.cli.session import execute, note
 from gradcheck.errors import ExitCode
 from gradcheck.model import Plan, Verdict
+from gradcheck.report.numbers import count
 from gradcheck.run import Pool
 from gradcheck.spec import load
 from gradcheck.spec.discover import SpecFile, discover
@@ -43,7 +45,7 @@ class Specs:
         self._root = root
         self._seed = seed
         self._read: dict[str, tuple[object, Loaded]] = {}
-        self._seen: object = None
+        self._seen: dict[str, object] = {}
         self._looked = 0.0
         self.sources = ""
         self.count = 0
@@ -74,24 +76,28 @@ class Specs:
         self._looked = now
         return self._stamps() != self._seen
 
-    def wait(self) -> None:
-        """Come back when a file has been saved, and its editor is done with it."""
+    def wait(self) -> list[str]:
+        """Come back when a file has been saved, and its editor is done with it; which files."""
+        old = self._seen
         while not self.changed():
             time.sleep(PAUSE)
         # Many editors write in steps: the old file away, the new one in its place.
         before = None
         while before != (before := self._stamps()):
             time.sleep(PAUSE / 4)
+        paths = sorted({*old, *before})
+        return [path for path in paths if old.get(path) != before.get(path)]
 
     def _load(self, file: SpecFile) -> Loaded:
         wanted = [f"{file.path}::{name}" for name in file.selected] or [file.path]
         return load(wanted, allow=self._allow, seed=self._seed)
 
-    def _stamps(self) -> object:
+    def _stamps(self) -> dict[str, object]:
         files, problems = discover(self._paths)
         paths = [Path(file.path) for file in files] + source_files(self._allow, self._root)
         self.count = len(paths)
-        return [(str(path), stamp(path)) for path in paths], [str(p) for p in problems]
+        stamps: dict[str, object] = {str(path): stamp(path) for path in paths}
+        return stamps | {problem.location.path: str(problem) for problem in problems}
 
 
 def watch(
@@ -124,7 +130,7 @@ def watch(
                     destinations,
                     Keeper(root, allow=allow, warn=note),
                     partial(_run, pool, specs, seen, prints, maxfail),
-                    report=report,
+                    report=report | {"header": sources is None},
                     environment=environment,
                     facts=facts,
                     append=sources is not None,
@@ -133,9 +139,28 @@ def watch(
                     return ExitCode.INTERRUPTED
             sources = specs.sources
             failing = sum(not seen[name].expected for name in cases if name in seen)
-            files = f"{specs.count} file{'' if specs.count == 1 else 's'}"
-            click.echo(f"\nwatching {files}: {failing} of {len(cases)} cases not as expected\n")
-            specs.wait()
+            click.echo(f"\nwatching {_state(specs.count, len(cases), failing, len(problems))}\n")
+            saved = specs.wait()
+            what = _name(saved[0]) if len(saved) == 1 else count(len(saved), "file")
+            click.echo(f"{what} changed")
+
+
+def _name(path: str) -> str:
+    """As the user would write it."""
+    with contextlib.suppress(ValueError):
+        return str(Path(path).relative_to(Path.cwd()))
+    return path
+
+
+def _state(files: int, cases: int, failing: int, problems: int) -> str:
+    """How things stand, in half a sentence."""
+    if failing:
+        state = f"{failing} of {count(cases, 'case')} not as expected"
+    else:
+        state = f"{count(cases, 'case')}, all as expected" if cases else "no cases"
+    if problems:
+        state += f", {count(problems, 'spec problem')}"
+    return f"{count(files, 'file')}: {state}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,11 +38,12 @@ def make_reporter(
     verbose: bool = False,
     durations: int | None = None,
     color: bool | None = None,
+    header: bool = True,
 ) -> Reporter:
     """The reporter of that format, writing to the stream.
 
     `durations` lists that many of the slowest cases, all of them for 0. `color` None leaves it to
-    the terminal and to NO_COLOR.
+    the terminal and to NO_COLOR. `header` False leaves out what it ran on, for who knows that.
     """
     if name not in FORMATS:
         nearest = difflib.get_close_matches(name, FORMATS, n=1)
@@ -52,4 +53,5 @@ def make_reporter(
     factory = cast(
         "Callable[[TextIO, Options], Reporter]", getattr(import_module(module), class_name)
     )
-    return factory(stream, Options(verbose=verbose, durations=durations, color=color))
+    options = Options(verbose=verbose, durations=durations, color=color, header=header)
+    return factory(stream, options)

@@ -186,6 +186,9 @@ def _nested(value: Any) -> Any:
 def _number(value: Scalar | None) -> float | str | dict[str, Any] | None:
     if value is None:
         return None
+    if isinstance(value, float):  # nearly always: the rest is a hundred times slower
+        number = float(value)
+        return number if math.isfinite(number) else str(number)
     if np.iscomplexobj(value):
         return {"re": _number(value.real), "im": _number(value.imag)}
     number = float(value.real)

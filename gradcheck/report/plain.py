@@ -33,13 +33,15 @@ class PlainReporter(Gatherer):
         super().__init__(stream, options)
         self._out = SafeStream(stream)
         self._id_width = 0
+        self._known: frozenset[str] = frozenset()
 
     def start(self, plan: Plan) -> None:
         """Say what the run is made of."""
         super().start(plan)
         longest = max((len(one_line(case.id)) for case in plan.cases), default=0)
         self._id_width = min(longest, _WIDEST_ID)
-        if plan.environment:
+        self._known = frozenset(plan.environment)
+        if plan.environment and self.options.header:
             self._write(environment_line(plan))
 
     def result(self, result: Result) -> None:
@@ -66,6 +68,10 @@ class PlainReporter(Gatherer):
         if slow:
             self._heading("slowest cases")
             self._write("\n".join(f"{numbers.seconds(r.seconds):>8}  {r.id}" for r in slow))
+        # The device and TensorFlow's flags: only a worker could tell.
+        facts = environment_line(outcome.plan, self._known)
+        if facts and self.options.header:
+            self._write(f"\non {facts}")
         self._write(f"\n{totals(outcome)}")
 
     def _heading(self, text: str) -> None:
@@ -82,7 +88,8 @@ def result_line(result: Result, id_width: int) -> str:
         parts.append(f"({mark(result)})")
     parts += [_input(result, comparison) for comparison in result.comparisons]
     if not result.comparisons and result.message:
-        parts.append(_shortened(one_line(result.message)))
+        # What follows the first line is for the account of the failure.
+        parts.append(_shortened(one_line(result.message.partition("\n")[0])))
     parts.append(numbers.seconds(result.seconds).replace(" ", ""))
     return "  ".join(parts)
 

@@ -31,6 +31,8 @@ class Options:
     """How many of the slowest cases to list; 0: all of them."""
     color: bool | None = None
     """None: as the terminal and NO_COLOR say."""
+    header: bool = True
+    """Whether to say what it ran on, where a person reads it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

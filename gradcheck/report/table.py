@@ -39,11 +39,13 @@ class TableReporter(Gatherer):
         super().__init__(stream, options)
         self._console = open_console(stream, options.color, width)
         self._bar: LiveBar | None = None
+        self._known: frozenset[str] = frozenset()
 
     def start(self, plan: Plan) -> None:
         """Say what the run is made of, and show the bar."""
         super().start(plan)
-        if plan.environment:
+        self._known = frozenset(plan.environment)
+        if plan.environment and self.options.header:
             self._console.print(text(environment_line(plan), "dim"))
         self._bar = LiveBar(self._console, len(plan.cases))
         self._bar.start()
@@ -85,6 +87,11 @@ class TableReporter(Gatherer):
         if slow:
             print_heading(console, "slowest cases", "dim")
             print_slowest(console, slow)
+        # The device and TensorFlow's flags: only a worker could tell.
+        facts = environment_line(outcome.plan, self._known)
+        if facts and self.options.header:
+            console.print()
+            console.print(text(f"on {facts}", "dim"))
         console.print()
         style = "bold green" if succeeded(outcome) else "bold red"
         console.print(text(totals(outcome), style), soft_wrap=True)

@@ -11,7 +11,7 @@ from gradcheck.report import numbers
 from gradcheck.report.details import mark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from gradcheck.model import Plan, Result
     from gradcheck.report.reporter import Outcome
@@ -100,6 +100,7 @@ def slowest(results: Iterable[Result], number: int | None) -> list[Result]:
     return ordered[: number or None]
 
 
-def environment_line(plan: Plan) -> str:
-    """The versions and flags of a run, in one line."""
-    return ", ".join(f"{key} {value}" for key, value in plan.environment.items())
+def environment_line(plan: Plan, known: Collection[str] = ()) -> str:
+    """The versions and flags of a run, in one line; without those that are known."""
+    told = {key: value for key, value in plan.environment.items() if key not in known}
+    return ", ".join(f"{key} {value}" for key, value in told.items())

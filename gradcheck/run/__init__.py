@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from gradcheck.run.memory import default_limit, parse_size
     from gradcheck.run.pool import Pool, cores, run
     from gradcheck.run.select import compile_selector
-    from gradcheck.run.server import shut_down, warm_up
+    from gradcheck.run.server import dismiss, shut_down, warm_up
     from gradcheck.run.shard import cut, parse_shard
     from gradcheck.run.summary import summarise
 
@@ -21,6 +21,7 @@ __all__ = [
     "cut",
     "default_limit",
     "describe",
+    "dismiss",
     "parse_shard",
     "parse_size",
     "run",
@@ -37,6 +38,7 @@ _HOMES = {
     "cut": "shard",
     "default_limit": "memory",
     "describe": "environment",
+    "dismiss": "server",
     "parse_shard": "shard",
     "parse_size": "memory",
     "run": "pool",

@@ -22,8 +22,11 @@ from gradcheck.run.worker import Check, check_with_tensorflow
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Mapping, MutableMapping, Sequence
 
+ANSWER = 5.0
+"""Seconds for the scheduler to answer; it may have been started just before."""
+
 PATIENCE = 20.0
-"""Seconds to wait for the cluster to answer, and for its first worker."""
+"""Seconds to wait for the first worker of the cluster."""
 
 RETRIES = 3
 """How often Dask runs a task again whose worker raised or was lost on the way."""
@@ -43,9 +46,10 @@ class Cluster:
             raise UsageError("--dask needs Dask: pip install 'gradcheck[dask]'") from error
         self._preload = tuple(preload)
         try:
-            self._client: Any = distributed.Client(address, timeout=PATIENCE)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"no Dask scheduler answers at {address}: {error}") from error
+            self._client: Any = distributed.Client(address, timeout=ANSWER)
+        except Exception as error:  # whatever else answers there may send anything
+            reason = str(error) or type(error).__name__
+            raise UsageError(f"no Dask scheduler answers at {address}: {reason}") from error
         try:
             self._client.wait_for_workers(1, timeout=PATIENCE)
             self._client.run(prepare, self._preload)
@@ -56,13 +60,19 @@ class Cluster:
                 f"`dask worker {address}`"
             ) from error
         except BaseException:
-            self._client.close()
+            self._leave()
             raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
+        """Leave the cluster as it was."""
+        with contextlib.suppress(Exception):
+            self._client.run(leave, on_error="ignore")
         self._client.close()
 
     def describe(self) -> dict[str, str]:

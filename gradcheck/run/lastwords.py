@@ -24,8 +24,8 @@ _MEANINGS = {
     signal.SIGBUS: "an access to memory that is not there",
 }
 
-# Python's own account of a crash begins with this; TensorFlow's comes before it.
-_FATAL = "Fatal Python error:"
+# Python's own account of where it is begins so; what TensorFlow has to say comes before it.
+_STACK = re.compile(r"(Fatal Python error:|Stack \(most recent call first\):)")
 
 # Lines that say nothing to whoever wrote the case; cuInit is TensorFlow looking for a GPU.
 _NOISE = re.compile(r"\s*(@\s+0x|\*\*\* |Extension modules:|Current thread )|.*\bcuInit\b")
@@ -53,10 +53,10 @@ def death_message(code: int | None) -> str:
 
 def last_words(output: str) -> list[str]:
     """The lines worth showing: the last ones printed, then where in Python it happened."""
-    printed, fatal, stack = output.partition(_FATAL)
+    printed, *stack = _STACK.split(output, maxsplit=1)
     lines = [line.rstrip()[:WIDTH] for line in printed.splitlines()]
     words = [line for line in lines if line.strip() and not _NOISE.match(line)][-LINES:]
-    if fatal:
-        frames = [line.strip() for line in stack.splitlines() if line.startswith("  File ")]
+    if stack:
+        frames = [line.strip() for line in stack[-1].splitlines() if line.startswith("  File ")]
         words += [frame for frame in frames if not _MACHINERY.search(frame)][:FRAMES]
     return words

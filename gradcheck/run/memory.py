@@ -30,24 +30,29 @@ _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 def held(pid: int) -> int:
     """The bytes that a process and its children hold; 0 where that cannot be known."""
     total = held_alone(pid)
-    with contextlib.suppress(OSError, ValueError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with contextlib.suppress(OSError):
-                total += sum(held(int(child)) for child in (task / "children").read_bytes().split())
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  (as below)
+            total += sum(held(int(child)) for child in _read(f"/proc/{pid}/task/{task}/children"))
     return total
 
 
 def held_alone(pid: int) -> int:
     """The bytes that a process holds, without its children."""
+    pages = _read(f"/proc/{pid}/statm")
+    return int(pages[1]) * _PAGE if pages else 0
+
+
+def _read(name: str) -> list[bytes]:
+    """The words of a file of /proc; none where it is gone."""
     try:
-        # Not by pathlib: a worker does this after every case.
-        file = os.open(f"/proc/{pid}/statm", os.O_RDONLY)
+        # Not by pathlib: this is done twenty times a second for every worker.
+        file = os.open(name, os.O_RDONLY)
     except OSError:
-        return 0
+        return []
     try:
-        return int(os.read(file, 128).split()[1]) * _PAGE
-    except (OSError, ValueError, IndexError):
-        return 0
+        return os.read(file, 4096).split()
+    except OSError:
+        return []
     finally:
         os.close(file)
 

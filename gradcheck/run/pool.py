@@ -6,7 +6,6 @@ a worker that dies in the middle of a message spoils nobody else's.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import time
 from collections import deque
@@ -15,15 +14,12 @@ from typing import TYPE_CHECKING, Self
 
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.run import server
-from gradcheck.run.handle import UnsendableError, Worker, WorkersUnavailableError
+from gradcheck.run.handle import Worker, WorkersUnavailableError
+from gradcheck.run.line import UnsendableError
 from gradcheck.run.worker import Check, Job, check_with_tensorflow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, MutableMapping, Sequence
-
-
-AHEAD = 4
-"""How many quick cases a worker has at hand: enough for a parent that does not get its turn."""
 
 ASK = 0.1
 """Seconds between two questions whether to go on."""
@@ -183,32 +179,36 @@ class Pool:
                 yield from self._collect(patience if stop is None else min(patience, ASK))
 
     def _hand_ahead(self) -> Iterator[Result]:
-        """Give workers at quick cases their next one, as long as there is enough for all."""
+        """Give workers at quick cases more of them, and leave enough for the others."""
         for worker in self._busy:
-            while (
-                worker.quick
-                and len(worker.cases) < AHEAD
-                and len(self._waiting) > AHEAD * self._size
-            ):
-                case = self._waiting.popleft()
-                try:
-                    if not worker.give(case, self._limit(case)):
-                        self._waiting.appendleft(case)
-                        break
-                except UnsendableError as error:
-                    yield Result(case.id, Verdict.ERROR, message=str(error), case=case)
+            # Half of a fair share: the less there is left, the more evenly it is dealt.
+            count = min(worker.room, len(self._waiting) // (2 * self._size))
+            if count > 0:
+                yield from self._hand(worker, [self._waiting.popleft() for _ in range(count)])
+
+    def _hand(self, worker: Worker, cases: Sequence[Case]) -> Iterator[Result]:
+        """Give the cases to the worker; a result for each of which that is impossible."""
+        try:
+            if not worker.give([(case, self._limit(case)) for case in cases]):
+                self._waiting.extendleft(reversed(cases))
+        except UnsendableError as error:
+            if len(cases) == 1:
+                yield _unsendable(cases[0], error)
+                return
+            for case in cases:
+                yield from self._hand(worker, [case])
 
     def _begin(self, case: Case) -> Result | None:
         """Give the case to a worker; a result only if that is impossible."""
         while True:
             worker = self._idle.pop() if self._idle else self._start()
             try:
-                if worker.give(case, self._limit(case)):
+                if worker.give([(case, self._limit(case))]):
                     self._busy.append(worker)
                     return None
             except UnsendableError as error:
                 self._idle.append(worker)
-                return Result(case.id, Verdict.ERROR, message=str(error), case=case)
+                return _unsendable(case, error)
             # It died while it had nothing to do: no case is to blame.
             worker.kill()
             worker.close()
@@ -232,18 +232,20 @@ class Pool:
         ready = wait([handle for worker in self._busy for handle in worker.handles], patience)
         done: list[Result] = []
         for worker in tuple(self._busy):
-            result = worker.poll(ready)
-            if result is None:
-                continue
-            done.append(dataclasses.replace(result, case=worker.release()))
+            done += worker.poll(ready)
             self._facts.update(worker.facts)
-            if worker.alive and not worker.worn:
-                if not worker.cases:
-                    self._busy.remove(worker)
-                    self._idle.append(worker)
-                continue
-            self._busy.remove(worker)
-            self._waiting.extendleft(reversed(worker.cases))
-            worker.kill()
-            worker.close()
+            if not worker.alive or worker.worn:
+                self._busy.remove(worker)
+                self._waiting.extendleft(reversed(worker.cases))
+                worker.kill()
+                worker.close()
+            elif not worker.cases:
+                self._busy.remove(worker)
+                self._idle.append(worker)
+            else:
+                self._waiting.extendleft(reversed(worker.take_back()))
         yield from done
+
+
+def _unsendable(case: Case, error: UnsendableError) -> Result:
+    return Result(case.id, Verdict.ERROR, message=str(error), case=case)

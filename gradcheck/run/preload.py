@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import signal
 
 QUIET = {
     # Information and warnings are about the machine, not about the case; errors stay.
@@ -40,7 +39,5 @@ def _load() -> None:
     gc.freeze()
 
 
-# Ctrl-C reaches the whole process group; stopping is the business of the command's own process.
-signal.signal(signal.SIGINT, signal.SIG_IGN)
 _silence()
 _load()

@@ -82,13 +82,17 @@ def check_remotely(order: Order, case: Case) -> tuple[Result | None, Mapping[str
         if order.token in _LEFT:
             site.pool.stop()
             _SITES.pop(key, None)
+            _rest()
     # The case stays where it came from.
     result = dataclasses.replace(found[0], case=None) if found else None
     return result, site.facts
 
 
-def leave(token: str) -> None:
-    """End the processes of a run, and the one that holds TensorFlow if nobody else needs it."""
+def leave(token: str = "") -> None:
+    """End the processes of a run, and the one that holds TensorFlow if nobody else needs it.
+
+    Without a run, only that one: a run that never began has prepared it all the same.
+    """
     _LEFT.add(token)
     for key, site in list(_SITES.items()):
         # A thread that is at work sees for itself that the run is over.
@@ -96,5 +100,9 @@ def leave(token: str) -> None:
             site.pool.stop()
             _SITES.pop(key, None)
             site.lock.release()
+    _rest()
+
+
+def _rest() -> None:
     if not _SITES:
         server.shut_down()

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,7 @@ def warm_up(preload: Sequence[str] = PRELOAD) -> None:
             shut_down()
             forkserver.set_forkserver_preload(list(wanted))
             atexit.register(shut_down)
-        with _without_current_folder():
+        with _without_current_folder(), _deaf():
             forkserver.ensure_running()
         _State.preload = wanted
 
@@ -50,6 +50,22 @@ def context(preload: Sequence[str] = PRELOAD) -> ForkServerContext:
     """The context whose processes fork from the server, which is started if need be."""
     warm_up(preload)
     return multiprocessing.get_context("forkserver")
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Start processes that Ctrl-C passes by, from their first moment on.
+
+    It reaches the whole process group, and a Python that is just starting would answer it with a
+    traceback. Stopping is the business of the command's own process.
+    """
+    # This one knows for itself, but lifts the block when it has been started.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
@@ -90,16 +106,22 @@ def starting() -> Iterator[None]:
             settings["daemon"] = daemon
 
 
-def shut_down() -> None:
-    """End the fork server, even while it still loads. Workers must have ended before."""
-    atexit.unregister(shut_down)
+def dismiss() -> None:
+    """Let the fork server end while this process does other things; `shut_down` waits for it."""
     _State.preload = None
     # The standard library starts the server but offers no public way to end it: it leaves when
     # this process does, which while TensorFlow loads would be seconds later.
     server: Any = forkserver._forkserver
-    if server._forkserver_pid is None:
-        return
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(server._forkserver_pid, signal.SIGKILL)
-    with contextlib.suppress(ChildProcessError):
-        server._stop()
+    if server._forkserver_pid is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(server._forkserver_pid, signal.SIGKILL)
+
+
+def shut_down() -> None:
+    """End the fork server, even while it still loads. Workers must have ended before."""
+    atexit.unregister(shut_down)
+    dismiss()
+    server: Any = forkserver._forkserver
+    if server._forkserver_pid is not None:
+        with contextlib.suppress(ChildProcessError):
+            server._stop()

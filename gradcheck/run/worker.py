@@ -5,26 +5,31 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import faulthandler
+import functools
+import io
 import os
-import pickle
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from multiprocessing import process
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.model import Case, Result, Verdict
-from gradcheck.run.environment import tensorflow_facts
-from gradcheck.run.memory import held_alone
+from gradcheck.run.courier import Courier
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+    from gradcheck.run.line import WorkerEnd
+
 MARK = b"\0\x1egradcheck\x1e\0"
 """Written to the output before each case, so that it is known whose words follow."""
+
+WHERE = signal.SIGUSR1
+"""Lets a worker write down where in Python it is, whatever it does."""
 
 Check = Callable[..., Result]
 """`check(case, allow=…, root=…)`: what is done with a case."""
@@ -39,51 +44,38 @@ class Job:
     root: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Answer:
-    """What a worker sends back for a case."""
-
-    result: Result
-    held: int
-    """Bytes of memory that the worker holds now."""
-    unclean: bool
-    """Whether the case left something running that could disturb the next one."""
-    facts: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """What TensorFlow says about the machine; with the first answer of a worker."""
-
-
 def check_with_tensorflow(case: Case, *, allow: Collection[str], root: str) -> Result:
-    """The real check. Imported here, so that only a worker ever loads TensorFlow."""
+    """The real check."""
+    return _real_check()(case, allow=allow, root=root)
+
+
+@functools.cache
+def _real_check() -> Check:
+    """Imported here, so that only a worker ever loads TensorFlow."""
     from gradcheck.checker import check_case
 
-    return check_case(case, allow=allow, root=root)
+    return check_case
 
 
-def work(job: Job, cases: Connection, output: Connection) -> None:
-    """The life of a worker; it ends when the other side closes the connection or is gone."""
+def work(job: Job, line: WorkerEnd, output: Connection) -> None:
+    """The life of a worker; it ends when the parent is gone, or a case left something running."""
     _settle(output)
     # TensorFlow reads these when its first op runs. One thread each: the workers share the
     # machine, and sums that are split among threads would differ with the number of them.
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
     os.environ.setdefault("TF_NUM_INTEROP_THREADS", "1")
-    answered = False
-    while True:
-        try:
-            case = pickle.loads(cases.recv_bytes())  # noqa: S301  (from our own parent process)
-        except EOFError:
-            return
-        threads = set(threading.enumerate())
-        with contextlib.suppress(OSError):
-            os.write(1, MARK)
+    courier = Courier(line.answer)
+    for case in line.cases(courier.flush):
+        _mark()
         result = _check(job, case)
-        answer = Answer(
-            result=dataclasses.replace(result, case=None),  # the parent has it already
-            held=held_alone(os.getpid()),
-            unclean=bool(set(threading.enumerate()) - threads) or _has_children(),
-            facts={} if answered else tensorflow_facts(),
-        )
-        cases.send_bytes(_encode(answer))
-        answered = True
+        if courier.copied:
+            os._exit(0)
+        courier.add(result)
+        if courier.unclean:
+            break
+    courier.flush()
+    # The next case gets a worker of its own. Not `sys.exit`: that waits for threads.
+    os._exit(0)
 
 
 def _settle(output: Connection) -> None:
@@ -91,6 +83,8 @@ def _settle(output: Connection) -> None:
     # A group of its own: what the case starts can be ended with it, and Ctrl-C passes it by.
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The fork server was started with it blocked; what a case starts should not find it so.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     nowhere = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nowhere, 0)
     os.dup2(output.fileno(), 1)
@@ -98,15 +92,20 @@ def _settle(output: Connection) -> None:
     os.close(nowhere)
     output.close()
     # Unbuffered, or a crash would take the last words with it.
-    sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115  (open for life)
-    sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115  (open for life)
+    sys.stdout, sys.stderr = _unbuffered(1), _unbuffered(2)
     faulthandler.enable(file=2, all_threads=False)
+    faulthandler.register(WHERE, file=2, all_threads=False)
     # Compiled files know their source by second and size: of two saves in a second, the first.
     sys.dont_write_bytecode = True
     # Where the machine runs out of memory, this process is to be ended and not the command.
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _unbuffered(descriptor: int) -> io.TextIOWrapper:
+    raw = io.FileIO(descriptor, "w", closefd=False)
+    return io.TextIOWrapper(raw, "utf-8", "replace", write_through=True)
 
 
 def _end_with_parent() -> None:
@@ -131,22 +130,6 @@ def _check(job: Job, case: Case) -> Result:
     return Result(case.id, Verdict.ERROR, message=message, seconds=time.perf_counter() - start)
 
 
-def _has_children() -> bool:
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return False
-    return True
-
-
-def _encode(answer: Answer) -> bytes:
-    try:
-        return pickle.dumps(answer)
-    except Exception as error:
-        message = f"the result could not be sent back: {type(error).__name__}: {error}"
-        result = Result(answer.result.id, Verdict.ERROR, message=message)
-        return pickle.dumps(dataclasses.replace(answer, result=result))
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
+def _mark() -> None:
+    with contextlib.suppress(OSError):  # a case may have closed its output
+        os.write(1, MARK)

@@ -77,8 +77,13 @@ class Watched:
         return read_until(self.process, "watching")
 
     def ran(self) -> list[str]:
-        lines = [line.split() for line in self.report().splitlines()]
-        return sorted(f"{w[1]} {w[0]}" for w in lines if len(w) > 1 and "::" in w[1])
+        return ran(self.report())
+
+
+def ran(report: str) -> list[str]:
+    """The results in a report."""
+    lines = [line.split() for line in report.splitlines()]
+    return sorted(f"{w[1]} {w[0]}" for w in lines if len(w) > 1 and "::" in w[1])
 
 
 @pytest.fixture
@@ -95,8 +100,15 @@ def test_what_changes_is_run_and_nothing_else(watched: Watched) -> None:
     assert "3 cases: 2 pass, 1 mismatch" in first
     assert "watching 3 files: 1 of 3 cases not as expected" in first
 
+    assert "gradcheck 0." in first
+
     watched.write("specs/a.yaml", "# moved down a line\n" + spec("pass-1", "pass-2"))
-    assert watched.ran() == ["specs/a.yaml::pass-2 PASS"]
+    second = watched.report()
+    assert second.splitlines()[1] == "specs/a.yaml changed"
+    assert ran(second) == ["specs/a.yaml::pass-2 PASS"]
+    assert "watching 3 files: 3 cases, all as expected" in second
+    assert "gradcheck 0." not in second  # once is enough
+    assert "note:" not in second
 
     watched.write("mine.py", "def f():\n    return 'kink'\n")
     assert watched.ran() == ["specs/b.yaml::own KINK"]
@@ -109,10 +121,19 @@ def test_what_changes_is_run_and_nothing_else(watched: Watched) -> None:
     watched.write("specs/c.yaml", "op: exq\ninputs: {x: 1.0}\n")
     told = watched.report()
     assert "did you mean" in told
-    assert "watching 4 files: 0 of 3 cases not as expected" in told
+    assert "watching 4 files: 3 cases, all as expected, 1 spec problem" in told
 
     (watched.folder / "specs/c.yaml").unlink()
-    assert "watching 3 files: 0 of 3 cases not as expected" in watched.report()
+    assert "watching 3 files: 3 cases, all as expected\n" in watched.report()
+
+    (watched.folder / "specs").rename(watched.folder / "away")
+    told = watched.report()
+    assert "no such file or folder" in told
+    assert "watching 1 file: no cases, 1 spec problem" in told
+    (watched.folder / "away").rename(watched.folder / "specs")
+    told = watched.report()
+    assert ran(told) == []  # they are as they were
+    assert "watching 3 files: 3 cases, all as expected\n" in told
 
     pids = processes_of(watched.process, 2)
     os.killpg(watched.process.pid, signal.SIGINT)

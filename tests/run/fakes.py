@@ -46,6 +46,12 @@ def perform(case: Case, *, allow: Collection[str], root: str) -> Result:
         parent = multiprocessing.parent_process()
         Path(root, f"{case.name}.by").write_text(str(parent and parent.pid))
         return Result(case.id, Verdict.PASS)
+    if action == "log":
+        # Who ran it, and how often: one line each time.
+        with Path(root, case.name).open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        time.sleep(float(detail.partition("-")[2] or 0))
+        return Result(case.id, Verdict.PASS)
     if action == "nothing":
         return None  # type: ignore[return-value]  # the fault that is planted
     if action == "mismatch":
@@ -88,6 +94,14 @@ def break_tensorflow(case: Case, *, allow: Collection[str], root: str) -> Result
         endless = tf.function(lambda x: tf.while_loop(lambda i: i > 0.0, lambda i: [i * 1.0], [x]))
         endless(tf.constant(1.0))
     return Result(case.id, Verdict.PASS, message=str(float(tf.reduce_sum(tf.ones([3])))))
+
+
+def _fork(detail: str) -> str:
+    """Two processes return from here, of which only one is the worker."""
+    child = os.fork()
+    if child and detail == "reaped":
+        os.waitpid(child, 0)
+    return ""
 
 
 def _brood(root: str) -> None:
@@ -151,6 +165,7 @@ def _orphan(detail: str) -> str:
 
 
 def _spin(detail: str) -> None:
+    print("round and round", end="")
     while True:
         pass
 
@@ -183,7 +198,9 @@ _ACTIONS: dict[str, Callable[[str], Any]] = {
     "fatten": _fatten,
     "feed": _feed,
     "flood": _flood,
+    "fork": _fork,
     "hang": lambda _: time.sleep(3600),
+    "large": lambda _: "x" * 300_000,
     "input": lambda _: repr(os.read(0, 10)),
     "kill": lambda _: os.kill(os.getpid(), signal.SIGKILL),
     "mute": _mute,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import signal
+import socket
+import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +136,18 @@ def _nothing_runs(cluster: Cluster) -> None:
     raise AssertionError(f"still running: {below}")
 
 
+def test_a_cluster_that_is_left_has_nothing_of_ours(address: str) -> None:
+    with Cluster(address, preload=LIGHT) as cluster:
+        workers = dask_workers(cluster)
+        assert any("forkserver" in text for pid in workers for _, text in descendants(pid))
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if not any("forkserver" in text for pid in workers for _, text in descendants(pid)):
+            return
+        time.sleep(0.05)
+    raise AssertionError([descendants(pid) for pid in workers])
+
+
 def test_what_the_workers_are_is_told_once(cluster: Cluster) -> None:
     told = cluster.describe()
     assert "|" not in told["tensorflow"]
@@ -139,8 +155,32 @@ def test_what_the_workers_are_is_told_once(cluster: Cluster) -> None:
 
 
 def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_module, "PATIENCE", 0.5)
+    monkeypatch.setattr(cluster_module, "ANSWER", 0.5)
     with pytest.raises(UsageError, match="no Dask scheduler answers at"):
+        Cluster("tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\xff" * 64, b""])
+def test_something_else_answers_there(monkeypatch: pytest.MonkeyPatch, answer: bytes) -> None:
+    monkeypatch.setattr(cluster_module, "ANSWER", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def talk() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    with connection:
+                        connection.sendall(answer)
+
+        threading.Thread(target=talk, daemon=True).start()
+        with pytest.raises(UsageError, match="no Dask scheduler answers at"):
+            Cluster(f"tcp://127.0.0.1:{port}")
+
+
+def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UsageError, match=r"pip install 'gradcheck\[dask\]'"):
         Cluster("tcp://127.0.0.1:1")
 
 

@@ -26,13 +26,13 @@ def _no_server_left() -> Iterator[None]:
 
 def test_of_endless_output_only_the_end_is_held() -> None:
     worker = Worker(JOB, ("gradcheck.run.worker",))
-    assert worker.give(make_case("flood"), limit=60.0)
+    assert worker.give([(make_case("flood"), 60.0)])
     held = 0
-    while (result := worker.poll(wait(worker.handles, 0.01))) is None:
+    while not (results := worker.poll(wait(worker.handles, 0.01))):
         held = max(held, len(worker._tail))
     worker.kill()
     worker.close()
-    assert result.verdict == Verdict.CRASHED
+    assert [result.verdict for result in results] == [Verdict.CRASHED]
     assert 0 < held <= TAIL
 
 

@@ -57,6 +57,14 @@ def test_only_what_tells_the_author_something_is_kept() -> None:
     ]
 
 
+def test_where_a_case_was_that_did_not_end() -> None:
+    stack = CRASH.partition("Current thread")[2].partition("\n")[2]
+    assert last_words(f"step 3\nStack (most recent call first):\n{stack}") == [
+        "step 3",
+        'File "/home/me/mypkg/layers.py", line 7 in swish',
+    ]
+
+
 def test_of_much_output_the_end_is_kept() -> None:
     lines = [f"line {number}" for number in range(100)]
     assert last_words("\n".join(lines)) == lines[-LINES:]

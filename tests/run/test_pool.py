@@ -232,9 +232,11 @@ def test_memory_of_what_a_case_starts_counts_too() -> None:
     assert "over the limit" in result.message
 
 
-def test_a_busy_loop_is_a_time_out() -> None:
+def test_a_busy_loop_is_a_time_out_that_says_where() -> None:
     results = run_fakes("spin", "pass", jobs=1, timeout=0.5)
     assert [r.verdict for r in results] == [Verdict.TIMEOUT, Verdict.PASS]
+    assert "round and round" in results[0].message
+    assert "in _spin" in results[0].message
 
 
 def test_an_endless_flood_is_a_time_out_and_does_not_hold_up_the_others() -> None:
@@ -249,6 +251,57 @@ def test_workers_stay_from_one_run_to_the_next_until_they_are_refreshed() -> Non
         (third,) = pool.run([make_case("pid")])
         assert first == second != third.message
     assert worker_pids() == []
+
+
+@pytest.mark.parametrize("name", ["fork", "fork-reaped"])
+def test_a_case_that_forks_and_returns_twice_has_one_result(name: str) -> None:
+    cases = [f"pass-{n}" for n in range(20)]
+    results = run_fakes(*cases[:10], name, *cases[10:], jobs=1)
+    assert len(results) == len({r.id for r in results}) == 21
+    assert {r.verdict for r in results} == {Verdict.PASS}
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [("abort", Verdict.CRASHED), ("eat", Verdict.CRASHED), ("hang", Verdict.TIMEOUT)],
+)
+def test_of_many_cases_at_hand_the_one_that_did_it_is_blamed(name: str, verdict: Verdict) -> None:
+    names = [f"pass-{n}" for n in range(300)]
+    results = run_fakes(
+        *names[:150], name, *names[150:], jobs=1, timeout=1.0, memory_limit=300 * 2**20
+    )
+    assert [r.id for r in results if r.verdict != Verdict.PASS] == [f"specs/a.yaml::{name}"]
+    assert {r.verdict for r in results} == {Verdict.PASS, verdict}
+    assert sorted(r.id for r in results) == sorted(f"specs/a.yaml::{n}" for n in [*names, name])
+
+
+def test_what_lies_behind_a_slow_case_goes_to_another_worker(tmp_path: Path) -> None:
+    # One in forty is slow, which nobody can know beforehand.
+    names = [f"log-{n}-{2.0 if n == 60 else 0.002}" for n in range(200)]
+    results = run_fakes(*names, jobs=2, root=str(tmp_path))
+    assert {r.verdict for r in results} == {Verdict.PASS}
+    # All the others were done before it, and each was run once.
+    assert results[-1].id == "specs/a.yaml::log-60-2.0"
+    assert {len((tmp_path / name).read_text().split()) for name in names} == {1}
+
+
+def test_large_cases_and_large_results_find_their_way() -> None:
+    # Larger than what the line between two processes holds: neither side may wait for the other.
+    load = {"load": "x" * 500_000}
+    cases = [make_case(f"large-{n}", args=load if n % 3 else {}) for n in range(60)]
+    cases.insert(30, make_case("hang", timeout=1.0))
+    results = run_fakes(*cases, jobs=2)
+    assert [r.id for r in results if r.verdict is not Verdict.PASS] == ["specs/a.yaml::hang"]
+    assert {len(r.message) for r in results if r.verdict is Verdict.PASS} == {300_000}
+    assert len(results) == 61
+
+
+def test_results_are_not_kept_back_by_a_case_that_hangs() -> None:
+    names = [f"pass-{n}" for n in range(100)]
+    cases = [make_case(name) for name in [*names, "hang"]]
+    stream = run(cases, jobs=1, allow=(), root=".", check=perform, preload=LIGHT, timeout=3600.0)
+    assert [next(stream).verdict for _ in names] == [Verdict.PASS] * 100
+    stream.close()
 
 
 def test_a_run_that_is_given_up_ends_only_what_was_under_way() -> None:
