@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradcheck.checker.moves import dependents
+
 if TYPE_CHECKING:
     from gradcheck.checker.noise import Evaluate
     from gradcheck.checker.space import Space
@@ -54,10 +56,8 @@ class Rough:
 
     def dependents(self, columns: Array) -> Array:
         """Which outputs depend on each of these coordinates; all of them where that is unknown."""
-        # NaN goes through whatever depends on it, even where a change would be rounded off.
-        points, _ = self.space.points(columns, np.full(len(columns), np.nan))
         try:
-            return np.asarray(np.isnan(self.evaluate(points)) & ~np.isnan(self.base))
+            return dependents(self.evaluate, self.space, columns, self.base)
         except Exception:  # some functions refuse NaN
             return np.ones((len(columns), len(self.base)), dtype=bool)
 

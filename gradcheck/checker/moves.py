@@ -50,6 +50,12 @@ FAR = (1.0, -1.0, 4.0, -4.0)
 largest element of the point."""
 
 
+HUGE, HUGE_IN_LOW_PRECISION = 2.0**500, 2.0**14
+"""Moves that show in whatever depends on them; and yet times zero they are zero."""
+
+LAST_DIGIT = 2.0**-50
+"""What a function rounds off, whose parts are of the size of one, or of its outputs."""
+
 NEGLIGIBLE = 2.0**-40
 """Noise below this share of what moves hides nothing."""
 
@@ -84,6 +90,9 @@ class Mover:
         self.trustworthy = noise.lost < HOPELESS or noise.rounds_to > 0
         """Whether the function keeps enough digits to refute anything."""
         self._dependents: dict[int, Array] = {}
+        self._independent: set[int] = set()
+        self._hidden: dict[int, float] = {}
+        """Coordinates that outputs depend on and yet stand still over such a move."""
 
     @cached_property
     def size(self) -> float:
@@ -147,16 +156,33 @@ class Mover:
         reached = _moved(sizes.reshape(*moves.shape, len(self.base)))
         sizes = (sizes @ self._sizes).reshape(moves.shape).max(axis=1)
         noise = seen.noise.reshape(-1, len(self.base)).max(axis=0)
-        hiding = np.flatnonzero(
-            (~reached & (noise > NEGLIGIBLE * sizes[:, np.newaxis])).any(axis=1)
-        )
+        hiding = (~reached & (noise > NEGLIGIBLE * sizes[:, np.newaxis])).any(axis=1)
+        hiding = np.flatnonzero(hiding | (sizes == 0))
         if len(hiding):
-            # Outputs that stand still and are so large that they might hide a change. NaN goes
-            # through whatever depends on it, however little.
-            points, _ = self.space.points(columns[hiding], np.full(len(hiding), np.nan))
-            with suppress(Exception):  # some functions refuse NaN; then nothing is learnt
-                reached[hiding] |= np.isnan(self._evaluate(points)) & ~np.isnan(self.base)
+            # Outputs that stand still and are so large that they might hide a change. A huge move
+            # shows in whatever depends on it, however little.
+            with suppress(Exception):  # some functions refuse it; then nothing is learnt
+                reached[hiding] |= dependents(
+                    self._evaluate, self.space, columns[hiding], self.base
+                )
+                still = hiding[~reached[hiding].any(axis=1)]
+                self._independent.update(columns[still].tolist())
+        hidden = (sizes == 0) & reached.any(axis=1)
+        reaches = np.abs(moves).max(axis=1)
+        self._hidden.update(zip(columns[hidden].tolist(), reaches[hidden], strict=True))
         self._dependents.update(zip(columns.tolist(), reached, strict=True))
+
+    def independent(self, columns: Array) -> Array:
+        """Whether nothing depends on these coordinates, as was seen before blame."""
+        return np.array([c in self._independent for c in columns.tolist()], dtype=bool)
+
+    def may_hide(self, columns: Array, claimed: Array) -> Array:
+        """Whether a derivative might be lost in the function, which does not move at all.
+
+        As that of 1 − cos x close to zero, where the cosine is rounded to one.
+        """
+        reach = np.array([self._hidden.get(c, np.inf) for c in columns.tolist()])
+        return np.asarray(np.abs(claimed) * reach <= LAST_DIGIT * max(1.0, self.size))
 
     def _apart(self, columns: Array, deltas: Array) -> tuple[Array, Array, Array, Array]:
         """A call per move."""
@@ -248,6 +274,18 @@ class Mover:
         if not np.isfinite(noise).all():
             noise = np.where(np.isfinite(noise), noise, 0.0)
         return _Seen(change, noise)
+
+
+def dependents(evaluate: Evaluate, space: Space, columns: Array, base: Array) -> Array:
+    """Which outputs a huge move of each of these coordinates reaches."""
+    huge = HUGE if space.precision is None else HUGE_IN_LOW_PRECISION
+    reached = np.zeros((len(columns), len(base)), dtype=bool)
+    with np.errstate(all="ignore"):
+        for move in (huge, -huge):
+            points, _ = space.points(columns, np.full(len(columns), move))
+            outputs = evaluate(points)
+            reached |= (outputs != base) & ~(np.isnan(outputs) & np.isnan(base))
+    return reached
 
 
 class _Seen(NamedTuple):

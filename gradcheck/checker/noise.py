@@ -187,12 +187,12 @@ def _along(
 
 def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array:
     """Which outputs depend on the inputs at all, though they may stand still."""
-    # NaN goes through whatever depends on it.
+    # A huge move shows in whatever depends on it; times zero it is zero.
     try:
-        outputs = evaluate(np.full((1, len(point)), np.nan))[0]
+        outputs = evaluate(np.stack([point + 2.0**500, point - 2.0**500]))
     except Exception:  # some functions refuse it
         return np.zeros(len(base), dtype=bool)
-    return np.asarray(np.isnan(outputs) & ~np.isnan(base))
+    return np.asarray(((outputs != base) & ~np.isnan(base)).any(axis=0))
 
 
 def _line_steps(spacings: tuple[float, ...]) -> Array:

@@ -167,7 +167,8 @@ class Differentiator:
                 if not len(rows):
                     break
                 stage = self._stage(columns[rows], steps, alone=True)
-        return refuted & self._mover.trustworthy
+        refuted &= self._mover.trustworthy & ~self._mover.may_hide(columns, claimed)
+        return refuted | self._mover.independent(columns)
 
     def estimate(self) -> Estimate:
         """What is known so far."""

@@ -240,7 +240,7 @@ def _off_by_itself(
             off, deviation = slope(index, reach)
             # (Three quarters of it will do: where a function is clamped it curves.)
             shown = max(abs(error[index] - off), deviation) <= abs(error[index]) / 4
-            possible = abs(error[index] - off) <= allowed[index] + deviation
+            possible = abs(error[index] - off) <= allowed[index] + deviation < np.inf
             if shown or (possible and reach == REACHES[0] and not to_be_shown):
                 left[index] = False
                 break

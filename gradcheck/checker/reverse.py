@@ -42,6 +42,9 @@ CONFIRMED = 64
 CANCELLED = 2.0**-12
 """What a derivative that cancels counts for, relative to the outputs' moves."""
 
+STILL = 2.0**-40
+"""Share of the outputs' size that they may seem to move by rounding alone."""
+
 LAST_DIGITS = 2.0**-50
 """Relative change of the inputs that shows how much of a gradient in float64 is rounding."""
 
@@ -200,7 +203,9 @@ def _judge(
     # What only reaches outputs that are not finite cannot be seen to move.
     unseen = np.zeros(len(analytic), dtype=bool)
     if not np.isfinite(reference.evaluator.base).all():
-        unseen = ((estimate.scale == 0) & (analytic != 0)) | np.isnan(estimate.numeric)
+        moves = estimate.scale * reference.coordinates.space.unit[part.columns]
+        still = moves <= STILL * largest(reference.weights * reference.evaluator.base)
+        unseen = (still & (analytic != 0)) | np.isnan(estimate.numeric)
     slack: Array | float = 0.0
     confirmed = np.zeros(len(analytic), dtype=bool)
     while True:

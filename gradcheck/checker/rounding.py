@@ -1,7 +1,8 @@
 """How much of a gradient is rounding.
 
 A gradient cannot be better than its inputs. They are changed at random in their last digits, in
-double precision; what that changes in the gradient, rounding may change too.
+double precision; what that changes in the gradient, rounding may change too. Nor can it be better
+than its arithmetic, which shows when all of the upstream is made larger by the same factor.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     from gradcheck.checker.reference import Reference
     from gradcheck.model import Array
 
-DRAWS = 8
+DRAWS = 16
 """Two terms that cancel can do so in one draw, and a difference that is rounded to a few digits can
 come out the same in some of them; hardly in all."""
+
+SCALED = 2.0**-9
+"""By how much of itself the upstream is made larger to see what rounding does to the gradient."""
 
 LAST_DIGIT = 2.0**-52
 """Relative change by which a number in double precision is not quite the same."""
@@ -50,12 +54,16 @@ def gradient_spread(
             _changed(value, relative[operand.name], rng) if operand.differentiate else value
             for value, operand in zip(reference.values, problem.operands, strict=True)
         ]
-        upstream = [_changed(to_double(ct), largest, rng) for ct in reference.upstream]
+        # A gradient is linear in its upstream, but what it rounds on the way is not. (The factor
+        # is close to one, so that a fault that is not linear either is no excuse for itself.)
+        factor = 1 + SCALED * rng.uniform(0.5, 1.0)
+        upstream = [factor * _changed(to_double(ct), largest, rng) for ct in reference.upstream]
         moved = tape(values, upstream)
         for spread, before, after in zip(spreads, base.gradients, moved.gradients, strict=True):
             if before is not None and after is not None and before.shape == spread.shape:
                 with np.errstate(all="ignore"):
-                    np.fmax(spread, np.abs(to_double(after) - to_double(before)), out=spread)
+                    change = to_double(after) / factor - to_double(before)
+                    np.fmax(spread, np.abs(change), out=spread)
     return spreads
 
 

@@ -1,0 +1,145 @@
+"""Changes that a function rounds off, rounding in the gradient itself, and points far out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker.api import describe
+from tests.checker.planted import planted, with_gradient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradcheck.model import Array
+
+
+def verdict(function: Callable[..., Any], *inputs: Any, **options: Any) -> str:
+    result = gradcheck.check(function, *inputs, **options)
+    # Shown by pytest where an assertion about it fails.
+    print(describe(result))
+    return str(result.verdict)
+
+
+def draw(seed: int, *shape: int) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+class TestHiddenChanges:
+    def test_an_output_that_is_too_large_to_show_a_change(self, tf: Any) -> None:
+        # The first input reaches both outputs; of 1e18 the second one does not show it.
+        weights = np.array([[1e-11, 0.0], [1e-10, 1e8]])
+        result = gradcheck.check(lambda x: tf.linalg.matvec(weights, x), np.array([1e5, 1e10]))
+        assert result.verdict in ("pass", "inconclusive"), describe(result)
+        ((shown, _),) = [c.bound for c in result.comparisons if c.bound is not None]
+        assert shown > 1e-10, "a bar that leaves room for what is hidden"
+
+    def test_what_is_not_hidden_is_still_refuted(self, tf: Any) -> None:
+        weights = np.array([[1.0, 0.0], [0.0, 1e8]])
+        wrong = planted(
+            lambda x: tf.linalg.matvec(weights, x), lambda g: [g[0] * np.array([1 + 1e-8, 1])]
+        )
+        assert verdict(wrong, np.array([1.0, 1e3])) == "mismatch"
+
+    @pytest.mark.parametrize("size", [1e-12, 1e-9])
+    def test_a_change_that_is_lost_inside(self, tf: Any, size: float) -> None:
+        def function(x: Any) -> Any:
+            return 1 - tf.cos(x)
+
+        x = size * draw(1, 4)
+        assert verdict(function, x) == "inconclusive"
+        assert verdict(with_gradient(function, lambda g, _x: g), x) == "mismatch"
+
+    def test_a_product_with_zero_hides_nothing(self) -> None:
+        wrong = with_gradient(lambda x: 0 * x, lambda g, _x: g)
+        assert verdict(wrong, draw(2, 3)) == "mismatch"
+
+    def test_a_function_that_refuses_nan(self, tf: Any) -> None:
+        def function(x: Any) -> Any:
+            return tf.debugging.check_numerics(0 * x, "no")
+
+        assert verdict(function, draw(2, 3)) == "pass"
+        wrong = with_gradient(function, lambda g, _x: g)
+        assert verdict(wrong, draw(2, 3)) == "mismatch"
+
+
+class TestRoundingInTheGradient:
+    @pytest.mark.parametrize("size", [1.0, 1e3, 1e6, 1e12])
+    def test_cumulative_logsumexp(self, tf: Any, size: float) -> None:
+        for seed in range(3):
+            x = size * draw(seed, 2, 5)
+            assert verdict(tf.math.cumulative_logsumexp, x, seed=seed) in ("pass", "inconclusive")
+        wrong = planted(tf.math.cumulative_logsumexp, lambda g: [g[0] * 1.01])
+        assert verdict(wrong, x) == "mismatch"
+
+    @pytest.mark.parametrize("error", [1e-6, 1e-4])
+    def test_a_fault_that_is_not_linear_in_the_upstream_is_no_excuse(
+        self, tf: Any, error: float
+    ) -> None:
+        plus = with_gradient(tf.sin, lambda g, x: g * tf.cos(x) + error)
+        assert verdict(plus, draw(3, 5)) == "mismatch"
+        square = with_gradient(tf.sin, lambda g, x: g * tf.cos(x) + error * g * g)
+        assert verdict(square, draw(3, 5)) == "mismatch"
+
+
+class TestLowPrecisionFarOut:
+    @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+    @pytest.mark.parametrize("x", [[-8.0], [8.5, 9.0], [5.0, 6, 7, 8, 1], [-30.0]])
+    def test_where_tanh_is_one(self, tf: Any, x: list[float], dtype: str) -> None:
+        for seed in range(3):
+            at = tf.cast(np.array(x) * (1 + 0.001 * seed), dtype)
+            assert verdict(tf.tanh, at, seed=seed) == "pass"
+
+    def test_lost_arithmetic_there_is_found_all_the_same(self, tf: Any) -> None:
+        def lose(gradients: list[Any]) -> list[Any]:
+            (g,) = gradients
+            return [g * 1.5 if g.dtype == tf.float32 else g]
+
+        x = np.array([6.0, 6.5, 7.0], np.float32)
+        assert verdict(tf.tanh, x) == "pass"
+        assert verdict(planted(tf.tanh, lose), x) == "mismatch"
+
+    def test_what_is_not_to_be_represented(self, tf: Any) -> None:
+        assert verdict(tf.math.expm1, np.array([348.0, 1.0], np.float32)) == "pass"
+        assert verdict(tf.math.erfc, np.array([-15.2, 0.5], np.float32)) == "pass"
+
+    def test_a_function_that_is_infinite_in_low_precision_alone(self, tf: Any) -> None:
+        result = gradcheck.check(
+            lambda x: tf.sqrt(tf.reduce_sum(x * x)), np.array([500.0, 600.0], np.float16)
+        )
+        assert result.verdict == "inconclusive"
+        assert "in float16 the function itself is not finite" in result.comparisons[0].note
+
+    def test_neighbours_stay_inside_the_domain(self, tf: Any) -> None:
+        near = np.array([0.9929, 0.9918, 0.9961], np.float32)
+        for seed in range(5):
+            assert verdict(tf.asin, near, seed=seed) != "nonfinite"
+
+
+class TestFarOutInDoublePrecision:
+    def test_where_the_function_is_infinite(self, tf: Any) -> None:
+        x = np.array([1e2, 1.3e6, -1.2e6, 3e5])
+        assert verdict(lambda x: tf.math.log(tf.cosh(x / 1e3)), x) == "inconclusive"
+
+    @pytest.mark.parametrize("size", [1e-12, 1e-6, 1e-3, 1e3, 1e6, 1e12])
+    @pytest.mark.parametrize(
+        "name", ["log_softmax", "l2_normalize", "gelu", "layer norm", "layers"]
+    )
+    def test_no_false_alarm_at_any_magnitude(self, tf: Any, name: str, size: float) -> None:
+        def layer_norm(x: Any) -> Any:
+            mean, variance = tf.nn.moments(x, [-1], keepdims=True)
+            return (x - mean) * tf.math.rsqrt(variance + 1e-3)
+
+        functions = {
+            "log_softmax": tf.nn.log_softmax,
+            "l2_normalize": lambda x: tf.math.l2_normalize(x, -1),
+            "gelu": tf.nn.gelu,
+            "layer norm": layer_norm,
+            "layers": lambda x: tf.tanh(x @ draw(9, 5, 4)) @ draw(8, 4, 2),
+        }
+        for seed in range(2):
+            x = size * draw(seed, 2, 5)
+            assert verdict(functions[name], x, seed=seed) in ("pass", "inconclusive")
