@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -235,7 +234,8 @@ def _started(folder: Path, *arguments: str) -> Iterator[IO[str]]:
     try:
         yield process.stdout
     finally:
-        process.send_signal(signal.SIGINT)
+        # Not Ctrl-C: whoever starts this in the background has that ignored.
+        process.terminate()
         process.communicate()
 
 

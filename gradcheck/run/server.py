@@ -54,18 +54,28 @@ def context(preload: Sequence[str] = PRELOAD) -> ForkServerContext:
 
 @contextlib.contextmanager
 def _deaf() -> Iterator[None]:
-    """Start processes that Ctrl-C passes by, from their first moment on.
+    """Start processes that Ctrl-C passes by, from their first moment on, and know them all.
 
-    It reaches the whole process group, and a Python that is just starting would answer it with a
-    traceback. Stopping is the business of the command's own process.
+    It reaches the whole process group: a Python that is just starting would answer it with a
+    traceback, and here it could come between the start of a process and the note of its number.
     """
     # This one knows for itself, but lifts the block when it has been started.
     resource_tracker.ensure_running()
+    came: list[int] = []
+    # A block alone is not enough here: another thread may take the signal.
+    handler = signal.getsignal(signal.SIGINT)
+    ours = threading.current_thread() is threading.main_thread() and handler is not None
+    if ours:
+        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if ours:
+            signal.signal(signal.SIGINT, handler)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 @contextlib.contextmanager

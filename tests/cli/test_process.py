@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
 from gradcheck.cli.app import CLOSED_PIPE
 from tests.run.fakes import make_case, perform
 from tests.run.processes import descendants, gone
@@ -83,6 +85,30 @@ def test_ctrl_c_keeps_the_results_so_far_and_leaves_no_process(tmp_path: Path) -
     assert command.returncode == 130
     assert "Traceback" not in out + err
     assert "1 pass" in out
+    assert all(gone(pid) for pid in pids)
+
+
+@pytest.mark.parametrize("children", [1, 2])
+def test_ctrl_c_while_things_load_is_quiet(tmp_path: Path, children: int) -> None:
+    # Nothing is light here: TensorFlow is what loads, in a process that has just been started.
+    (tmp_path / "a.yaml").write_text("op: exp\ninputs: {x: [3]}\n")
+    # The way into our own code is Python's business.
+    script = "import sys; from gradcheck.cli import main; print(flush=True); sys.exit(main())"
+    command = subprocess.Popen(
+        [sys.executable, "-c", script, "run", "a.yaml"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    read_until(command, "\n")
+    pids = processes_of(command, children)
+    os.killpg(command.pid, signal.SIGINT)
+    out, err = command.communicate()
+    assert command.returncode == 130
+    assert "Traceback" not in out + err
     assert all(gone(pid) for pid in pids)
 
 
