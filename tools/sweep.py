@@ -121,9 +121,10 @@ class Tally:
 
     def _kind(self, result: Result) -> str:
         expect = result.case.expect if result.case else None
-        if any("does not hold at this point" in c.note for c in result.comparisons):
+        noted = any("does not hold at this point" in c.note for c in result.comparisons)
+        if noted and not self._wild:
             # The gradient is right, and what we declare of it is not.
-            return "alarm" if not self._wild else str(result.verdict)
+            return "alarm"
         if result.verdict.acceptable:
             # A point may not show a known bug (there may be nothing to show in an empty input).
             return str(result.verdict)

@@ -88,7 +88,9 @@ def _judge(
         )
         return replace(comparison, note=_also(comparison.note, note))
     agrees = bool(same.all())
-    if not agrees:
+    # What overflows in a formula of ours says nothing, neither for the tape nor against it.
+    same |= ~np.isfinite(values) & (not claimed)
+    if not same.all():
         # Before blame: how much of the difference may be rounding in the formula?
         spread = formula_spread(
             formula, inputs, list(reference.upstream), outputs, reference.problem.seed

@@ -231,7 +231,7 @@ def _off_by_itself(
     """
     ratio = np.where(wrong, np.abs(error) / np.where(allowed > 0, allowed, 1.0), -1.0)
     worst = np.argsort(-ratio.ravel())[: min(LOOKED_AT, int(wrong.sum()))]
-    left = wrong.copy()
+    left = np.array(wrong)  # (of a scalar a copy would be no array)
     for place in worst:
         index = tuple(int(i) for i in np.unravel_index(place, wrong.shape))
         if np.iscomplexobj(error):

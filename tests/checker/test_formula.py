@@ -60,6 +60,15 @@ def test_a_declaration_decides_between_what_the_error_bar_leaves_open(tf: Any) -
     assert "does not hold" in compared(rough, formulas=off).note
 
 
+def test_a_declaration_that_overflows_says_nothing(tf: Any) -> None:
+    def hidden(x: Any) -> Any:
+        return tf.square(x) + 1e17
+
+    nowhere: Mapping[str, Formula] = {"x": lambda x, g, _out: g[0] * x[0] * np.nan}
+    assert compared(hidden, formulas=nowhere).verdict is Verdict.INCONCLUSIVE
+    assert compared(hidden, claims=nowhere).verdict is Verdict.MISMATCH
+
+
 def test_rounding_in_a_formula_is_no_fault_and_no_proof(tf: Any) -> None:
     def hidden(x: Any) -> Any:
         return tf.square(x) + 1e17

@@ -102,6 +102,14 @@ class TestLowPrecisionFarOut:
         assert verdict(tf.tanh, x) == "pass"
         assert verdict(planted(tf.tanh, lose), x) == "mismatch"
 
+    def test_a_scalar(self, tf: Any) -> None:
+        def lose(gradients: list[Any]) -> list[Any]:
+            (g,) = gradients
+            return [g * 1.5 if g.dtype == tf.float32 else g]
+
+        assert verdict(planted(tf.tanh, lose), np.float32(0.7)) == "mismatch"
+        assert verdict(tf.tanh, np.float32(-8.0)) == "pass"
+
     def test_what_is_not_to_be_represented(self, tf: Any) -> None:
         assert verdict(tf.math.expm1, np.array([348.0, 1.0], np.float32)) == "pass"
         assert verdict(tf.math.erfc, np.array([-15.2, 0.5], np.float32)) == "pass"
