@@ -63,8 +63,9 @@ def keep_clear(values: Array, domain: Domain, scale: float) -> Array:
     for point in points:
         distance = values - point
         side = np.where(distance < 0, -1.0, 1.0)
-        if point == domain.high:
-            side = np.full_like(values, -1.0)
+        # At an edge there is one side only, whatever rounding says.
+        if point in (domain.low, domain.high):
+            side = np.full_like(values, 1.0 if point == domain.low else -1.0)
         near = np.abs(distance) < 2 * margin
         values = np.where(near, point + side * (margin + np.abs(distance) / 2), values)
     return values

@@ -109,6 +109,11 @@ def test_probabilities_sum_to_one(shape: tuple[int, ...], seed: int, complex_: b
         assert np.all(np.ldexp(mantissa, 8) == np.rint(np.ldexp(mantissa, 8)))
 
 
+def test_a_draw_that_rounding_puts_on_the_edge_stays_inside() -> None:
+    x = drawn("distinct", (2, 2), 0, Domain(low=-1.5, high=2.0))
+    assert np.all((x > -1.5) & (x < 2.0))
+
+
 @given(shapes, seeds, domains)
 def test_distinct_values_stay_apart(shape: tuple[int, ...], seed: int, domain: Domain) -> None:
     # In a free or half-open domain the gap is absolute; pressed against a point it halves.
