@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradcheck.checker.draws import generator
 from gradcheck.checker.tensors import (
     Function,
     FunctionRaised,
@@ -59,7 +60,7 @@ def draw_upstream(
         return [np.asarray(given) for given in upstream]
     if upstream == "ones":
         return [np.ones(shape) for shape in shapes]
-    rng = np.random.default_rng([seed, 0x6374])
+    rng = generator(seed, 0x6374)
 
     def draw(shape: Shape) -> Array:
         size = np.array(rng.integers(32, 97, size=shape) / 64)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck import ops
+from gradcheck.checker.draws import generator
 from gradcheck.checker.gradients import check_problem
 from gradcheck.checker.problem import Operand, Problem
 from gradcheck.checker.target import MissingFunction, build, claims, formulas
@@ -108,7 +109,7 @@ def _value(case: Case, given: Input, parameter: Parameter) -> Array:
     if given.values is not None:
         return np.asarray(given.values).astype(dtype)
     # Each input draws from a stream of its own, so that adding one leaves the others as they are.
-    rng = np.random.default_rng([case.seed, zlib.crc32(given.name.encode())])
+    rng = generator(case.seed, zlib.crc32(given.name.encode()))
     sample = given.sample or parameter.domain.sample
     if given.sample is None and dtype.kind in "iu" and parameter.kind is Kind.REAL:
         sample = Sample("integers")

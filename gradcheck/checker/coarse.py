@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradcheck.checker.draws import generator
 from gradcheck.checker.moves import dependents
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
     columns = np.flatnonzero(~estimate.kink)
     if not 0 < len(columns) <= MOST:
         return estimate
-    rng = np.random.default_rng([seed, 0x636F61])
+    rng = generator(seed, 0x636F61)
     # One in each of equal parts: evenly spread, and yet at no regular distance from the steps.
     places = (np.arange(POINTS) + rng.uniform(size=POINTS)) * 2 / POINTS - 1
     size = max(1, CHUNK // (POINTS * (len(rough.space.point) + 2 * len(rough.base))))

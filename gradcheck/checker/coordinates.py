@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker.draws import generator
 from gradcheck.checker.space import Directions, Elements, Partners, power_of_two
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ def choose(
     large = [i for i, own in enumerate(moved) if sample and len(own.position) > BUDGET]
     directions = None
     if large:
-        rng = np.random.default_rng([seed, 0x636F])
+        rng = generator(seed, 0x636F)
         vectors = []
         for i in large:
             own = moved[i]
@@ -204,6 +206,7 @@ def _directions(
 def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
     """By real number: its own size, and the typical size in its input; powers of two."""
     size, typical = np.abs(point), np.empty(len(point))
+    all_usable = True
     for i, is_complex in enumerate(layout.complex_):
         part = slice(layout.offsets[i], layout.offsets[i + 1])
         if is_complex:
@@ -212,11 +215,12 @@ def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
         own = size[part]
         usable = (own > SMALLEST) & (own < np.inf)
         if not usable.all():
-            own = own[usable]
+            own, all_usable = own[usable], False
         middle = float(np.partition(own, len(own) // 2)[len(own) // 2]) if len(own) else 1.0
-        typical[part] = middle
-    size = np.where((size > SMALLEST) & (size < np.inf), size, typical)
-    return power_of_two(size), power_of_two(typical)
+        typical[part] = math.ldexp(1.0, math.frexp(middle)[1] - 1)
+    if not all_usable:
+        size = np.where((size > SMALLEST) & (size < np.inf), size, typical)
+    return power_of_two(size), typical
 
 
 def _limits(operands: Sequence[Operand], layout: Layout) -> tuple[Array, Array]:

@@ -20,6 +20,7 @@ from math import factorial
 
 import numpy as np
 
+from gradcheck.checker.draws import generator
 from gradcheck.model import Array
 
 Evaluate = Callable[[Array], Array]
@@ -117,7 +118,7 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
     """
     if not base.size:
         return Noise(np.zeros(0), _UNIT_ROUNDOFF)
-    rng = np.random.default_rng([seed, 0x6E6F697365])
+    rng = generator(seed, 0x6E6F697365)
     if len(base) <= MOST_OUTPUTS:
         return _measure(evaluate, point, base, scale, rng)
     chosen = np.sort(rng.choice(len(base), MOST_OUTPUTS, replace=False))

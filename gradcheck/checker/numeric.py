@@ -47,9 +47,9 @@ SMALLEST_STEP = 2.0**-46
 UNIT_STEP = 0.25
 """First step for a function that stands still over the size of its inputs."""
 
-SMALL = 2**12
-"""Outputs, over all the moves of one step, up to which another call costs more than needless
-steps."""
+SMALL = 2**13
+"""Numbers (points and outputs), over all the moves of one step, up to which another call costs more
+than needless steps."""
 
 CHUNK = 2**22
 """How many numbers (points and outputs) are held in memory at once."""
@@ -278,7 +278,8 @@ class Differentiator:
     ) -> tuple[Moves, Stage]:
         """Move these coordinates and judge what comes of it."""
         ladder = first[:, np.newaxis] * _HALVINGS
-        if may_stop_early and self._mover.calls(len(columns)) * len(self._mover.base) > SMALL:
+        numbers = len(self._space.point) + len(self._mover.base)
+        if may_stop_early and self._mover.calls(len(columns)) * numbers > SMALL:
             # Most functions that people check are linear in each input: two steps tell.
             moves = self._mover.moves(columns, ladder[:, :2])
             stage = judge(moves)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.draws import generator
 from gradcheck.checker.layout import to_double
 from gradcheck.checker.own_slope import REACHES, function_slope
 from gradcheck.checker.tensors import explain_exception, widen
@@ -93,7 +94,7 @@ def judge_precision(
     if not any(c.verdict in (Verdict.PASS, Verdict.KINK) for c in comparisons):
         return comparisons
     pairs = [(own, double)]
-    rng = np.random.default_rng([problem.seed, 0x756C70])
+    rng = generator(problem.seed, 0x756C70)
     for _ in range(NEIGHBOURS):
         beside = [
             _beside(operand, rng) if operand.differentiate else operand.value

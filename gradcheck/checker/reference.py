@@ -12,6 +12,7 @@ import numpy as np
 from gradcheck.checker.analytic import draw_upstream
 from gradcheck.checker.coarse import Rough, smoothed
 from gradcheck.checker.coordinates import Coordinates, choose, sample_size
+from gradcheck.checker.draws import generator
 from gradcheck.checker.evaluate import Evaluator, OneByOne
 from gradcheck.checker.noise import Noise, assumed_noise, measure_noise
 from gradcheck.checker.numeric import STEPS, Differentiator
@@ -247,7 +248,7 @@ class Reference:
         extrapolation are accurate enough.
         """
         space, evaluator = self.coordinates.space, self.evaluator
-        rng = np.random.default_rng([self.problem.seed, 0x636F6E73])
+        rng = generator(self.problem.seed, 0x636F6E73)
         usable = np.isfinite(estimate.bound) & ~estimate.kink
         usable &= (space.room_up > space.unit) & (space.room_down > space.unit)
         steps = rng.choice([-1.0, -0.5, 0.5, 1.0], size=len(usable)) * space.unit * usable

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gradcheck.checker.draws import generator
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -164,7 +166,7 @@ def _run(
     evaluate: Evaluate, base: Array, space: Elements, members: Iterable[Array], seed: int
 ) -> Array:
     """(tests, outputs): which outputs each test moves."""
-    rng = np.random.default_rng([seed, 0x73706172])
+    rng = generator(seed, 0x73706172)
     move = np.minimum(space.unit / 8, np.maximum(space.room_up, space.room_down) / 2)
     move *= rng.uniform(0.5, 1.0, size=len(move)) * np.where(space.room_up > 0, 1.0, -1.0)
     at_once = max(1, CHUNK // (len(space.point) + len(base)))
