@@ -34,10 +34,10 @@ MIB = 2**20
 TEXT = """\
 One check of a function of so many elements in a process of its own: the best time of up to three,
 and the peak of memory beyond that of a process that has imported TensorFlow and checked a hundred
-elements. Where the elements of a large input interfere, so that it would take too many calls to move
-them all, some of them are moved and random directions besides; how many of either is in the table.
-matmul is x·w with x of the given size and 100 columns,
-and w of 100×10, which is not differentiated."""
+elements. Where the elements of a large input interfere, so that moving them all would take too many
+calls, some of them are moved, and random directions besides; how many of either is in the table.
+matmul is x·w with x of the given size and 100 columns, and w of 100×10, which is not
+differentiated."""
 
 
 def run(*, quick: bool = False) -> str:
