@@ -89,8 +89,7 @@ class Reference:
         """
         other = copy(self)
         other.problem = problem
-        for searched in ("elements",):
-            other.__dict__.pop(searched, None)
+        other.__dict__.pop("elements", None)
         return other
 
     @property
