@@ -7,7 +7,6 @@ calls.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from gradcheck.checker.calls import Batched, Calls
 from gradcheck.checker.layout import Layout
+from gradcheck.checker.moves import largest
 from gradcheck.checker.tensors import Function, is_floating
 
 if TYPE_CHECKING:
@@ -195,26 +195,38 @@ class Evaluator:
         if only is not None:
             start, stop = self.inputs.offsets[only : only + 2]
             other[:start], other[stop:] = self.point[:start], self.point[stop:]
-        try:
-            alone = self.outputs.flatten(self._calls.once(self._values(other)))
-        except Exception:  # not defined there: nothing to compare with
-            return None, points
         # A number of rows that is no size of an axis: a batch must not pass for one.
         taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
-        count = next(n for n in range(PROBE, 64) if n + len(points) not in taken)
-        probe = np.repeat(self.point[np.newaxis], count, axis=0)
-        expected = np.repeat(self.base[np.newaxis], count, axis=0)
-        probe[OTHERS, :], expected[OTHERS, :] = other, alone
-        allowed = PROBE_TOLERANCE * float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
+        count = PROBE
+        while count + len(points) in taken:
+            count += 1
+        rows = np.empty((count + len(points), len(self.point)))
+        rows[:count], rows[count:] = self.point, points
+        rows[OTHERS, :] = other
+        stacked, alone = self._stacked(rows), None
+        for candidate in candidates:
+            try:
+                outputs = self._rows(candidate(stacked))
+            except Exception:  # this function may not take a batch in this way
+                continue
+            if alone is None:
+                try:
+                    alone = self.outputs.flatten(self._calls.once(self._values(other)))
+                except Exception:  # not defined there: nothing to compare with
+                    break
+            if self._is_probe(outputs[:count], alone):
+                return candidate, outputs[count:]
+        return None, points
+
+    def _is_probe(self, outputs: Array, alone: Array) -> bool:
+        """Whether these are the rows of the probe: what single calls give at its two points."""
+        expected = np.empty(outputs.shape)
+        expected[:] = self.base
+        expected[OTHERS, :] = alone
+        allowed = PROBE_TOLERANCE * max(largest(self.base), largest(alone))
         if self.precision is not None:
             allowed *= 2.0**29
-        stacked = self._stacked(np.concatenate([probe, points]))
-        for candidate in candidates:
-            with suppress(Exception):  # this function may not take a batch in this way
-                outputs = self._rows(candidate(stacked))
-                if _equal(outputs[:count], expected, allowed):
-                    return candidate, outputs[count:]
-        return None, points
+        return _equal(outputs, expected, allowed)
 
     def _chunk(self, points: Array) -> Array:
         stacked = self._stacked(points)

@@ -5,12 +5,14 @@ h, h/2, h/4, … are combined so that the leading terms cancel. Each combination
 how far it is from the combinations it was made of, which estimates the truncation error, plus the
 round-off of the quotients carried through the combination. The combination with the smallest bound
 is kept, element by element.
+
+All of this is linear in the quotients and in their round-off but for a few absolute values, so it
+is worked out once for so many steps, as tables of coefficients.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -43,83 +45,114 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
         return Extrapolated(
             np.full(rows, np.nan), np.full(rows, np.inf), np.zeros(rows, dtype=np.int64)
         )
-    table = _table(steps)
-    values, noise = _combinations(quotients, roundoff, table, ratio)
-    kept, kept_noise = values[:, table.kept], noise[:, table.kept]
-
-    def apart(others: Array) -> Array:
-        return np.asarray(np.abs(kept[..., np.newaxis] - values[:, others]))
-
-    gap = apart(table.made_of).max(axis=2)
-    # Two neighbours can agree by chance, where two terms of the series cancel between their steps:
-    # so the others of the same order have a say, beyond what the noise explains.
-    said = apart(table.finer) - kept_noise[..., np.newaxis] - noise[:, table.finer]
-    gap = np.maximum(gap, np.fmax.reduce(said, axis=2, initial=0.0))
-    # A quotient itself is judged by the next smaller step, which makes only part of the way.
-    plain = steps - 1
-    gap[:, :plain] *= ratio / (ratio - 1)
-    bounds = gap + kept_noise
-    bounds[:, :plain] += noise[:, 1:steps]
-    # Neighbours may agree by chance at low order; the highest order then tells another story.
-    highest, its_noise = values[:, -1:], noise[:, -1:]
-    bounds = np.fmax(bounds, np.abs(kept - highest) - its_noise)
-    finite = np.isfinite(bounds)
+    table = _table(steps, ratio)
+    limits = np.abs(table.gaps @ quotients.T)
+    limits += table.noise @ roundoff.T
+    bounds = np.maximum.reduceat(limits, table.starts)
+    best, row = bounds.argmin(axis=0), np.arange(rows)
+    found = Extrapolated(
+        (table.candidates @ quotients.T)[best, row], bounds[best, row], table.level[best]
+    )
+    finite = np.isfinite(found.bound)
     if not finite.all():
-        bounds = np.where(finite, bounds, np.inf)
-    best, row = bounds.argmin(axis=1), np.arange(rows)
-    bound = bounds[row, best]
-    value = kept[row, best]
-    if not finite.all():
-        value = np.where(np.isfinite(bound), value, np.nan)
-    return Extrapolated(value, bound, table.level[best])
+        _without_what_is_missing(found, np.flatnonzero(~finite), quotients, roundoff, ratio)
+    return found
+
+
+def _without_what_is_missing(
+    found: Extrapolated, rows: Array, quotients: Array, roundoff: Array, ratio: int
+) -> None:
+    """Extrapolate rows that lack a quotient from fewer of them: at one end, then at the other."""
+    at_end = ~np.isfinite(quotients[rows, -1] + roundoff[rows, -1])
+    for some, steps, dropped in (
+        (rows[at_end], slice(None, -1), 0),
+        (rows[~at_end], slice(1, None), 1),
+    ):
+        if len(some):
+            value, bound, level = extrapolate(
+                quotients[some, steps], roundoff[some, steps], ratio=ratio
+            )
+            found.value[some], found.bound[some] = value, bound
+            found.level[some] = level + dropped
+
+
+class _Combination(NamedTuple):
+    """A weighted sum of quotients, made from those of neighbouring steps."""
+
+    weights: Array
+    level: int
+    """The index of the smallest step that it uses."""
+
+    @property
+    def noise(self) -> Array:
+        """What it makes of their round-off."""
+        return np.abs(self.weights)
 
 
 class _Table(NamedTuple):
-    """The combinations of so many quotients: first those, then the ones of order one, and so on."""
+    """What becomes of so many quotients: a row of coefficients for each thing to be known."""
 
-    starts: list[int]
-    """Where each order starts, and their number at the end."""
-    kept: Array
-    """Which of them are candidates: all but the quotient of the smallest step."""
-    made_of: Array
-    """By candidate: the two it was made of; for a quotient, the next one (twice)."""
-    finer: Array
-    """By candidate: those of its order from smaller steps, padded with itself."""
+    candidates: Array
+    """The combinations that may be kept."""
     level: Array
     """By candidate: the index of the smallest step that it uses."""
+    gaps: Array
+    noise: Array
+    """The bound of a candidate is the largest of several: the size of a gap, a sum of quotients,
+    and with it some of their round-off."""
+    starts: Array
+    """By candidate: where its gaps start."""
 
 
 @cache
-def _table(steps: int) -> _Table:
-    starts = [0, *accumulate(range(steps, 0, -1))]
-    kept, made_of, finer, level = [], [], [], []
-    for order in range(steps):
-        for i in range(steps - order):
-            own = starts[order] + i
-            if order == 0 and i == steps - 1:
-                continue
-            kept.append(own)
-            below = starts[order - 1] + i
-            made_of.append([below, below + 1] if order else [own + 1, own + 1])
-            others = [starts[order] + j for j in range(i + 1, steps - order)]
-            finer.append(others + [own] * (steps - 1 - len(others)))
-            level.append(i + order)
-    return _Table(starts, *(np.array(part) for part in (kept, made_of, finer, level)))
+def _table(steps: int, ratio: int) -> _Table:
+    orders = _combinations(steps, ratio)
+    (highest,) = orders[-1]
+    candidates, gaps, noise, starts = [], [], [], []
+    for order, combinations in enumerate(orders):
+        for i, own in enumerate(combinations):
+            finer = combinations[i + 1 :]
+            if order:
+                made_of, factor, carried = orders[order - 1][i : i + 2], 1.0, own.noise
+            elif finer:
+                # A quotient itself is judged by the next smaller step, which makes only part of
+                # the way.
+                made_of, factor = finer[:1], ratio / (ratio - 1)
+                carried = own.noise + finer[0].noise
+            else:
+                continue  # and the one of the smallest step by none
+            candidates.append(own)
+            starts.append(len(gaps))
+            gaps += [factor * (own.weights - other.weights) for other in made_of]
+            noise += [carried] * len(made_of)
+            # Two neighbours can agree by chance, where two terms of the series cancel between
+            # their steps: so the others of the same order have a say, beyond what the noise
+            # explains.
+            gaps += [factor * (own.weights - other.weights) for other in finer]
+            noise += [carried - factor * (own.noise + other.noise) for other in finer]
+            # They may all agree by chance at low order; the highest then tells another story.
+            gaps.append(own.weights - highest.weights)
+            noise.append(-highest.noise)
+    return _Table(
+        np.array([own.weights for own in candidates]),
+        np.array([own.level for own in candidates]),
+        np.array(gaps),
+        np.array(noise),
+        np.array(starts),
+    )
 
 
-def _combinations(
-    quotients: Array, roundoff: Array, table: _Table, ratio: int
-) -> tuple[Array, Array]:
-    """All the combinations, order after order, and the round-off that they carry."""
-    values = np.empty((len(quotients), table.starts[-1]))
-    noise = np.empty_like(values)
-    steps = quotients.shape[1]
-    values[:, :steps], noise[:, :steps] = quotients, roundoff
+def _combinations(steps: int, ratio: int) -> list[list[_Combination]]:
+    """By order: the quotients themselves, what cancels one term of the series, and so on."""
+    orders = [[_Combination(weights, i) for i, weights in enumerate(np.eye(steps))]]
     power = ratio
-    for start, stop, end in zip(table.starts, table.starts[1:], table.starts[2:], strict=False):
-        coarser, finer = slice(start, stop - 1), slice(start + 1, stop)
-        new = slice(stop, end)
-        values[:, new] = values[:, finer] + (values[:, finer] - values[:, coarser]) / (power - 1)
-        noise[:, new] = (power * noise[:, finer] + noise[:, coarser]) / (power - 1)
+    while len(orders) < steps:
+        pairs = zip(orders[-1], orders[-1][1:], strict=False)
+        orders.append(
+            [
+                _Combination((power * fine.weights - coarse.weights) / (power - 1), fine.level)
+                for coarse, fine in pairs
+            ]
+        )
         power *= ratio
-    return values, noise
+    return orders
