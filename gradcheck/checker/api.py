@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Collection
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,6 +142,9 @@ def _number(value: Scalar) -> str:
 
 def _names(fn: Callable[..., Any], count: int) -> list[str]:
     """The function's own parameter names, or input0, input1, … where it does not tell."""
+    if type(fn) is FunctionType and fn.__code__.co_argcount == count and not fn.__dict__:
+        # The usual case, for a tenth of the cost.
+        return list(fn.__code__.co_varnames[:count])
     try:
         parameters = [
             p.name

@@ -77,7 +77,8 @@ def choose(
         sample: let a sample and random directions stand for inputs that are over the budget.
     """
     scale, typical = _scales(layout, point)
-    low, high = _limits(operands, layout)
+    reach = np.maximum(scale, typical) / 2
+    down, up = _rooms(operands, layout, point)
     moved = [_moved(operand, size) for operand, size in zip(operands, layout.sizes, strict=True)]
     large = [i for i, own in enumerate(moved) if sample and len(own.position) > BUDGET]
     directions = None
@@ -92,27 +93,33 @@ def choose(
                 signs = rng.choice([-1.0, 1.0], size=len(own.position))
                 vectors.append(_direction(own, layout.offsets[i], signs, scale))
             moved[i] = own.take(chosen)
-        directions = _directions(np.array(vectors), point, low, high, precision)
-    element = np.concatenate([own.position for own in moved])
-    position = np.concatenate(
-        [own.position + start for own, start in zip(moved, layout.offsets, strict=False)]
-    )
+        directions = _directions(np.array(vectors), point, down, up, precision)
+    if len(moved) == 1:
+        element = position = moved[0].position
+    else:
+        element = np.concatenate([own.position for own in moved])
+        position = np.concatenate(
+            [own.position + start for own, start in zip(moved, layout.offsets, strict=False)]
+        )
+    unit, partners = scale, _all_partners(moved, layout)
+    if partners is not None or len(position) < len(point):
+        unit, reach, down, up = (by_number[position] for by_number in (scale, reach, down, up))
     return Coordinates(
         space=Elements(
             point=point,
             position=position,
-            partners=_all_partners(moved, layout),
-            unit=scale[position],
-            reach=np.maximum(scale, typical)[position] / 2,
-            room_down=(point - low)[position],
-            room_up=(high - point)[position],
+            partners=partners,
+            unit=unit,
+            reach=reach,
+            room_down=down,
+            room_up=up,
             precision=precision,
         ),
         starts=[0, *accumulate(len(own.position) for own in moved)],
         element=element,
         scale=scale,
         directions=directions,
-        direction_owner=np.repeat(np.array(large, dtype=np.int64), DIRECTIONS),
+        direction_owner=np.array([i for i in large for _ in range(DIRECTIONS)], dtype=np.int64),
     )
 
 
@@ -188,9 +195,9 @@ def _direction(own: _Moved, start: int, signs: Array, scale: Array) -> Array:
 
 
 def _directions(
-    vectors: Array, point: Array, low: Array, high: Array, precision: np.dtype[np.generic] | None
+    vectors: Array, point: Array, down: Array, up: Array, precision: np.dtype[np.generic] | None
 ) -> Directions:
-    down, up = _direction_rooms(vectors, point - low, high - point)
+    down, up = _direction_rooms(vectors, down, up)
     ones = np.ones(len(vectors))
     return Directions(
         point=point,
@@ -223,14 +230,15 @@ def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
     return power_of_two(size), typical
 
 
-def _limits(operands: Sequence[Operand], layout: Layout) -> tuple[Array, Array]:
-    """By real number: the ends of its input's domain; a complex plane has none."""
-    low, high = np.full(layout.offsets[-1], -np.inf), np.full(layout.offsets[-1], np.inf)
+def _rooms(operands: Sequence[Operand], layout: Layout, point: Array) -> tuple[Array, Array]:
+    """By real number: how far it may go down and up in its input's domain."""
+    down, up = np.full((2, len(point)), np.inf)
     for i, operand in enumerate(operands):
-        if not layout.complex_[i]:
+        # (A complex plane has no ends.)
+        if not layout.complex_[i] and (operand.low > -np.inf or operand.high < np.inf):
             part = slice(layout.offsets[i], layout.offsets[i + 1])
-            low[part], high[part] = operand.low, operand.high
-    return low, high
+            down[part], up[part] = point[part] - operand.low, operand.high - point[part]
+    return down, up
 
 
 def _direction_rooms(vectors: Array, down: Array, up: Array) -> tuple[Array, Array]:

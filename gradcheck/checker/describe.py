@@ -38,26 +38,24 @@ class Part:
     def of(cls, reference: Reference, position: int) -> Part:
         """The share of the input at this position."""
         coordinates = reference.coordinates
-        return cls(
-            position,
-            coordinates.columns(position),
-            np.flatnonzero(coordinates.direction_owner == position),
-        )
+        owner = coordinates.direction_owner
+        mine = np.flatnonzero(owner == position) if len(owner) else owner
+        return cls(position, coordinates.columns(position), mine)
 
 
 def blank(reference: Reference, part: Part, **told: Any) -> Comparison:
     """A comparison that says what is compared, and nothing about how it went but what is told."""
     operand = reference.moved[part.position]
     per_element = 2 if reference.evaluator.inputs.complex_[part.position] else 1
-    said: dict[str, Any] = {
-        "name": operand.name,
-        "verdict": Verdict.PASS,
-        "shape": operand.value.shape,
-        "dtype": operand.value.dtype.name,
-        "judged": len(part.columns) // per_element,
-        "directions": len(part.directions),
-    }
-    return Comparison(**said | told)
+    return Comparison(
+        name=operand.name,
+        verdict=told.pop("verdict", Verdict.PASS),
+        shape=operand.value.shape,
+        dtype=operand.value.dtype.name,
+        judged=len(part.columns) // per_element,
+        directions=len(part.directions),
+        **told,
+    )
 
 
 def disconnected(reference: Reference, part: Part, estimate: Estimate) -> Comparison:
@@ -180,15 +178,14 @@ class _Arrays:
     @classmethod
     def of(cls, reference: Reference, part: Part, gradient: Array, estimate: Estimate) -> _Arrays:
         layout, point = reference.evaluator.inputs, reference.evaluator.point
-        element = reference.coordinates.element[part.columns]
         size, start = layout.sizes[part.position], layout.offsets[part.position]
         is_complex, shape = layout.complex_[part.position], layout.shapes[part.position]
 
         def spread_out(values: Array) -> Array:
             full = values
-            if len(element) != size:
+            if len(part.columns) != size:
                 full = np.full(size, np.nan)
-                full[element] = values
+                full[reference.coordinates.element[part.columns]] = values
             return (full.view(np.complex128) if is_complex else full).reshape(shape)
 
         sides = None
@@ -203,7 +200,7 @@ class _Arrays:
             value=(value.view(np.complex128) if is_complex else value).reshape(shape),
             analytic=spread_out(gradient),
             numeric=spread_out(estimate.numeric),
-            bound=np.abs(spread_out(estimate.bound)),
+            bound=np.abs(spread_out(estimate.bound)) if is_complex else spread_out(estimate.bound),
             sides=sides,
         )
 

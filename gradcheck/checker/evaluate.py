@@ -207,7 +207,7 @@ class Evaluator:
         for candidate in candidates:
             try:
                 outputs = self._rows(candidate(stacked))
-            except Exception:  # this function may not take a batch in this way
+            except Exception:  # noqa: S112  (this function may not take a batch in this way)
                 continue
             if alone is None:
                 try:

@@ -60,6 +60,9 @@ NEGLIGIBLE = 2.0**-40
 """Noise below this share of what moves hides nothing."""
 
 
+_BOTH_SIDES = np.array([[1.0], [-1.0]])
+
+
 class Mover:
     """Moves the coordinates of a space."""
 
@@ -87,6 +90,7 @@ class Mover:
             self._safety = ILL_CONDITIONED_SAFETY
         self._sizes = np.abs(weights)
         self._finite = bool(np.isfinite(base).all())
+        self._has_edges = not ((space.room_up > 0) & (space.room_down > 0)).all()
         self.trustworthy = noise.lost < HOPELESS or noise.rounds_to > 0
         """Whether the function keeps enough digits to refute anything."""
         self._dependents: dict[int, Array] = {}
@@ -112,11 +116,10 @@ class Mover:
             ladder: a row of steps for each.
             alone: each in calls of its own, whatever the colouring says.
         """
-        deltas = np.stack([ladder, -ladder], axis=1)
-        room_up, room_down = self.space.room_up[columns], self.space.room_down[columns]
-        at_edge = not ((room_up > 0).all() and (room_down > 0).all())
-        if at_edge:
-            deltas[:, 0][room_up <= 0], deltas[:, 1][room_down <= 0] = 0.0, 0.0
+        deltas = ladder[:, np.newaxis] * _BOTH_SIDES
+        if self._has_edges:
+            deltas[:, 0][self.space.room_up[columns] <= 0] = 0.0
+            deltas[:, 1][self.space.room_down[columns] <= 0] = 0.0
         if self.colouring is None or alone:
             actual, change, size, noise = self._apart(columns, deltas)
         elif self.calls(len(columns)) * ladder.shape[1] * len(self.base) <= CHUNK:
@@ -128,7 +131,7 @@ class Mover:
             actual, change, size, noise = (
                 np.concatenate(part, axis=2) for part in zip(*parts, strict=True)
             )
-        if at_edge:
+        if self._has_edges:
             actual, change = (np.where(deltas == 0, np.nan, a) for a in (actual, change))
         return Moves(
             right=change[:, 0],
@@ -203,7 +206,7 @@ class Mover:
             actual.reshape(shape),
             (seen.change @ self._weights).reshape(shape),
             (sizes @ self._sizes).reshape(shape),
-            np.broadcast_to(_norms(noisy * depends[:, np.newaxis, np.newaxis]), shape),
+            _norms(noisy * depends[:, np.newaxis, np.newaxis]) + np.zeros(shape),
         )
 
     def _together(

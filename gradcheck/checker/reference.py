@@ -12,13 +12,13 @@ import numpy as np
 from gradcheck.checker.analytic import draw_upstream
 from gradcheck.checker.coarse import Rough, smoothed
 from gradcheck.checker.coordinates import Coordinates, choose, sample_size
-from gradcheck.checker.draws import generator
 from gradcheck.checker.evaluate import Evaluator, OneByOne
 from gradcheck.checker.noise import Noise, assumed_noise, measure_noise
 from gradcheck.checker.numeric import STEPS, Differentiator
 from gradcheck.checker.space import Space, everywhere
 from gradcheck.checker.sparsity import WORTH_IT_BATCHED, Colouring, find_colouring
 from gradcheck.checker.tensors import FunctionRaised, in_double
+from gradcheck.checker.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,10 +37,6 @@ COARSE = 2.0**-16
 """Relative noise of a function that rounds to less than float32 has."""
 
 
-CONSISTENT = 2.0**-16
-"""How well derivatives along elements must add up, relative to their sizes."""
-
-
 class Reference:
     """A problem's function at its point, evaluated in double precision where it has that."""
 
@@ -53,6 +49,7 @@ class Reference:
         """
         self.problem = problem
         self.tape = tape
+        self._walk: Walk | None = None
         self._spared: int | None = None
         """How many coordinates a sample would take where all of a large input are moved."""
         own = [operand.value for operand in problem.operands]
@@ -92,7 +89,7 @@ class Reference:
         other.__dict__.pop("elements", None)
         return other
 
-    @property
+    @cached_property
     def moved(self) -> Sequence[Operand]:
         """The operands that are differentiated."""
         return [operand for operand in self.problem.operands if operand.differentiate]
@@ -116,6 +113,7 @@ class Reference:
         every = self._choose(sample=False)
         colouring = self._find_colouring(every)
         if colouring is None or len(colouring.owner) > cost:
+            self._walk = None
             return self._choose(sample=True)
         self._colouring = colouring
         self._spared = cost
@@ -134,7 +132,8 @@ class Reference:
         """Let a sample stand for a large input whose elements were all to be moved, if one was."""
         if self._spared is None:
             return False
-        self.coordinates, self._colouring = self._choose(sample=True), None
+        self.coordinates = self._choose(sample=True)
+        self._colouring = self._walk = None
         self._spared = None
         return True
 
@@ -235,34 +234,21 @@ class Reference:
                 )
 
         if len(space.unit) * len(evaluator.base) >= WORTH_IT_BATCHED:
+            # If elements are moved together, that they add up is to be seen: in the same call.
+            self._walk = Walk.along(space, self.problem.seed)
             with suppress(OneByOne):
-                return find(evaluator.together, batched=True)
+                return find(self._walk.ride(evaluator.together), batched=True)
         evaluator.probe()
         return find(evaluator, batched=evaluator.is_batched)
 
     def is_consistent(self, estimate: Estimate) -> bool:
-        """Whether the derivatives along elements add up to the one along a random direction.
-
-        A dependence that the colouring missed shows as a large error here, so two steps and one
-        extrapolation are accurate enough.
-        """
-        space, evaluator = self.coordinates.space, self.evaluator
-        rng = generator(self.problem.seed, 0x636F6E73)
+        """Whether the derivatives along elements add up to the one along a random direction."""
         usable = np.isfinite(estimate.bound) & ~estimate.kink
-        usable &= (space.room_up > space.unit) & (space.room_down > space.unit)
-        steps = rng.choice([-1.0, -0.5, 0.5, 1.0], size=len(usable)) * space.unit * usable
-        vector = np.zeros(len(space.point))
-        vector[space.position] = steps
-        sizes = 2.0 ** -np.array([8, 8, 9, 9]) * [1, -1, 1, -1]
-        with np.errstate(all="ignore"):
-            outputs = evaluator(space.rounded(space.point + sizes[:, np.newaxis] * vector))
-            moves = np.where(outputs == evaluator.base, 0.0, outputs - evaluator.base)
-            first, second = (moves @ self.weights).reshape(2, 2) @ [1.0, -1.0] * [2.0**7, 2.0**8]
-            expected = steps @ np.where(usable, estimate.numeric, 0.0)
-            parts = np.abs(steps) @ np.where(usable, np.abs(estimate.numeric), 0.0)
-            allowed = np.abs(steps) @ np.where(usable, estimate.bound, 0.0)
-            allowed += abs(second - first) + CONSISTENT * parts
-            return not abs((4 * second - first) / 3 - expected) > allowed
+        walk = self._walk
+        if walk is None or walk.outputs is None or not usable[walk.steps != 0].all():
+            walk = Walk.along(self.coordinates.space, self.problem.seed, usable)
+            walk.outputs = self.evaluator(walk.points)
+        return walk.agrees(estimate, self.evaluator.base, self.weights)
 
     def along_directions(self) -> Estimate | None:
         """The derivatives along random directions, if there are inputs over the budget."""

@@ -108,7 +108,10 @@ class _Table(NamedTuple):
 def _table(steps: int, ratio: int) -> _Table:
     orders = _combinations(steps, ratio)
     (highest,) = orders[-1]
-    candidates, gaps, noise, starts = [], [], [], []
+    candidates: list[_Combination] = []
+    gaps: list[Array] = []
+    noise: list[Array] = []
+    starts: list[int] = []
     for order, combinations in enumerate(orders):
         for i, own in enumerate(combinations):
             finer = combinations[i + 1 :]

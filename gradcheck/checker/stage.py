@@ -68,19 +68,15 @@ class Stage:
     contrast: Array
     """By how much a kink stands out, to be compared with round-off; infinite for a jump."""
     diverges: Array
-    linear: Array
-    """Whether all the steps agree to round-off."""
 
     @classmethod
     def unknown(cls, count: int) -> Stage:
         """Nothing is known of so many coordinates."""
-        numbers, flags = np.zeros((8, count)), np.zeros((3, count), dtype=bool)
+        numbers, flags = np.zeros((8, count)), np.zeros((2, count), dtype=bool)
         value, bound, roundoff, step, scale, left, right, contrast = numbers
         value[:], bound[:] = np.nan, np.inf
-        kink, diverges, linear = flags
-        return cls(
-            value, bound, roundoff, step, scale, left, right, kink, contrast, diverges, linear
-        )
+        kink, diverges = flags
+        return cls(value, bound, roundoff, step, scale, left, right, kink, contrast, diverges)
 
     def take(self, rows: Array) -> Stage:
         """Some of the coordinates."""
@@ -90,6 +86,15 @@ class Stage:
         """Replace what is known of some coordinates."""
         for f in fields(self):
             getattr(self, f.name)[rows] = getattr(other, f.name)
+
+
+def is_linear(moves: Moves) -> Array:
+    """By coordinate: whether all the steps, to either side, give the same but for round-off."""
+    right, left = moves.right / moves.up, moves.left / moves.down
+    central = (moves.right - moves.left) / (moves.up - moves.down)
+    noise = moves.noise / np.fmax(moves.up, -moves.down)
+    same = np.abs(central[:, :1] - central[:, 1:]).max(axis=1) <= noise.sum(axis=1)
+    return np.asarray(same & (np.abs(right - left) <= 3 * noise).all(axis=1))
 
 
 def judge(moves: Moves) -> Stage:
@@ -106,7 +111,8 @@ def judge(moves: Moves) -> Stage:
 
 def _judge(moves: Moves) -> Stage:
     right, left = moves.right / moves.up, moves.left / moves.down
-    central = (moves.right - moves.left) / (moves.up - moves.down)
+    across = moves.right - moves.left
+    central = across / (moves.up - moves.down)
     ladder = np.fmax(moves.up, -moves.down)
     noise = moves.noise / ladder
     value, bound, level = extrapolate(central, noise, ratio=4)
@@ -115,10 +121,7 @@ def _judge(moves: Moves) -> Stage:
     apart = np.abs(right - left)
     halves = (apart[:, 1:] <= HALVES * apart[:, :-1] + 2 * noise[:, 1:]).all(axis=1)
     # And so does the change itself, even where the two sides of a jump are alike.
-    change = np.abs(moves.right - moves.left)
-    halves &= ~(change[:, -1] > JUMPS * change[:, 0])
-    # Steps that all give the same are those of a function that is linear here, or quadratic.
-    same = np.abs(central[:, :1] - central[:, 1:]).max(axis=1) <= noise.sum(axis=1)
+    halves &= ~(np.abs(across[:, -1]) > JUMPS * np.abs(across[:, 0]))
     no_kink = np.zeros(len(value), dtype=bool)
     stage = Stage(
         value=value,
@@ -131,7 +134,6 @@ def _judge(moves: Moves) -> Stage:
         kink=no_kink,
         contrast=np.zeros(len(value)),
         diverges=no_kink.copy(),
-        linear=same & (apart <= 3 * noise).all(axis=1),
     )
     special = np.flatnonzero(~halves)
     if len(special):
