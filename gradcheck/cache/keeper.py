@@ -38,7 +38,6 @@ class Keeper:
         self._warn = warn
         self._stamp = sources_stamp(allow, root)
         self._journal: Journal | None = None
-        self._keys: dict[str, str] = {}
         self._timed = True
         self._fresh: dict[str, Past] = {}
         """What the history on disk does not have yet."""
@@ -79,16 +78,12 @@ class Keeper:
         self.begin(environment, timed=timed)
         return []
 
-    def expect(self, cases: Iterable[Case]) -> None:
-        """Work out what there is to know of these cases while nothing else is to do."""
-        self._keys = {case.id: fingerprint(case, self._stamp) for case in cases}
-
     def add(self, result: Result) -> None:
         """Write down a result that has just come."""
         if result.verdict is Verdict.SKIPPED or result.case is None:
             return  # nothing that would be worth keeping
         self.remember(result)
-        key = self._keys.get(result.id) or fingerprint(result.case, self._stamp)
+        key = fingerprint(result.case, self._stamp)
         self._try(lambda journal: journal.add(key, result))
 
     def remember(self, result: Result) -> None:

@@ -101,7 +101,6 @@ def execute(
                 audience.result(result)
             done = {result.id for result in old}
             missing = [case for case in plan.cases if case.id not in done]
-            keeper.expect(missing)
             ordered = keeper.order(missing, failed_first=failed_first)
             with contextlib.closing(runner(ordered)) as stream:
                 for result in stream:

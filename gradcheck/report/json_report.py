@@ -175,8 +175,10 @@ def _array(array: Array | None) -> Any:
     if array is None or array.size > _MOST_ELEMENTS:
         return None
     # bfloat16 and its like have no Python number of their own.
-    wide = np.complex128 if np.iscomplexobj(array) else np.float64
-    return _nested(array.astype(wide).tolist())
+    wide = array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)
+    if wide.dtype == np.float64 and np.isfinite(wide).all():
+        return wide.tolist()
+    return _nested(wide.tolist())
 
 
 def _nested(value: Any) -> Any:

@@ -26,6 +26,8 @@ _MOST_LINES = 30
 
 def clean(text: str) -> str:
     """The text without escape sequences and control characters, as messages may hold any."""
+    if text.isprintable():  # nearly always
+        return text
     text = _ESCAPE_SEQUENCE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return _CONTROL.sub("", text).expandtabs(4)
 
