@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
+# (What it is given was made just now, and holds no circles.)
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
 
 class BusyError(OSError):

@@ -39,6 +39,7 @@ class Keeper:
         self._stamp = sources_stamp(allow, root)
         self._journal: Journal | None = None
         self._timed = True
+        self._can_write = True
         self._fresh: dict[str, Past] = {}
         """What the history on disk does not have yet."""
         try:
@@ -47,7 +48,11 @@ class Keeper:
         except BusyError:
             warn(f"another run is writing {self._folder / 'journal.jsonl'}: this one keeps none")
         except OSError as error:
-            warn(f"{self._folder} cannot be used: {error.strerror}; this run cannot be resumed")
+            self._can_write = False
+            warn(
+                f"{self._folder} cannot be used: {error.strerror}; this run will not be remembered, "
+                "and cannot be resumed"
+            )
         self.history = History.read(self._folder / "history.json", warn)
         if self._journal is not None:
             # A run that was killed had no time to write its history.
@@ -129,7 +134,7 @@ class Keeper:
             ignore.write_text("# Made by gradcheck; nothing in here is worth a commit.\n*\n")
 
     def _write_history(self) -> None:
-        if not self._fresh:
+        if not self._fresh or not self._can_write:
             return
         path = self._folder / "history.json"
         try:

@@ -282,7 +282,8 @@ def test_a_journal_that_is_a_device_is_not_read(project: Project) -> None:
 def test_a_folder_that_is_a_file_is_a_sentence(project: Project) -> None:
     project.folder.write_text("mine")
     project.run(result(0))
-    assert "cannot be used" in project.said[0]
+    (said,) = project.said
+    assert "cannot be used" in said
     assert project.folder.read_text() == "mine"
 
 
