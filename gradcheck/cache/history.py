@@ -35,7 +35,7 @@ class History:
         """What the file holds; an empty history, and a sentence, where it is no good."""
         try:
             text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return cls()
         except (OSError, UnicodeDecodeError) as error:
             warn(f"{path} is ignored: it cannot be read ({error})")

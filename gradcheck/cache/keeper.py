@@ -50,8 +50,8 @@ class Keeper:
         except OSError as error:
             self._can_write = False
             warn(
-                f"{self._folder} cannot be used: {error.strerror}; this run will not be remembered, "
-                "and cannot be resumed"
+                f"{self._folder} cannot be used: {error.strerror}; "
+                "this run will not be remembered, and cannot be resumed"
             )
         self.history = History.read(self._folder / "history.json", warn)
         if self._journal is not None:
