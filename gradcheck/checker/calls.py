@@ -7,7 +7,7 @@ can be laid side by side along it. None of this is assumed of a function; `evalu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,8 +95,9 @@ class Calls:
     def all_together(self) -> Iterator[Batched]:
         """The ways in which all the moved operands may have many values at once, likely first."""
         ranks = [value.ndim for value in self.at_point]
-        folded = self._folded(range(len(self.moved)), axis=0)
-        has_batch_axis = len(self.moved) > 1 and self._share_leading_axis()
+        everyone = range(len(self.moved))
+        folded = self._folded(everyone, axis=0)
+        has_batch_axis = len(self.moved) > 1 and self._share_leading_axis(everyone)
         # With two axes or fewer that is more often chance.
         likely = has_batch_axis and min(ranks) > 2
         if likely:
@@ -111,13 +112,15 @@ class Calls:
         elif has_batch_axis and not likely:
             yield folded
 
-    def _share_leading_axis(self) -> bool:
-        """Whether the moved operands and the outputs have a leading axis of the same size."""
-        shapes = [*(value.shape for value in self.at_point), *self._shapes]
+    def _share_leading_axis(self, positions: Iterable[int]) -> bool:
+        """Whether these moved operands and the outputs have a leading axis of the same size."""
+        shapes = [*(self.at_point[i].shape for i in positions), *self._shapes]
         return all(shapes) and len({shape[0] for shape in shapes}) == 1
 
     def one_operand(self, position: int) -> Iterator[Batched]:
         """The ways in which one moved operand may have many values, the others staying as is."""
+        if self.at_point[position].ndim > 2 and self._share_leading_axis([position]):
+            yield self._folded([position], axis=0)
         yield self._stacked(pad_to=None, only=position)
         yield from self._along_axes(position)
 
