@@ -17,12 +17,11 @@ from gradcheck.checker.compare import (
 )
 from gradcheck.checker.describe import Part
 from gradcheck.checker.diagnose import diagnose
-from gradcheck.checker.evaluate import NotDeterministic
 from gradcheck.checker.first_sight import first_sight
 from gradcheck.checker.formula import judge_formulas
 from gradcheck.checker.moves import largest
 from gradcheck.checker.precision import judge_precision
-from gradcheck.checker.rounding import gradient_spread
+from gradcheck.checker.rounding import another_each_time, gradient_spread
 from gradcheck.checker.search import find_wrong_element
 from gradcheck.errors import UsageError
 from gradcheck.model import Array, Comparison, Estimate, Mode, Verdict
@@ -116,10 +115,7 @@ def _must_be_deterministic(reference: Reference, tape: Differentiate, passed: Ba
                 and other is not None
                 and not np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
             ):
-                raise NotDeterministic(
-                    f"the gradient of {operand.name} is not deterministic: it differs from one "
-                    "call to the next. Fix its seed (tf.random.stateless_…)"
-                )
+                raise another_each_time(operand.name)
 
 
 def _compare_input(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker.draws import generator
+from gradcheck.checker.evaluate import NotDeterministic
 from gradcheck.checker.layout import to_double
 from gradcheck.model import Mode
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gradcheck.checker.analytic import Backward
-    from gradcheck.checker.problem import Formula
+    from gradcheck.checker.problem import Differentiate, Formula
     from gradcheck.checker.reference import Reference
     from gradcheck.model import Array
 
@@ -33,6 +34,13 @@ SCALED = 2.0**-9
 LAST_DIGIT = 2.0**-52
 """Relative change by which a number in double precision is not quite the same."""
 
+REORDERED = 2.0**-40
+"""Share of its largest element by which a gradient may differ from one call to the next: sums that
+are taken in another order do that, and it is rounding."""
+
+CALLS = 3
+"""How often a gradient is called before what changes in it counts as rounding."""
+
 
 def gradient_spread(
     reference: Reference, base: Backward, relative: Mapping[str, float]
@@ -44,12 +52,16 @@ def gradient_spread(
         base: the gradients as they are.
         relative: by name of the input, how large its relative change is at most; the upstream
             changes by the largest of them.
+
+    Raises NotDeterministic where the gradient is another one each time: its own randomness would
+    be taken for rounding, and excuse whatever it says.
     """
     problem = reference.problem
     rng = generator(problem.seed, 0x726E64)
     spreads = [np.zeros(operand.value.shape) for operand in reference.moved]
     largest = max(relative.values(), default=0.0)
     tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
+    _must_repeat(reference, tape)
     for _ in range(DRAWS):
         values = [
             _changed(value, relative[operand.name], rng) if operand.differentiate else value
@@ -66,6 +78,30 @@ def gradient_spread(
                     change = to_double(after) / factor - to_double(before)
                     np.fmax(spread, np.abs(change), out=spread)
     return spreads
+
+
+def another_each_time(name: str) -> NotDeterministic:
+    """What is said of an input whose gradient does not repeat itself."""
+    return NotDeterministic(
+        f"the gradient of {name} is not deterministic: it differs from one call to the next. Fix "
+        "its seed (tf.random.stateless_…)"
+    )
+
+
+def _must_repeat(reference: Reference, tape: Differentiate) -> None:
+    first, *others = (tape(reference.values, reference.upstream) for _ in range(CALLS))
+    for again in others:
+        for operand, one, other in zip(
+            reference.moved, first.gradients, again.gradients, strict=True
+        ):
+            if one is None or other is None or one.shape != other.shape:
+                continue
+            with np.errstate(all="ignore"):
+                apart = np.abs(to_double(one) - to_double(other))
+                size = np.abs(to_double(one))
+            known = np.isfinite(apart)
+            if apart[known].max(initial=0.0) > REORDERED * size[known].max(initial=0.0):
+                raise another_each_time(operand.name)
 
 
 def _changed(value: Array, relative: float, rng: np.random.Generator) -> Array:

@@ -398,6 +398,18 @@ class TestRandomness:
         result = gradcheck.check(wrong, draw(4))
         assert "deterministic" in describe(result)
 
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    @pytest.mark.parametrize("size", [1e-9, 1e-3, 0.1])
+    def test_nor_does_its_randomness_pass_for_rounding(
+        self, tf: Any, size: float, dtype: str
+    ) -> None:
+        def gradient(g: Any, x: Any) -> Any:
+            return g * tf.cos(x) + tf.cast(size, g.dtype) * tf.random.normal([4], dtype=g.dtype)
+
+        result = gradcheck.check(with_gradient(tf.sin, gradient), draw(4).astype(dtype))
+        assert result.verdict == "inconclusive"
+        assert "the gradient of input0 is not deterministic" in result.message
+
 
 class TestBatching:
     """Functions that give something else when they are called with a batch."""
