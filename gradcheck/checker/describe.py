@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker.compare import INCONCLUSIVE, NONFINITE, Agreement, relative_error
+from gradcheck.checker.compare import (
+    INCONCLUSIVE,
+    KINK,
+    MISMATCH,
+    NONFINITE,
+    Agreement,
+    relative_error,
+)
 from gradcheck.checker.moves import largest
 from gradcheck.model import Array, Comparison, Element, Estimate, Verdict
 
@@ -105,7 +112,7 @@ def compared(
         agreement: how they compare.
         directed: how they compare along random directions.
     """
-    verdict, note = agreement.overall, _note(agreement, reference)
+    verdict, note = agreement.overall, _note(agreement, estimate, reference)
     along = Verdict.PASS if directed is None else directed.overall
     if along is not Verdict.PASS and verdict in (Verdict.PASS, Verdict.KINK):
         verdict = along
@@ -120,7 +127,9 @@ def compared(
     parts = 2 if reference.evaluator.inputs.complex_[part.position] else 1
     wrong = np.flatnonzero(agreement.failing)
     failing = len(np.unique(element[wrong] // parts))
-    shown = _ranked(agreement)[: max(1, min(len(wrong), 2 * WORST))]
+    # (Where nothing is wrong, a kink is what a reader wants to see.)
+    notable = len(wrong) or int(np.count_nonzero(agreement.grades == KINK))
+    shown = _ranked(agreement)[: max(1, min(notable, 2 * WORST))]
     indices = [index_of(int(flat), reference, part.position) for flat in element[shown]]
     error = agreement.error
     judged = (agreement.grades != INCONCLUSIVE) & np.isfinite(error)
@@ -229,8 +238,13 @@ def index_of(flat: int, reference: Reference, position: int) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(element, layout.shapes[position]))
 
 
-def _note(agreement: Agreement, reference: Reference) -> str:
+def _note(agreement: Agreement, estimate: Estimate, reference: Reference) -> str:
     notes = []
+    if (estimate.kink & (agreement.grades == MISMATCH)).any():
+        notes.append(
+            "the function has a kink there: its gradient may be anything between the one-sided "
+            "derivatives, but not outside of them"
+        )
     if reference.no_double:
         notes.append(
             "the function has no double precision, so the numeric derivative was taken in its own "

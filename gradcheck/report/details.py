@@ -139,6 +139,31 @@ def known_line(result: Result) -> str:
     return f"{one_line(result.id)}  {result.verdict}{reason and f': {reason}'}"
 
 
+def kink_lines(result: Result) -> list[str]:
+    """One line for each input at a kink that is no failure: where, and what the two sides are."""
+    if not result.expected:
+        return []
+    lines = []
+    for comparison in result.comparisons:
+        sides = [side for element in comparison.worst if (side := _sides(element))]
+        if comparison.verdict is Verdict.KINK and sides:
+            where = f"{one_line(result.id)}  kink: {input_label(comparison)}"
+            lines.append(where + ";".join(sides))
+    return lines
+
+
+def _sides(element: Element) -> str:
+    """A gradient between the slopes of the two sides; of a jump both may be the same."""
+    if element.left is None or element.right is None:
+        return ""
+    left, right = numbers.scalar(element.left), numbers.scalar(element.right)
+    at = f" at {numbers.index(element.index)}" if element.index else ""
+    where = f"{at}: {numbers.scalar(element.analytic)}"
+    if left == right:
+        return f"{where}, the slope on both sides of a jump"
+    return f"{where}, between {left} from the left and {right} from the right"
+
+
 def skipped_lines(results: Sequence[Result]) -> list[str]:
     """One line for each reason why cases were skipped."""
     reasons: dict[str, int] = {}
