@@ -131,14 +131,9 @@ def _compare_input(
     if gradient is None:
         return describe.disconnected(reference, part, _take(estimate, part.columns))
     if gradient.shape != comparison.shape:
-        note = (
-            f"the gradient has shape {list(gradient.shape)}, but its input has shape "
-            f"{list(comparison.shape)}"
+        note = describe.another_shape(
+            gradient.shape, comparison.shape, reference.evaluator.outputs.shapes
         )
-        if gradient.shape in reference.evaluator.outputs.shapes:
-            note += (
-                ": that is the output's. Sum it over the axes that the input was broadcast along"
-            )
         return replace(comparison, verdict=Verdict.MISMATCH, note=note)
     wanted = reference.evaluator.dtype(part.position)
     if gradient.dtype != wanted:

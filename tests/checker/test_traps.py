@@ -268,6 +268,10 @@ class TestInfiniteInputs:
         wrong = planted(tf.tanh, lambda gs: [gs[0] * 1.001])
         assert verdict(wrong, np.array([1.0, np.inf])) == "mismatch"
 
+    def test_the_report_does_not_count_the_others_as_judged(self, tf: Any) -> None:
+        result = gradcheck.check(tf.tanh, np.array([1.0, np.inf, -np.inf]))
+        assert result.comparisons[0].judged == 1
+
 
 class TestTiesAndKinks:
     @pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9])
