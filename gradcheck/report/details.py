@@ -65,12 +65,21 @@ def failure_details(result: Result, plan: Plan) -> FailureDetails:
         location=one_line(str(case.location)) if case else "",
         verdict=result.verdict,
         headline=_broken_expectation(result),
-        meaning="" if result.verdict in _GOOD else result.verdict.meaning,
+        meaning=_meaning(result),
         reason=one_line(case.reason) if case else "",
         message=clipped(result.message) if result.message else "",
         inputs=tuple(_input_details(comparison) for comparison in failing),
         replay=replay_command(result.id, plan),
     )
+
+
+def _meaning(result: Result) -> str:
+    """What the verdict means, unless the message gives another reason for it."""
+    if result.verdict in _GOOD:
+        return ""
+    if result.verdict is Verdict.INCONCLUSIVE and result.message and not result.comparisons:
+        return "There is no numeric derivative to judge by: see the message."
+    return result.verdict.meaning
 
 
 def gist(details: FailureDetails) -> str:

@@ -35,6 +35,12 @@ def test_a_mismatch_is_told_in_full() -> None:
     assert "b[4,5]" not in text, "an input that is right has no place among the failures"
 
 
+def test_a_function_that_is_random_is_not_called_ill_conditioned() -> None:
+    text = details_of(Result("s::dropout", Verdict.INCONCLUSIVE, message="it is random"))
+    assert "inconclusive: There is no numeric derivative to judge by: see the message." in text
+    assert "better conditioned" in details_of(examples.inconclusive())
+
+
 def test_the_worst_elements_show_all_oracles() -> None:
     grid = failure_details(examples.mismatch(), examples.plan_of([])).inputs[0].elements
     assert grid is not None
