@@ -294,6 +294,12 @@ def _notes(
             notes.append(
                 f"the function is not finite at this point ({first}), which hides {hidden}"
             )
+        elif (estimate.kink & (agreement.grades == INCONCLUSIVE)).any():
+            notes.append(
+                "the function has a kink there, and beside it the gradient varies more than the "
+                "one-sided derivatives tell, as where more than two elements tie: choose another "
+                "point"
+            )
         else:
             notes.append(f"rounding in the function or its gradient hides {hidden}")
     return notes
