@@ -316,6 +316,8 @@ def _nonfinite_note(reference: Reference, part: Part, gradient: Array, broken: A
     said = " and ".join(f"{len(at)} {kind}" for at, kind in counts if len(at))
     evaluator = reference.evaluator
     base, outputs = evaluator.base, evaluator.outputs
+    if not len(base):
+        return f"{said}, of a function whose output is empty"
     if not np.isfinite(base).all():
         finite = int(np.isfinite(base).sum())
         return f"{said}; {finite} of the {len(base)} numbers that the function returns are finite"

@@ -218,7 +218,9 @@ def _judge(
             return estimate, agreement
         suspects = np.flatnonzero(wrong)
         suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
-        if not reference.is_coarse:  # (or smaller steps would show nothing but rounding)
+        # (Smaller steps would show nothing but rounding of a coarse function, and of an empty one
+        # nothing at all.)
+        if not reference.is_coarse and len(reference.evaluator.base):
             refuted = reference.elements.confirm(part.columns[suspects], analytic[suspects])
             unseen[suspects] |= ~refuted
             estimate = _take(reference.elements.estimate(), part.columns)

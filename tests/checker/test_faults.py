@@ -396,6 +396,19 @@ class TestSpecialPoints:
         note = result.comparisons[0].note
         assert note.startswith("1 NaN and 2 infinite; the function is finite (the output is 1.")
 
+    @pytest.mark.parametrize(
+        ("value", "verdict", "words"),
+        [
+            (1.0, "mismatch", ""),
+            (np.nan, "nonfinite", "4 NaN, of a function whose output is empty"),
+        ],
+    )
+    def test_an_empty_output_has_no_gradient(self, value: float, verdict: str, words: str) -> None:
+        function = planted(lambda x: x[:0], first(lambda g: g + value))
+        result = gradcheck.check(function, np.ones(4))
+        assert result.verdict == verdict
+        assert result.comparisons[0].note == words
+
     def test_a_function_that_is_not_finite_is_no_fault_of_the_gradient(self) -> None:
         import tensorflow as tf
 
