@@ -247,8 +247,18 @@ class Element:
 
     @property
     def error(self) -> float:
-        """The distance between the analytic and the numeric value."""
-        return abs(self.analytic - self.numeric)
+        """How far the analytic value is from the numeric one; at a kink, from the nearer side."""
+        if self.left is None or self.right is None:
+            return abs(self.analytic - self.numeric)
+        nearest = complex(
+            _between(self.analytic.real, self.left.real, self.right.real),
+            _between(self.analytic.imag, self.left.imag, self.right.imag),
+        )
+        return abs(self.analytic - nearest)
+
+
+def _between(value: float, one: float, other: float) -> float:
+    return min(max(value, min(one, other)), max(one, other))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from gradcheck.checker.tensors import (
     differentiable_outputs,
     explain_exception,
     to_numpy,
+    where_raised,
 )
 from gradcheck.errors import UsageError
 from gradcheck.model import Array, Mode, Shape, Upstream
@@ -84,7 +85,7 @@ class Tape:
         self._mode = mode
         self._variables: list[Any] | None = None
         self._traced: Any = None
-        self._reached_back = False
+        self._going_back = False
         self._forward: _Forward | None = None
 
     def __call__(self, values: Sequence[Array], upstream: Sequence[Array]) -> Backward:
@@ -105,7 +106,7 @@ class Tape:
                 compile_ = self._mode is Mode.XLA
                 self._traced = tf.function(self._both, jit_compile=compile_, autograph=False)
             run = self._traced
-        self._reached_back = False
+        self._going_back = False
         return self._run(run, constants, [tf.constant(ct) for ct in upstream])
 
     def record(self, arguments: Sequence[Any]) -> list[Any]:
@@ -120,7 +121,7 @@ class Tape:
         if self._forward is None:
             raise RuntimeError("nothing was recorded")
         forward, self._forward = self._forward, None
-        self._reached_back = True
+        self._going_back = True
         cotangents = [tf.constant(ct) for ct in upstream]
         return self._run(lambda: (forward.outputs, _go_back(forward, cotangents)))
 
@@ -130,11 +131,10 @@ class Tape:
         except FunctionRaised:
             raise
         except Exception as error:
-            # A traced function may fail on its way forward after its way back was traced.
-            eager = self._mode is Mode.EAGER
-            if self._reached_back and (eager or isinstance(error, LookupError)):
-                raise GradientRaised(explain_exception(error)) from error
-            raise FunctionRaised(explain_exception(error)) from error
+            told = explain_exception(error) + where_raised(error)
+            if self._going_back:
+                raise GradientRaised(told) from error
+            raise FunctionRaised(told) from error
         return Backward(
             [output.numpy() for output in outputs],
             [None if g is None else g.numpy() for g in gradients],
@@ -157,8 +157,11 @@ class Tape:
         variables = self._variables or [None] * len(constants)
         arguments = [c if v is None else v for c, v in zip(constants, variables, strict=True)]
         forward = self._go_forward(arguments)
-        self._reached_back = True
-        return forward.outputs, _go_back(forward, upstream)
+        self._going_back = True
+        gradients = _go_back(forward, upstream)
+        # What a traced function raises later, when it runs, may come from either way.
+        self._going_back = False
+        return forward.outputs, gradients
 
     def _go_forward(self, arguments: Sequence[Any]) -> _Forward:
         import tensorflow as tf

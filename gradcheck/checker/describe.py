@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker.compare import INCONCLUSIVE, NONFINITE, Agreement, relative_error
+from gradcheck.checker.compare import (
+    INCONCLUSIVE,
+    KINK,
+    MISMATCH,
+    NONFINITE,
+    Agreement,
+    relative_error,
+)
 from gradcheck.checker.moves import largest
-from gradcheck.model import Array, Comparison, Element, Estimate, Verdict
+from gradcheck.model import Array, Comparison, Element, Estimate, Shape, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +29,8 @@ WORST = 5
 
 SURELY_MOVES = 4.0
 """How many times its bound a derivative must be to say that an output moves."""
+
+AS_MEANT = "If that is meant, say `grad: false` for the input, or `expect: disconnected`"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +56,16 @@ class Part:
 def blank(reference: Reference, part: Part, **told: Any) -> Comparison:
     """A comparison that says what is compared, and nothing about how it went but what is told."""
     operand = reference.moved[part.position]
-    per_element = 2 if reference.evaluator.inputs.complex_[part.position] else 1
+    judged = len(part.columns)
+    if reference.evaluator.inputs.complex_[part.position]:
+        # (The diagonal of a Hermitian matrix is real: not every element has two coordinates.)
+        judged = len(np.unique(reference.coordinates.element[part.columns] // 2))
     return Comparison(
         name=operand.name,
         verdict=told.pop("verdict", Verdict.PASS),
         shape=operand.value.shape,
         dtype=operand.value.dtype.name,
-        judged=len(part.columns) // per_element,
+        judged=told.pop("judged", judged),
         directions=len(part.directions),
         **told,
     )
@@ -65,14 +78,14 @@ def disconnected(reference: Reference, part: Part, estimate: Estimate) -> Compar
     if estimate.kink.any() and not (np.abs(estimate.left) + np.abs(estimate.right))[moves].any():
         note = (
             "the output jumps at this point, and on both sides its derivative is zero: None is as "
-            "good an answer as there is"
+            f"good an answer as there is. {AS_MEANT}"
         )
         return replace(comparison, note=note, failing=comparison.elements)
     if not moves.any():
         note = (
             "the tape and the numeric derivative agree: the output does not move with this input. "
             "It is not used, or the output is constant around this point, or the result was "
-            "computed outside the function and captured as a constant"
+            f"computed outside the function and captured as a constant. {AS_MEANT}"
         )
         return replace(comparison, note=note, failing=comparison.elements)
     most = int(np.argmax(np.where(moves, np.abs(estimate.numeric), 0.0)))
@@ -103,7 +116,8 @@ def compared(
         agreement: how they compare.
         directed: how they compare along random directions.
     """
-    verdict, note = agreement.overall, _note(agreement, reference)
+    verdict = agreement.overall
+    note = "; ".join(_notes(reference, part, gradient, estimate, agreement))
     along = Verdict.PASS if directed is None else directed.overall
     if along is not Verdict.PASS and verdict in (Verdict.PASS, Verdict.KINK):
         verdict = along
@@ -116,9 +130,13 @@ def compared(
     arrays = _Arrays.of(reference, part, gradient, estimate)
     # (A complex element has two coordinates.)
     parts = 2 if reference.evaluator.inputs.complex_[part.position] else 1
+    # What is infinite cannot be moved, and was not judged.
+    finite = reference.point_is_finite[part.columns]
     wrong = np.flatnonzero(agreement.failing)
     failing = len(np.unique(element[wrong] // parts))
-    shown = _ranked(agreement)[: max(1, min(len(wrong), 2 * WORST))]
+    # (Where nothing is wrong, a kink is what a reader wants to see.)
+    notable = len(wrong) or int(np.count_nonzero(agreement.grades == KINK))
+    shown = _ranked(agreement)[: max(1, min(notable, 2 * WORST))]
     indices = [index_of(int(flat), reference, part.position) for flat in element[shown]]
     error = agreement.error
     judged = (agreement.grades != INCONCLUSIVE) & np.isfinite(error)
@@ -129,6 +147,7 @@ def compared(
         part,
         verdict=verdict,
         note=note,
+        judged=len(np.unique(element[finite] // parts)),
         max_abs_error=float(error.max(initial=0.0)),
         max_rel_error=float(relative_error(error, gradient, estimate).max(initial=0.0)),
         error_bar=largest(estimate.bound),
@@ -159,6 +178,23 @@ def agreeing(reference: Reference, part: Part, gradient: Array, estimate: Estima
     )
 
 
+def another_shape(seen: Shape, wanted: Shape, outputs: Sequence[Shape]) -> str:
+    """A gradient that does not have its input's shape, and what is likely to mend that."""
+    note = f"the gradient has shape {list(seen)}, but its input has shape {list(wanted)}"
+    if seen in outputs:
+        note += ": that is the output's. "
+        if math.prod(seen) > math.prod(wanted):
+            return note + "Sum it over the axes that the input was broadcast along"
+        if math.prod(seen) < math.prod(wanted):
+            return note + "Spread it over the axes that the function reduces"
+        return note + "Bring it back to the input's"
+    if seen == wanted[::-1]:
+        return f"{note}: perhaps it is transposed"
+    if math.prod(seen) == math.prod(wanted):
+        return f"{note}: perhaps it only lacks a tf.reshape"
+    return note
+
+
 def place(index: Sequence[int]) -> str:
     """An index as people write it; a scalar has none."""
     return str(list(index)) if index else "the scalar"
@@ -185,7 +221,10 @@ class _Arrays:
             full = values
             if len(part.columns) != size:
                 full = np.full(size, np.nan)
-                full[reference.coordinates.element[part.columns]] = values
+                element = reference.coordinates.element[part.columns]
+                if is_complex:
+                    full[element | 1] = 0.0  # (what is real by nature has no imaginary part)
+                full[element] = values
             return (full.view(np.complex128) if is_complex else full).reshape(shape)
 
         sides = None
@@ -226,20 +265,80 @@ def index_of(flat: int, reference: Reference, position: int) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(element, layout.shapes[position]))
 
 
-def _note(agreement: Agreement, reference: Reference) -> str:
+def _notes(
+    reference: Reference, part: Part, gradient: Array, estimate: Estimate, agreement: Agreement
+) -> list[str]:
+    """What a reader of the numbers should know besides."""
     notes = []
     if reference.no_double:
         notes.append(
             "the function has no double precision, so the numeric derivative was taken in its own "
             f"({reference.no_double})"
         )
+    broken = agreement.grades == NONFINITE
+    if broken.any():
+        notes.append(_nonfinite_note(reference, part, gradient, broken))
+    if (estimate.kink & (agreement.grades == MISMATCH)).any():
+        notes.append(
+            "the function has a kink there: its gradient may be anything between the one-sided "
+            "derivatives, but not outside of them"
+        )
     unknown = int(np.count_nonzero(agreement.grades == INCONCLUSIVE))
     if unknown and agreement.overall is Verdict.INCONCLUSIVE:
         hidden = f"{unknown} of {len(agreement.grades)} derivatives"
-        notes.append(f"rounding in the function or its gradient hides {hidden}")
-        if not np.isfinite(reference.evaluator.base).all():
-            notes.append("the function itself is not finite at this point")
-    return "; ".join(notes)
+        lost = np.flatnonzero(~np.isfinite(reference.evaluator.base))
+        if len(lost):
+            first = _output_at(reference, int(lost[0]))
+            notes.append(
+                f"the function is not finite at this point ({first}), which hides {hidden}"
+            )
+        elif (estimate.kink & (agreement.grades == INCONCLUSIVE)).any():
+            notes.append(
+                "the function has a kink there, and beside it the gradient varies more than the "
+                "one-sided derivatives tell, as where more than two elements tie: choose another "
+                "point"
+            )
+        else:
+            notes.append(f"rounding in the function or its gradient hides {hidden}")
+    return notes
+
+
+def _nonfinite_note(reference: Reference, part: Part, gradient: Array, broken: Array) -> str:
+    """How many elements are NaN, how many infinite, and what the function is there."""
+    parts = 2 if reference.evaluator.inputs.complex_[part.position] else 1
+    element = reference.coordinates.element[part.columns] // parts
+    nan, infinite = (
+        np.unique(element[broken & kind]) for kind in (np.isnan(gradient), np.isinf(gradient))
+    )
+    counts = [(nan, "NaN"), (infinite, "infinite")]
+    said = " and ".join(f"{len(at)} {kind}" for at, kind in counts if len(at))
+    evaluator = reference.evaluator
+    base, outputs = evaluator.base, evaluator.outputs
+    if not len(base):
+        return f"{said}, of a function whose output is empty"
+    if not np.isfinite(base).all():
+        finite = int(np.isfinite(base).sum())
+        return f"{said}; {finite} of the {len(base)} numbers that the function returns are finite"
+    if outputs.shapes == (evaluator.inputs.shapes[part.position],):
+        first = int(np.union1d(nan, infinite)[0])
+        there = _output_at(reference, first * (2 if outputs.complex_[0] else 1))
+        return f"{said}, where the function is finite ({there})"
+    there = _output_at(reference, 0)
+    if len(base) > 1:
+        there = f"its outputs lie between {base.min():.6g} and {base.max():.6g}"
+    return f"{said}; the function is finite ({there})"
+
+
+def _output_at(reference: Reference, flat: int) -> str:
+    """An output by its index, and its value."""
+    outputs = reference.evaluator.outputs
+    which = int(np.searchsorted(outputs.offsets, flat, side="right")) - 1
+    per_element = 2 if outputs.complex_[which] else 1
+    within = (flat - outputs.offsets[which]) // per_element
+    index = tuple(int(i) for i in np.unravel_index(within, outputs.shapes[which]))
+    value = outputs.unflatten(reference.evaluator.base)[which][index]
+    name = "the output" if len(outputs.shapes) == 1 else f"output {which}"
+    return f"{name}{f' at {list(index)}' if index else ''} is {value:.6g}"
 
 
 def _ranked(agreement: Agreement) -> Array:

@@ -72,6 +72,13 @@ def _simple(comparison: Comparison, reference: Reference) -> Suspects:
     if power == 0:
         yield "zero", f"the gradient of {name} is zero throughout, the derivative is not", None
         return
+    if not n.any():
+        text = (
+            f"the output does not move with {name}, but its gradient is not zero; a "
+            "straight-through estimator does that on purpose: then say `expect: mismatch` and why"
+        )
+        yield "constant", text, None
+        return
     yield "sign", f"the gradient of {name} has the wrong sign", -analytic
     if np.iscomplexobj(analytic):
         yield "conjugate", f"the gradient of {name} lacks a conjugate", np.conj(analytic)
@@ -122,7 +129,10 @@ def _arranged(comparison: Comparison, _: Reference) -> Suspects:
                 if order == last_two:
                     yield "transposed", f"the gradient of {name} is transposed", moved
                 else:
-                    text = f"the axes of the gradient of {name} are in the wrong order: {order}"
+                    text = (
+                        f"the axes of the gradient of {name} are in the wrong order: "
+                        f"tf.transpose(…, {list(order)}) puts them right"
+                    )
                     yield "permuted", text, moved
     for axis in range(rank):
         if analytic.shape[axis] > 1:

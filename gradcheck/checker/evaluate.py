@@ -169,7 +169,9 @@ class Evaluator:
             raise NotDeterministic(
                 "the function is not deterministic: calls with the same inputs differ by "
                 f"{apart:.3g}. Fix its seed (tf.random.stateless_…), or switch the randomness off "
-                "for the check"
+                "for the check. If nothing in it is random, an op leaves its result undefined, as "
+                "tf.linalg.cholesky does of a matrix that is not positive definite: give the "
+                "input a sample it can take (`sample: spd`)"
             )
 
     def expect(self, evaluations: int) -> None:

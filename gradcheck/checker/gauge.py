@@ -8,10 +8,20 @@ that its largest component is real and positive.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradcheck.checker.tensors import Function
+    from gradcheck.model import Array
+
+FREE_PHASE = (
+    "the function uses eigenvectors or singular vectors of a complex matrix, which are determined "
+    "up to a phase only: what depends on that phase has no derivative to compare with. Check a "
+    "function that does not, such as the vectors' absolute values or V·Vᴴ"
+)
 
 
 def with_fixed_phase(name: str, function: Function) -> Function:
@@ -20,6 +30,29 @@ def with_fixed_phase(name: str, function: Function) -> Function:
     if turn is None:
         return function
     return lambda *tensors: turn(function(*tensors))
+
+
+def shows_a_phase(function: Function, values: Sequence[Array]) -> bool:
+    """Whether a function of any kind computes vectors that may come out with another phase."""
+    import tensorflow as tf
+
+    specs = [tf.TensorSpec(value.shape, value.dtype) for value in values]
+    try:
+        traced = tf.function(function, autograph=False).get_concrete_function(*specs)
+    except Exception:
+        return False
+    graph = traced.graph.as_graph_def()
+    nodes = chain(graph.node, *(inner.node_def for inner in graph.library.function))
+    return any(
+        node.op in _WANTS_VECTORS
+        and node.attr[_WANTS_VECTORS[node.op]].b
+        and (node.op == "Eig" or tf.as_dtype(node.attr["T"].type).is_complex)
+        for node in nodes
+    )
+
+
+_WANTS_VECTORS = {"SelfAdjointEigV2": "compute_v", "Eig": "compute_v", "Svd": "compute_uv"}
+"""Ops whose vectors have a phase that nothing determines, and the attribute that asks for them."""
 
 
 def _eigenvectors(outputs: Any) -> Any:

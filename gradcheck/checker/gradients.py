@@ -12,6 +12,7 @@ from gradcheck.checker.analytic import GradientRaised, Tape
 from gradcheck.checker.calls import ShapeChanges
 from gradcheck.checker.evaluate import NotDeterministic
 from gradcheck.checker.forward import check_forward
+from gradcheck.checker.gauge import FREE_PHASE, shows_a_phase
 from gradcheck.checker.precision import LowPrecisionRaised
 from gradcheck.checker.reference import Reference
 from gradcheck.checker.reverse import check_reverse
@@ -92,7 +93,17 @@ def _reference(problem: Problem, tape: Tape | None = None) -> Reference:
 
 def _reverse(problem: Problem) -> list[Comparison]:
     tape = Tape(problem.function, problem.operands) if problem.mode is Mode.EAGER else None
-    return check_reverse(problem, _reference(problem, tape))
+    comparisons = check_reverse(problem, _reference(problem, tape))
+    return [_with_remark(comparison, problem) for comparison in comparisons]
+
+
+def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
+    """What a function of complex eigenvectors has to be told, where its gradient is not right."""
+    if comparison.verdict not in (Verdict.MISMATCH, Verdict.INCONCLUSIVE):
+        return comparison
+    if not shows_a_phase(problem.function, [operand.value for operand in problem.operands]):
+        return comparison
+    return replace(comparison, note="; ".join(filter(None, [comparison.note, FREE_PHASE])))
 
 
 def _forward(problem: Problem) -> list[Comparison]:

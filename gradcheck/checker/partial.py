@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 SEVERAL = 3
 """Elements on each side from which on a condition on the input is no coincidence."""
 
+MOST_SLICES = 4
+"""How many slices are named one by one."""
+
 
 def right_in_part(comparison: Comparison, reference: Reference) -> Suspects:
     """Right, except in a region that has a name."""
@@ -58,6 +61,16 @@ def right_in_part(comparison: Comparison, reference: Reference) -> Suspects:
         text = f"the gradient of {name} is right except {where}{zero}{others}"
         yield "border", text, None
         return
+    for axis in range(wrong.ndim):
+        at = np.unique(places[:, axis])
+        if count == len(at) * (size // wrong.shape[axis]) and len(at) <= MOST_SLICES:
+            listed = ", ".join(map(str, at[:-1])) + f" and {at[-1]}"
+            text = (
+                f"the gradient of {name} is right except at indices {listed} of axis {axis}"
+                f"{zero}{others}"
+            )
+            yield "slice", text, None
+            return
     condition = _condition(wrong, _value(comparison, reference))
     if condition:
         text = f"the gradient of {name} is right except where {name} {condition}{zero}{others}"

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcheck.checker import describe
 from gradcheck.checker.compare import (
+    ARITHMETIC,
     MISMATCH,
     VACUOUS,
     VACUOUS_IF_COARSE,
@@ -17,13 +18,13 @@ from gradcheck.checker.compare import (
 )
 from gradcheck.checker.describe import Part
 from gradcheck.checker.diagnose import diagnose
-from gradcheck.checker.evaluate import NotDeterministic
 from gradcheck.checker.first_sight import first_sight
 from gradcheck.checker.formula import judge_formulas
 from gradcheck.checker.moves import largest
 from gradcheck.checker.precision import judge_precision
-from gradcheck.checker.rounding import gradient_spread
+from gradcheck.checker.rounding import Spread, another_each_time, gradient_spread
 from gradcheck.checker.search import find_wrong_element
+from gradcheck.checker.ties import judge_ties
 from gradcheck.errors import UsageError
 from gradcheck.model import Array, Comparison, Estimate, Mode, Verdict
 
@@ -86,6 +87,7 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
             comparisons.append(describe.agreeing(reference, part, analytic[part.columns], mine))
         else:
             comparisons.append(_compare_input(reference, passed, part, analytic, estimate, along))
+    comparisons = judge_ties(comparisons, reference, analytic, estimate)
     if not all(comparison.verdict is Verdict.PASS for comparison in comparisons):
         _must_be_deterministic(reference, tape, passed)
     comparisons = judge_formulas(comparisons, reference, passed)
@@ -116,10 +118,7 @@ def _must_be_deterministic(reference: Reference, tape: Differentiate, passed: Ba
                 and other is not None
                 and not np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
             ):
-                raise NotDeterministic(
-                    f"the gradient of {operand.name} is not deterministic: it differs from one "
-                    "call to the next. Fix its seed (tf.random.stateless_…)"
-                )
+                raise another_each_time(operand.name)
 
 
 def _compare_input(
@@ -135,14 +134,9 @@ def _compare_input(
     if gradient is None:
         return describe.disconnected(reference, part, _take(estimate, part.columns))
     if gradient.shape != comparison.shape:
-        note = (
-            f"the gradient has shape {list(gradient.shape)}, but its input has shape "
-            f"{list(comparison.shape)}"
+        note = describe.another_shape(
+            gradient.shape, comparison.shape, reference.evaluator.outputs.shapes
         )
-        if gradient.shape in reference.evaluator.outputs.shapes:
-            note += (
-                ": that is the output's. Sum it over the axes that the input was broadcast along"
-            )
         return replace(comparison, verdict=Verdict.MISMATCH, note=note)
     wanted = reference.evaluator.dtype(part.position)
     if gradient.dtype != wanted:
@@ -224,13 +218,18 @@ def _judge(
             return estimate, agreement
         suspects = np.flatnonzero(wrong)
         suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
-        if not reference.is_coarse:  # (or smaller steps would show nothing but rounding)
+        # (Smaller steps would show nothing but rounding of a coarse function, and of an empty one
+        # nothing at all.)
+        if not reference.is_coarse and len(reference.evaluator.base):
             refuted = reference.elements.confirm(part.columns[suspects], analytic[suspects])
             unseen[suspects] |= ~refuted
             estimate = _take(reference.elements.estimate(), part.columns)
         confirmed[suspects] = True
-        rounding = _rounding(reference, passed, part.position)
+        spread = _spread(reference, passed, part.position)
+        rounding = _rounding(reference, part.position, spread)
         slack = reference.coordinates.space.project_size(rounding)[part.columns]
+        # Beside a kink the gradient is another one, which excuses no value that it has nowhere.
+        slack[estimate.kink & _beyond(reference, part, spread, analytic)] = 0.0
 
 
 def _judge_directions(
@@ -248,8 +247,8 @@ def _judge_directions(
     agreement = compare(analytic, estimate, reference=size, tolerance=tolerance)
     if agreement.overall is not Verdict.MISMATCH:
         return agreement
-    rounding = _rounding(reference, passed, part.position)
-    slack = space.project_size(rounding)[part.directions]
+    spread = _spread(reference, passed, part.position)
+    slack = space.project_size(_rounding(reference, part.position, spread))[part.directions]
     return compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
 
 
@@ -265,16 +264,36 @@ def _size_that_matters(reference: Reference, estimate: Estimate, analytic: Array
     return largest(reference.weights * reference.evaluator.base)
 
 
-def _rounding(reference: Reference, passed: Backward, position: int) -> Array:
-    """What the gradient may be off by rounding, by real number of the point."""
+def _spread(reference: Reference, passed: Backward, position: int) -> Spread:
+    """What one input's gradient is at inputs that differ in their last digits."""
     # A function that rounds inside would not notice a change that it rounds away.
     change = max(LAST_DIGITS, reference.noise.rounds_to)
     relative = {operand.name: change for operand in reference.moved}
-    spread = gradient_spread(reference, passed, relative)[position]
+    return gradient_spread(reference, passed, relative)[position]
+
+
+def _rounding(reference: Reference, position: int, spread: Spread) -> Array:
+    """What the gradient may be off by rounding, by real number of the point."""
+    size = spread.size
     if reference.evaluator.inputs.complex_[position]:
-        spread = spread + 1j * spread
-    full = _in_place(reference, position, ROUNDING_SAFETY * spread)
+        size = size + 1j * size
+    full = _in_place(reference, position, ROUNDING_SAFETY * size)
     return np.where(np.isfinite(full), full, 0.0)
+
+
+def _beyond(reference: Reference, part: Part, spread: Spread, analytic: Array) -> Array:
+    """By coordinate: whether the gradient is outside of all that it is at the point's neighbours.
+
+    Where elements move in pairs, nobody can tell.
+    """
+    space = reference.coordinates.space
+    if space.partners is not None:
+        return np.zeros(len(analytic), dtype=bool)
+    low, high = (
+        space.project(_in_place(reference, part.position, end))[part.columns] for end in spread.ends
+    )
+    margin = ARITHMETIC * np.maximum(np.abs(low), np.abs(high))
+    return np.asarray((analytic < low - margin) | (analytic > high + margin))
 
 
 def _in_place(reference: Reference, position: int, gradient: Array) -> Array:

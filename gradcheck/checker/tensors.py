@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +26,7 @@ def call(function: Function, arguments: Sequence[Any]) -> Any:
     try:
         return function(*arguments)
     except Exception as error:
-        raise FunctionRaised(explain_exception(error)) from error
+        raise FunctionRaised(explain_exception(error) + where_raised(error)) from error
 
 
 def differentiable_outputs(structure: Any) -> list[Any]:
@@ -87,8 +89,36 @@ def explain_exception(error: BaseException) -> str:
             missing[2], missing[2].lower()
         )
         return f"TensorFlow has no {dtype} kernel for {missing[1]} on this device"
+    unregistered = re.search(r"gradient registry has no entry for: (\w+)", text)
+    if unregistered:
+        name = unregistered[1]
+        return (
+            f"LookupError: TensorFlow has no gradient for {name}. Register one "
+            f'(tf.RegisterGradient("{name}")), or wrap the call in a tf.custom_gradient'
+        )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     # Errors while tracing carry the user's stack, with the message at its end.
     if lines and lines[0].startswith(("in user code:", "Exception encountered")):
         lines = lines[-1:]
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def where_raised(error: BaseException) -> str:
+    """The innermost line of the user's own code, in brackets; nothing where there is none."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if not f.filename.startswith("<") and not _is_library(f.filename)]
+    if not own:
+        return ""
+    frame = own[-1]
+    return f" ({Path(frame.filename).name}:{frame.lineno}, in {frame.name})"
+
+
+def _is_library(filename: str) -> bool:
+    path = Path(filename)
+    if {"site-packages", "dist-packages"} & set(path.parts):
+        return True
+    return path.is_relative_to(_PACKAGE) or path.is_relative_to(_STANDARD_LIBRARY)
+
+
+_PACKAGE = Path(__file__).parents[1]
+_STANDARD_LIBRARY = Path(traceback.__file__).parent

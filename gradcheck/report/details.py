@@ -65,12 +65,21 @@ def failure_details(result: Result, plan: Plan) -> FailureDetails:
         location=one_line(str(case.location)) if case else "",
         verdict=result.verdict,
         headline=_broken_expectation(result),
-        meaning="" if result.verdict in _GOOD else result.verdict.meaning,
+        meaning=_meaning(result),
         reason=one_line(case.reason) if case else "",
         message=clipped(result.message) if result.message else "",
         inputs=tuple(_input_details(comparison) for comparison in failing),
         replay=replay_command(result.id, plan),
     )
+
+
+def _meaning(result: Result) -> str:
+    """What the verdict means, unless the message gives another reason for it."""
+    if result.verdict in _GOOD:
+        return ""
+    if result.verdict is Verdict.INCONCLUSIVE and result.message and not result.comparisons:
+        return "There is no numeric derivative to judge by: see the message."
+    return result.verdict.meaning
 
 
 def gist(details: FailureDetails) -> str:
@@ -137,6 +146,31 @@ def known_line(result: Result) -> str:
     """One line for a known bug: the case, its verdict, the reason that the spec gives."""
     reason = one_line(result.case.reason) if result.case else ""
     return f"{one_line(result.id)}  {result.verdict}{reason and f': {reason}'}"
+
+
+def kink_lines(result: Result) -> list[str]:
+    """One line for each input at a kink that is no failure: where, and what the two sides are."""
+    if not result.expected:
+        return []
+    lines = []
+    for comparison in result.comparisons:
+        sides = [side for element in comparison.worst if (side := _sides(element))]
+        if comparison.verdict is Verdict.KINK and sides:
+            where = f"{one_line(result.id)}  kink: {input_label(comparison)}"
+            lines.append(where + ";".join(sides))
+    return lines
+
+
+def _sides(element: Element) -> str:
+    """A gradient between the slopes of the two sides; of a jump both may be the same."""
+    if element.left is None or element.right is None:
+        return ""
+    left, right = numbers.scalar(element.left), numbers.scalar(element.right)
+    at = f" at {numbers.index(element.index)}" if element.index else ""
+    where = f"{at}: {numbers.scalar(element.analytic)}"
+    if left == right:
+        return f"{where}, the slope on both sides of a jump"
+    return f"{where}, between {left} from the left and {right} from the right"
 
 
 def skipped_lines(results: Sequence[Result]) -> list[str]:

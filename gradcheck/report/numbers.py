@@ -35,9 +35,10 @@ def scalar(value: Scalar | None, digits: int = _DIGITS) -> str:
     """A value of a tensor, real or complex."""
     if value is None:
         return NOTHING
+    # (The sign of a zero is nothing but a question to the reader.)
     if np.iscomplexobj(value):
-        return f"{complex(value):.{digits}g}"
-    return f"{float(value.real):.{digits}g}"
+        return f"{complex(value.real + 0.0, value.imag + 0.0):.{digits}g}"
+    return f"{float(value.real) + 0.0:.{digits}g}"
 
 
 def digits_to_tell(elements: Iterable[Element]) -> int:

@@ -10,6 +10,7 @@ from gradcheck.report.details import (
     failure_details,
     input_label,
     input_mark,
+    kink_lines,
     known_line,
     mark,
     skipped_lines,
@@ -61,6 +62,8 @@ class PlainReporter(Gatherer):
             texts = [failure_text(failure_details(f, outcome.plan)) for f in failures]
             self._write("\n\n\n".join(texts))
         remarks = [*map(known_line, outcome.known), *skipped_lines(outcome.results)]
+        if self.case_by_case(outcome):
+            remarks += [line for result in outcome.results for line in kink_lines(result)]
         if remarks:
             self._heading("as expected")
             self._write("\n".join(remarks))

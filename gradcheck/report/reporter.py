@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from gradcheck.model import Plan, Result, Summary
 
 
+MOST_CASES = 50
+"""Beyond this, a spec file has one row; who wants every row says `-v`."""
+
+
 class Reporter(Protocol):
     """Who listens to a run. `finish` comes last, however the run ends."""
 
@@ -90,6 +94,10 @@ class Gatherer:
     def report(self, outcome: Outcome) -> None:
         """Write the report of a run that is over."""
         raise NotImplementedError
+
+    def case_by_case(self, outcome: Outcome) -> bool:
+        """Whether the run is short enough, or the reader curious enough, for a word on each."""
+        return self.options.verbose or len(outcome.results) <= MOST_CASES
 
     def with_case(self, result: Result) -> Result:
         """The result with its case: one that came from another process may have lost it."""

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Literal, TextIO, cast
 from rich.console import Console
 
 from gradcheck.report import numbers
-from gradcheck.report.details import failure_details, known_line, skipped_lines
+from gradcheck.report.details import failure_details, kink_lines, known_line, skipped_lines
 from gradcheck.report.progress import LiveBar
 from gradcheck.report.reporter import Gatherer, Options, Outcome
 from gradcheck.report.rows import case_table, file_table, text
@@ -24,9 +24,6 @@ from gradcheck.report.totals import environment_line, slowest, succeeded, totals
 
 if TYPE_CHECKING:
     from gradcheck.model import Plan, Result, Summary
-
-_MOST_CASES = 50
-"""Beyond this, a spec file has one row; who wants every row says `-v`."""
 
 _NARROWEST_SCREEN = 72
 """On a narrower one the terminal wraps the lines: columns of two letters help nobody."""
@@ -67,9 +64,9 @@ class TableReporter(Gatherer):
         console, results = self._console, outcome.results
         console.width = max(console.width, _NARROWEST_SCREEN)
         if results:
-            one_by_one = self.options.verbose or len(results) <= _MOST_CASES
+            table = case_table if self.case_by_case(outcome) else file_table
             console.print()
-            console.print((case_table if one_by_one else file_table)(results, console.width))
+            console.print(table(results, console.width))
         if outcome.plan.problems:
             title = numbers.count(len(outcome.plan.problems), "spec problem")
             print_heading(console, title, "red")
@@ -80,6 +77,8 @@ class TableReporter(Gatherer):
             for result in outcome.failures:
                 print_failure(console, failure_details(result, outcome.plan))
         remarks = [*map(known_line, outcome.known), *skipped_lines(results)]
+        if self.case_by_case(outcome):
+            remarks += [line for result in results for line in kink_lines(result)]
         if remarks:
             print_heading(console, "as expected", "dim")
             print_remarks(console, remarks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -389,7 +390,7 @@ class TestAssertGradients:
 
         with pytest.raises(AssertionError) as raised:
             gradcheck.assert_gradients(raises, X)
-        assert str(raised.value) == snapshot
+        assert re.sub(r"py:\d+", "py:…", str(raised.value)) == snapshot
 
 
 def test_verdicts_are_strings(tf: Any) -> None:

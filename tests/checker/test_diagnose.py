@@ -83,7 +83,7 @@ MISTAKES = (
     Mistake(
         "permuted axes",
         lambda tf: planted(tf.sin, lambda g: [tf.transpose(g[0], [1, 2, 0])]),
-        (draw(3, 3, 3),), 0, "permuted", ("wrong order: (2, 0, 1)",),
+        (draw(3, 3, 3),), 0, "permuted", ("wrong order: tf.transpose(…, [2, 0, 1])",),
     ),
     Mistake(
         "upstream ignored",
@@ -168,6 +168,21 @@ MISTAKES = (
         (draw(4, 3),), 0, "slice", ("index 2 of axis 1", "the others agree to"),
     ),
     Mistake(
+        "two slices",
+        lambda tf: planted(tf.tanh, lambda g: [g[0] * np.array([1, 1, 0.5, 0.5, 1])]),
+        (draw(4, 5),), 0, "slice", ("at indices 2 and 3 of axis 1", "the others agree to"),
+    ),
+    Mistake(
+        "both ends of an axis",
+        lambda tf: planted(tf.tanh, lambda g: [keep_inside(g[0], (0,))]),
+        (draw(5, 3),), 0, "border", ("border, along axis 0",),
+    ),
+    Mistake(
+        "a straight-through estimator",
+        lambda tf: with_gradient(tf.floor, lambda u, _x: u),
+        (draw(2, 3),), 0, "constant", ("does not move", "straight-through"),
+    ),
+    Mistake(
         "the border of a matrix",
         lambda tf: planted(tf.tanh, lambda g: [keep_inside(g[0], (0, 1))]),
         (draw(6, 6),), 0, "border", ("border, along axes 0 and 1 (it is zero there)",),
@@ -241,6 +256,19 @@ def test_a_factor_of_nearly_one_does_not_explain_a_small_element_that_is_wrong(t
     size = np.array([1.0, 1e-9, 1.0, 1e-9])
     wrong = planted(lambda x: tf.sin(x) * size, lambda g: [g[0] * np.array([1, 3.0, 1, -2.0])])
     assert only(wrong, x) is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ((3,), "Spread it over the axes that the function reduces"),
+        ((12,), "lacks a tf.reshape"),
+        ((3, 4), "perhaps it is transposed"),
+    ],
+)
+def test_a_gradient_of_another_shape(tf: Any, shape: tuple[int, ...], words: str) -> None:
+    wrong = with_gradient(lambda x: tf.reduce_sum(x, 0), lambda _u, _x: tf.ones(shape, tf.float64))
+    assert words in describe(gradcheck.check(wrong, draw(4, 3)))
 
 
 def test_a_gradient_of_the_output_s_shape_is_to_be_summed(tf: Any) -> None:

@@ -379,6 +379,42 @@ class TestSpecialPoints:
         result = gradcheck.check(unsafe, np.array([-1.0, 0.0, 2.0]))
         assert result.verdict == "nonfinite"
         assert result.comparisons[0].worst_index == (1,)
+        note = "1 NaN, where the function is finite (the output at [1] is 1)"
+        assert result.comparisons[0].note == note
+
+    def test_infinity_is_told_from_nan(self) -> None:
+        import tensorflow as tf
+
+        def gradient(g: Any, x: Any) -> Any:
+            bad = tf.where(x > 2, tf.constant(np.nan, x.dtype), tf.constant(np.inf, x.dtype))
+            return tf.where(x > 0, bad, g * tf.cos(x))
+
+        function = with_gradient(lambda x: tf.reduce_sum(tf.sin(x)), gradient)
+        result = gradcheck.check(function, np.array([-1.0, 1.0, 2.0, 3.0]))
+        assert result.verdict == "nonfinite"
+        assert result.comparisons[0].failing == 3
+        note = result.comparisons[0].note
+        assert note.startswith("1 NaN and 2 infinite; the function is finite (the output is 1.")
+
+    @pytest.mark.parametrize(
+        ("value", "verdict", "words"),
+        [
+            (1.0, "mismatch", ""),
+            (np.nan, "nonfinite", "4 NaN, of a function whose output is empty"),
+        ],
+    )
+    def test_an_empty_output_has_no_gradient(self, value: float, verdict: str, words: str) -> None:
+        function = planted(lambda x: x[:0], first(lambda g: g + value))
+        result = gradcheck.check(function, np.ones(4))
+        assert result.verdict == verdict
+        assert result.comparisons[0].note == words
+
+    def test_a_function_that_is_not_finite_is_no_fault_of_the_gradient(self) -> None:
+        import tensorflow as tf
+
+        result = gradcheck.check(tf.math.log, np.array([1.2, -1.0, 0.0]))
+        assert result.verdict == "inconclusive"
+        assert "the output at [1] is nan), which hides 2 of 3" in result.comparisons[0].note
 
     def test_equal_inputs(self) -> None:
         import tensorflow as tf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,8 @@ class TestErrors:
 
         result = gradcheck.check(function, X)
         assert result.verdict is Verdict.ERROR
-        assert result.message == "the function raised ValueError: first line"
+        where = r"\(test_gradients\.py:\d+, in function\)"
+        assert re.fullmatch(f"the function raised ValueError: first line {where}", result.message)
 
     def test_tensorflow_raises(self, tf: Any) -> None:
         result = gradcheck.check(lambda x: tf.reshape(x, [7]), X)
@@ -139,20 +141,31 @@ class TestErrors:
         assert "{{" not in result.message
         assert "[Op:" not in result.message
 
-    def test_the_gradient_raises(self) -> None:
+    @pytest.mark.parametrize("mode", ["eager", "graph"])
+    def test_the_gradient_raises(self, mode: str) -> None:
         def gradient(*_: Any) -> Any:
             raise RuntimeError("no way back")
 
-        result = gradcheck.check(with_gradient(lambda x: 2 * x, gradient), X)
+        result = gradcheck.check(with_gradient(lambda x: 2 * x, gradient), X, mode=mode)
         assert result.verdict is Verdict.ERROR
         assert "the forward pass is fine, but its gradient raised" in result.message
-        assert "RuntimeError: no way back" in result.message
+        assert "RuntimeError: no way back (test_gradients.py:" in result.message
+
+    def test_a_traced_function_that_fails_when_it_runs_is_not_called_fine(self, tf: Any) -> None:
+        def function(x: Any) -> Any:
+            with tf.control_dependencies([tf.debugging.assert_greater(x, 1e6)]):
+                return 2 * x
+
+        result = gradcheck.check(function, X, mode="graph")
+        assert result.verdict is Verdict.ERROR
+        assert "the forward pass is fine" not in result.message
 
     @pytest.mark.parametrize("mode", ["eager", "graph"])
     def test_no_gradient_is_registered(self, tf: Any, mode: str) -> None:
         result = gradcheck.check(lambda x: tf.unique(x)[0], X, mode=mode)
         assert result.verdict is Verdict.ERROR
         assert "the forward pass is fine, but its gradient raised: LookupError" in result.message
+        assert 'tf.RegisterGradient("Unique")' in result.message
 
     @pytest.mark.parametrize("kind", ["none", "integers", "text"])
     def test_no_floating_point_output(self, tf: Any, kind: str) -> None:

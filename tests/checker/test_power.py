@@ -132,11 +132,18 @@ def test_an_empty_input_is_blind(tmp_path: Path) -> None:
 def test_at_a_kink_all_that_lies_between_is_as_right() -> None:
     import tensorflow as tf
 
-    found = study(tf.maximum, np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    found = study(lambda x: tf.maximum(x, tf.constant(1.0, x.dtype)), np.array([1.0, 2.0]))
     assert found["corner"].fate is Fate.EQUIVALENT
     assert found["corner"].verdict is Verdict.KINK
     assert "kink" in found["corner"].reason
     assert found["sign"].fate is Fate.CAUGHT
+
+
+def test_but_what_ties_has_to_add_up() -> None:
+    import tensorflow as tf
+
+    found = study(tf.maximum, np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    assert found["corner"].fate is Fate.CAUGHT  # it leaves nothing to either
 
 
 def test_the_antisymmetric_part_of_a_symmetric_input_s_gradient_means_nothing(

@@ -268,6 +268,10 @@ class TestInfiniteInputs:
         wrong = planted(tf.tanh, lambda gs: [gs[0] * 1.001])
         assert verdict(wrong, np.array([1.0, np.inf])) == "mismatch"
 
+    def test_the_report_does_not_count_the_others_as_judged(self, tf: Any) -> None:
+        result = gradcheck.check(tf.tanh, np.array([1.0, np.inf, -np.inf]))
+        assert result.comparisons[0].judged == 1
+
 
 class TestTiesAndKinks:
     @pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9])
@@ -314,6 +318,11 @@ class TestTiesAndKinks:
         worst = result.comparisons[0].worst[0]
         assert (worst.left, worst.right) == pytest.approx((0, 1))
 
+    def test_every_kink_is_shown(self, tf: Any) -> None:
+        result = gradcheck.check(tf.abs, np.array([0.0, 1.0, 0.0, -1.0]), upstream="ones")
+        sides = {e.index: (e.left, e.right) for e in result.comparisons[0].worst}
+        assert sides == {(0,): pytest.approx((-1, 1)), (2,): pytest.approx((-1, 1))}
+
     @pytest.mark.parametrize("outside", [-0.5, -0.01, -1e-6, 1 + 1e-6, 1.01, 1.5])
     def test_a_value_outside_of_both_sides(self, tf: Any, outside: float) -> None:
         def gradient(g: Any, x: Any) -> Any:
@@ -321,7 +330,11 @@ class TestTiesAndKinks:
             return g * tf.where(x == 0, tf.constant(outside, x.dtype), slope)
 
         wrong = with_gradient(tf.nn.relu, gradient)
-        assert verdict(wrong, np.array([0.0, 1.0, -1.0])) == "mismatch"
+        result = gradcheck.check(wrong, np.array([0.0, 1.0, -1.0]), upstream="ones")
+        assert result.verdict == "mismatch"
+        assert "between the one-sided derivatives" in result.comparisons[0].note
+        (worst,) = result.comparisons[0].worst
+        assert worst.error == pytest.approx(max(-outside, outside - 1), rel=1e-2)
 
     @pytest.mark.parametrize("inside", [0.0, 0.3, 1.0])
     def test_a_value_between_both_sides(self, tf: Any, inside: float) -> None:
@@ -397,6 +410,18 @@ class TestRandomness:
         )
         result = gradcheck.check(wrong, draw(4))
         assert "deterministic" in describe(result)
+
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    @pytest.mark.parametrize("size", [1e-9, 1e-3, 0.1])
+    def test_nor_does_its_randomness_pass_for_rounding(
+        self, tf: Any, size: float, dtype: str
+    ) -> None:
+        def gradient(g: Any, x: Any) -> Any:
+            return g * tf.cos(x) + tf.cast(size, g.dtype) * tf.random.normal([4], dtype=g.dtype)
+
+        result = gradcheck.check(with_gradient(tf.sin, gradient), draw(4).astype(dtype))
+        assert result.verdict == "inconclusive"
+        assert "the gradient of input0 is not deterministic" in result.message
 
 
 class TestBatching:

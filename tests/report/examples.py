@@ -191,7 +191,7 @@ def broken_kink() -> Result:
     case_id = f"{EDGES}::leaky relu at zero"
     element = Element((1,), 0.0, 3.0, 0.5, 0.5, left=0.0, right=1.0)
     wrong = compared(
-        "x", Verdict.MISMATCH, (2,), errors=(2.5, 5.0, 0.5), worst=(element,), failing=1
+        "x", Verdict.MISMATCH, (2,), errors=(2.0, 2 / 3, 0.5), worst=(element,), failing=1
     )
     return Result(case_id, Verdict.MISMATCH, (wrong,), seconds=0.01, case=case(case_id))
 

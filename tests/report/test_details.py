@@ -10,6 +10,7 @@ from gradcheck.report.details import (
     failure_details,
     gist,
     input_mark,
+    kink_lines,
     known_line,
     mark,
     replay_command,
@@ -32,6 +33,12 @@ def test_a_mismatch_is_told_in_full() -> None:
     assert "likely cause: The gradient is 1.0005 times" in text
     assert "The closed formula agrees" in text
     assert "b[4,5]" not in text, "an input that is right has no place among the failures"
+
+
+def test_a_function_that_is_random_is_not_called_ill_conditioned() -> None:
+    text = details_of(Result("s::dropout", Verdict.INCONCLUSIVE, message="it is random"))
+    assert "inconclusive: There is no numeric derivative to judge by: see the message." in text
+    assert "better conditioned" in details_of(examples.inconclusive())
 
 
 def test_the_worst_elements_show_all_oracles() -> None:
@@ -57,6 +64,27 @@ def test_one_sided_derivatives_have_columns_only_where_they_differ() -> None:
     assert bent.header[-2:] == ("from left", "from right")
     assert bent.rows[0][-2:] == ("0", "1")
     assert element_grid([]) is None
+
+
+def test_the_error_at_a_kink_is_the_distance_from_the_nearer_side() -> None:
+    assert Element((), 0.0, 3.0, 0.5, 0.5, left=0.0, right=1.0).error == 2.0
+    assert Element((), 0.0, -3.0, 0.5, 0.5, left=1.0, right=0.0).error == 3.0
+    assert Element((), 0.0, 0.3, 0.5, 0.5, left=0.0, right=1.0).error == 0.0
+    assert Element((), 0j, 3 - 4j, 0j, 0.5, left=-1 - 1j, right=0j).error == abs(3 - 3j)
+
+
+def test_a_kink_shows_both_sides() -> None:
+    (line,) = kink_lines(examples.kink())
+    assert line.endswith("kink: x: 0, between -1 from the left and 1 from the right")
+    assert kink_lines(examples.passing()) == []
+    assert kink_lines(examples.broken_kink()) == [], "a failure is told in full"
+
+
+def test_a_jump_is_no_kink_between_two_slopes() -> None:
+    element = Element((1,), 2.0, 0.0, -0.0, 1e-9, left=0.0, right=-0.0)
+    jump = examples.compared("x", Verdict.KINK, (2,), worst=(element,))
+    (line,) = kink_lines(Result("s::floor", Verdict.KINK, (jump,)))
+    assert line == "s::floor  kink: x[2] at [1]: 0, the slope on both sides of a jump"
 
 
 def test_a_bug_that_is_gone_says_so() -> None:
