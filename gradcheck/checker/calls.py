@@ -165,7 +165,8 @@ class Calls:
             for i in positions:
                 shape = self.at_point[i].shape
                 wide = (*shape[:axis], rows * shape[axis], *shape[axis + 1 :])
-                value = np.moveaxis(stacked[i], 0, axis).reshape(wide)
+                ahead = np.moveaxis(stacked[i], 0, axis) if axis else stacked[i]
+                value = ahead.reshape(wide)
                 arguments[self.moved[i]] = self._tensor(self.moved[i], value)
             return [
                 _unfolded(output, shape, rows)
@@ -216,6 +217,6 @@ def _unfolded(output: Array, shape: Shape, rows: int) -> Array:
     """An output that grew along one axis, cut into the points that lie side by side there."""
     for axis, (wide, size) in enumerate(zip(output.shape, shape, strict=True)):
         if wide != size:
-            cut = (*shape[:axis], rows, *shape[axis:])
-            return np.moveaxis(output.reshape(cut), axis, 0)
+            cut = output.reshape(*shape[:axis], rows, *shape[axis:])
+            return np.moveaxis(cut, axis, 0) if axis else cut
     raise ValueError("the output did not grow")
