@@ -251,12 +251,14 @@ class Differentiator:
         afresh: bool = False,
     ) -> Stage:
         """Run one sequence of steps and keep what it tells, a chunk of coordinates at a time."""
-        told = Stage.unknown(len(columns))
         if afresh:
             # What was known of these coordinates counts no more.
-            self._best.put(columns, told)
+            self._best.put(columns, Stage.unknown(len(columns)))
             self._finest[columns], self._coarsest[columns] = np.inf, 0.0
         size = len(columns) if self.moves_together and not alone else self._at_once
+        if 0 < len(columns) <= size:
+            return self._chunk(columns, first, may_stop_early, alone)
+        told = Stage.unknown(len(columns))
         for start in range(0, len(columns), size):
             chunk = slice(start, start + size)
             told.put(chunk, self._chunk(columns[chunk], first[chunk], may_stop_early, alone))
@@ -293,12 +295,15 @@ class Differentiator:
 
     def _merge(self, columns: Array, stage: Stage, finer: Array) -> None:
         """Take over what the stage knows better than the stages before it."""
-        best = self._best.take(columns)
-        known = np.isfinite(best.bound)
-        contradicts = np.abs(stage.value - best.value) > stage.bound + best.bound
-        better = np.where(contradicts, finer, stage.bound < best.bound)
+        best = self._best
+        value, bound, kink = best.value[columns], best.bound[columns], best.kink[columns]
+        contradicts = np.abs(stage.value - value) > stage.bound + bound
+        better = np.where(contradicts, finer, stage.bound < bound)
         # A kink that smaller steps no longer show was only near, not here.
-        better |= finer & best.kink & ~stage.kink
-        take = ~known | (better & np.isfinite(stage.bound))
-        chosen = np.flatnonzero(take)
-        self._best.put(columns[chosen], stage.take(chosen))
+        better |= finer & kink & ~stage.kink
+        take = ~np.isfinite(bound) | (better & np.isfinite(stage.bound))
+        if take.all():
+            best.put(columns, stage)
+        elif take.any():
+            chosen = np.flatnonzero(take)
+            best.put(columns[chosen], stage.take(chosen))

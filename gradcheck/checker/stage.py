@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,12 +44,12 @@ class Moves:
 
     def join(self, other: Moves) -> Moves:
         """The same coordinates with more steps."""
-        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        pairs = ((getattr(self, name), getattr(other, name)) for name in _names(Moves))
         return Moves(*(np.concatenate(pair, axis=1) for pair in pairs))
 
     def take(self, rows: Array | slice) -> Moves:
         """Some of the coordinates."""
-        return Moves(*(getattr(self, f.name)[rows] for f in fields(self)))
+        return Moves(*(getattr(self, name)[rows] for name in _names(Moves)))
 
 
 @dataclass(eq=False)
@@ -80,12 +81,17 @@ class Stage:
 
     def take(self, rows: Array) -> Stage:
         """Some of the coordinates."""
-        return Stage(*(getattr(self, f.name)[rows] for f in fields(self)))
+        return Stage(*(getattr(self, name)[rows] for name in _names(Stage)))
 
     def put(self, rows: Array | slice, other: Stage) -> None:
         """Replace what is known of some coordinates."""
-        for f in fields(self):
-            getattr(self, f.name)[rows] = getattr(other, f.name)
+        for name in _names(Stage):
+            getattr(self, name)[rows] = getattr(other, name)
+
+
+@cache
+def _names(kind: type[Moves | Stage]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def is_linear(moves: Moves) -> Array:
