@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradcheck.checker.draws import generator
+from gradcheck.checker.nudge import current_draw, nudged_graph
 from gradcheck.checker.tensors import (
     Function,
     FunctionRaised,
@@ -84,6 +86,7 @@ class Tape:
         self._mode = mode
         self._variables: list[Any] | None = None
         self._traced: Any = None
+        self._nudged: Any = None
         self._reached_back = False
         self._forward: _Forward | None = None
 
@@ -100,7 +103,12 @@ class Tape:
             for operand, value in zip(self._operands, values, strict=True)
         ]
         run: Any = self._both
-        if self._mode is not Mode.EAGER:
+        draw = current_draw()
+        if draw is not None:
+            if self._nudged is None:
+                self._nudged = tf.function(self._both_nudged, autograph=False)
+            run = partial(self._nudged, tf.constant([draw, 0]))
+        elif self._mode is not Mode.EAGER:
             if self._traced is None:
                 compile_ = self._mode is Mode.XLA
                 self._traced = tf.function(self._both, jit_compile=compile_, autograph=False)
@@ -159,6 +167,12 @@ class Tape:
         forward = self._go_forward(arguments)
         self._reached_back = True
         return forward.outputs, _go_back(forward, upstream)
+
+    def _both_nudged(
+        self, seed: Any, constants: list[Any], upstream: list[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        with nudged_graph(seed):
+            return self._both(constants, upstream)
 
     def _go_forward(self, arguments: Sequence[Any]) -> _Forward:
         import tensorflow as tf

@@ -236,6 +236,11 @@ def _note(agreement: Agreement, reference: Reference) -> str:
             "the function has no double precision, so the numeric derivative was taken in its own "
             f"({reference.no_double})"
         )
+    if agreement.rounding:
+        notes.append(
+            "what the gradient is off is what its own arithmetic loses where results cancel on the "
+            "way to it"
+        )
     unknown = int(np.count_nonzero(agreement.grades == INCONCLUSIVE))
     if unknown and agreement.overall is Verdict.INCONCLUSIVE:
         hidden = f"{unknown} of {len(agreement.grades)} derivatives"

@@ -22,7 +22,7 @@ from gradcheck.checker.first_sight import first_sight
 from gradcheck.checker.formula import judge_formulas
 from gradcheck.checker.moves import largest
 from gradcheck.checker.precision import judge_precision
-from gradcheck.checker.rounding import gradient_spread
+from gradcheck.checker.rounding import arithmetic_slack, in_place, input_slack
 from gradcheck.checker.search import find_wrong_element
 from gradcheck.errors import UsageError
 from gradcheck.model import Array, Comparison, Estimate, Mode, Verdict
@@ -44,12 +44,6 @@ CANCELLED = 2.0**-12
 
 STILL = 2.0**-40
 """Share of the outputs' size that they may seem to move by rounding alone."""
-
-LAST_DIGITS = 2.0**-50
-"""Relative change of the inputs that shows how much of a gradient in float64 is rounding."""
-
-ROUNDING_SAFETY = 4.0
-"""How many times that change a gradient may be off."""
 
 
 def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
@@ -176,7 +170,7 @@ def _compare_elements(
     directed = None
     space = reference.coordinates.directions
     if space is not None and along is not None and len(part.directions):
-        full = _in_place(reference, part.position, np.asarray(passed.gradients[part.position]))
+        full = in_place(reference, part.position, np.asarray(passed.gradients[part.position]))
         directed = _judge_directions(reference, passed, part, space, full, along, size)
     comparison = describe.compared(reference, part, analytic, mine, agreement, directed)
     if comparison.verdict is not Verdict.MISMATCH:
@@ -207,7 +201,8 @@ def _judge(
         still = moves <= STILL * largest(reference.weights * reference.evaluator.base)
         unseen = (still & (analytic != 0)) | np.isnan(estimate.numeric)
     slack: Array | float = 0.0
-    confirmed = np.zeros(len(analytic), dtype=bool)
+    confirmed, nudged = np.zeros(len(analytic), dtype=bool), False
+    project = reference.coordinates.space.project_size
     while True:
         agreement = compare(
             analytic,
@@ -220,8 +215,14 @@ def _judge(
             vacuous=VACUOUS_IF_COARSE if reference.is_coarse else VACUOUS,
         )
         wrong = agreement.grades == MISMATCH
-        if not wrong.any() or (wrong & confirmed).any():
-            return estimate, agreement
+        surely = bool((wrong & confirmed).any())
+        if not wrong.any() or (surely and nudged):
+            return estimate, replace(agreement, rounding=nudged and not wrong.any())
+        if surely:
+            nudged = True
+            on_the_way = project(arithmetic_slack(reference, passed, part.position))
+            slack = np.maximum(slack, on_the_way[part.columns])
+            continue
         suspects = np.flatnonzero(wrong)
         suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
         if not reference.is_coarse:  # (or smaller steps would show nothing but rounding)
@@ -229,8 +230,9 @@ def _judge(
             unseen[suspects] |= ~refuted
             estimate = _take(reference.elements.estimate(), part.columns)
         confirmed[suspects] = True
-        rounding = _rounding(reference, passed, part.position)
-        slack = reference.coordinates.space.project_size(rounding)[part.columns]
+        slack = np.maximum(
+            slack, project(input_slack(reference, passed, part.position))[part.columns]
+        )
 
 
 def _judge_directions(
@@ -248,9 +250,13 @@ def _judge_directions(
     agreement = compare(analytic, estimate, reference=size, tolerance=tolerance)
     if agreement.overall is not Verdict.MISMATCH:
         return agreement
-    rounding = _rounding(reference, passed, part.position)
-    slack = space.project_size(rounding)[part.directions]
-    return compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
+    for measure in (input_slack, arithmetic_slack):
+        rounding = space.project_size(measure(reference, passed, part.position))
+        slack = rounding[part.directions]
+        agreement = compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
+        if agreement.overall is not Verdict.MISMATCH:
+            break
+    return agreement
 
 
 def _size_that_matters(reference: Reference, estimate: Estimate, analytic: Array) -> float:
@@ -263,26 +269,6 @@ def _size_that_matters(reference: Reference, estimate: Estimate, analytic: Array
         return size
     # Nothing moves, and the gradient says so too: there is only the size of the outputs.
     return largest(reference.weights * reference.evaluator.base)
-
-
-def _rounding(reference: Reference, passed: Backward, position: int) -> Array:
-    """What the gradient may be off by rounding, by real number of the point."""
-    # A function that rounds inside would not notice a change that it rounds away.
-    change = max(LAST_DIGITS, reference.noise.rounds_to)
-    relative = {operand.name: change for operand in reference.moved}
-    spread = gradient_spread(reference, passed, relative)[position]
-    if reference.evaluator.inputs.complex_[position]:
-        spread = spread + 1j * spread
-    full = _in_place(reference, position, ROUNDING_SAFETY * spread)
-    return np.where(np.isfinite(full), full, 0.0)
-
-
-def _in_place(reference: Reference, position: int, gradient: Array) -> Array:
-    """One input's gradient as real numbers at its place in the flat point, zero elsewhere."""
-    layout = reference.evaluator.inputs
-    zeros = [np.zeros(shape) for shape in layout.shapes]
-    zeros[position] = gradient
-    return layout.flatten(zeros)
 
 
 def _take(estimate: Estimate, columns: Array) -> Estimate:

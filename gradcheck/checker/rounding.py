@@ -2,7 +2,8 @@
 
 A gradient cannot be better than its inputs. They are changed at random in their last digits, in
 double precision; what that changes in the gradient, rounding may change too. Nor can it be better
-than its arithmetic, which shows when all of the upstream is made larger by the same factor.
+than its arithmetic, which shows when all of the upstream is made larger by the same factor, and
+when every result on the way to it is changed in its last digit.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from gradcheck.checker.draws import generator
 from gradcheck.checker.layout import to_double
+from gradcheck.checker.nudge import rounding_anew
 from gradcheck.model import Mode
 
 if TYPE_CHECKING:
@@ -32,6 +34,42 @@ SCALED = 2.0**-9
 
 LAST_DIGIT = 2.0**-52
 """Relative change by which a number in double precision is not quite the same."""
+
+
+LAST_DIGITS = 2.0**-50
+"""Relative change of the inputs that shows how much of a gradient in float64 is rounding."""
+
+ROUNDING_SAFETY = 4.0
+"""How many times that change a gradient may be off."""
+
+
+def input_slack(reference: Reference, passed: Backward, position: int) -> Array:
+    """What the gradient may be off by rounding, by real number of the point."""
+    # A function that rounds inside would not notice a change that it rounds away.
+    change = max(LAST_DIGITS, reference.noise.rounds_to)
+    relative = {operand.name: change for operand in reference.moved}
+    return _as_slack(reference, gradient_spread(reference, passed, relative), position)
+
+
+def arithmetic_slack(reference: Reference, passed: Backward, position: int) -> Array:
+    """The same, from what rounding may do to the results on the way to it."""
+    return _as_slack(reference, arithmetic_spread(reference, passed), position)
+
+
+def _as_slack(reference: Reference, spreads: list[Array], position: int) -> Array:
+    spread = spreads[position]
+    if reference.evaluator.inputs.complex_[position]:
+        spread = spread + 1j * spread
+    full = in_place(reference, position, ROUNDING_SAFETY * spread)
+    return np.where(np.isfinite(full), full, 0.0)
+
+
+def in_place(reference: Reference, position: int, gradient: Array) -> Array:
+    """One input's gradient as real numbers at its place in the flat point, zero elsewhere."""
+    layout = reference.evaluator.inputs
+    zeros = [np.zeros(shape) for shape in layout.shapes]
+    zeros[position] = gradient
+    return layout.flatten(zeros)
 
 
 def gradient_spread(
@@ -59,13 +97,39 @@ def gradient_spread(
         # is close to one, so that a fault that is not linear either is no excuse for itself.)
         factor = 1 + SCALED * rng.uniform(0.5, 1.0)
         upstream = [factor * _changed(to_double(ct), largest, rng) for ct in reference.upstream]
-        moved = tape(values, upstream)
-        for spread, before, after in zip(spreads, base.gradients, moved.gradients, strict=True):
-            if before is not None and after is not None and before.shape == spread.shape:
-                with np.errstate(all="ignore"):
-                    change = to_double(after) / factor - to_double(before)
-                    np.fmax(spread, np.abs(change), out=spread)
+        _widen(spreads, base, tape(values, upstream), factor)
     return spreads
+
+
+def arithmetic_spread(reference: Reference, base: Backward) -> list[Array]:
+    """The largest change of each gradient when every result on the way to it rounds differently.
+
+    Zero where the function cannot be traced: then this tells nothing.
+
+    Args:
+        reference: the problem in double precision.
+        base: the gradients as they are.
+    """
+    problem = reference.problem
+    spreads = [np.zeros(operand.value.shape) for operand in reference.moved]
+    tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
+    for draw in range(DRAWS):
+        try:
+            with rounding_anew(draw):
+                moved = tape(reference.values, reference.upstream)
+        except Exception:  # what runs eagerly need not run in a graph
+            break
+        _widen(spreads, base, moved)
+    return spreads
+
+
+def _widen(spreads: list[Array], base: Backward, moved: Backward, factor: float = 1.0) -> None:
+    """Make each spread at least as large as what a gradient has changed."""
+    for spread, before, after in zip(spreads, base.gradients, moved.gradients, strict=True):
+        if before is not None and after is not None and before.shape == spread.shape:
+            with np.errstate(all="ignore"):
+                change = to_double(after) / factor - to_double(before)
+                np.fmax(spread, np.abs(change), out=spread)
 
 
 def _changed(value: Array, relative: float, rng: np.random.Generator) -> Array:
