@@ -21,6 +21,7 @@ from gradcheck.checker.evaluate import NotDeterministic
 from gradcheck.checker.first_sight import first_sight
 from gradcheck.checker.formula import judge_formulas
 from gradcheck.checker.moves import largest
+from gradcheck.checker.nonfinite import reach_nonfinite
 from gradcheck.checker.precision import judge_precision
 from gradcheck.checker.rounding import arithmetic_slack, in_place, input_slack
 from gradcheck.checker.search import find_wrong_element
@@ -200,6 +201,8 @@ def _judge(
         moves = estimate.scale * reference.coordinates.space.unit[part.columns]
         still = moves <= STILL * largest(reference.weights * reference.evaluator.base)
         unseen = (still & (analytic != 0)) | np.isnan(estimate.numeric)
+        broken = np.flatnonzero(~np.isfinite(analytic) & ~unseen)
+        unseen[broken] = reach_nonfinite(reference, part.columns[broken])
     slack: Array | float = 0.0
     confirmed, nudged = np.zeros(len(analytic), dtype=bool), False
     project = reference.coordinates.space.project_size
