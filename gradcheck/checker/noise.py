@@ -35,7 +35,7 @@ SPACINGS = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
 FINE_SPACINGS = (2.0**-50, 2.0**-47, 2.0**-44, 2.0**-42)
 """For outputs that vary too fast for the first lines: those with a singularity close by."""
 
-FAST = 2.0**-40
+FAST = 2.0**-45
 """Relative noise on the shortest of the first lines that may be such an output."""
 
 COARSE_SPACINGS = (2.0**-12, 2.0**-8, 2.0**-5)
@@ -162,7 +162,8 @@ def _measure(
         if not seen.all():
             coarse_lines = _along(evaluate, point, direction, _line_steps(COARSE_SPACINGS))
             coarse, _, _, _ = _over_lines(base, coarse_lines, len(COARSE_SPACINGS))
-            level = np.where(seen, level, np.where(level > 0, np.fmin(level, coarse), coarse))
+            level = np.where(seen, level, np.fmin(level, coarse))
+        level = np.where(np.isnan(level), 0.0, level)
         if (scattered == base).all():
             # Nothing moves over the size of the inputs: look over the size of one.
             scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
@@ -221,6 +222,7 @@ def _line_steps(spacings: tuple[float, ...]) -> Array:
 def _over_lines(base: Array, outputs: Array, count: int) -> tuple[Array, Array, Array, Array]:
     """The noise of each output, whether the lines could tell, whether it is wild, or fast.
 
+    Where they could not, the noise is not more than this; NaN where there is no saying even that.
     Wild is one that varies over less than the spacing of the shortest line, and fast one that may
     vary over little more.
     """
@@ -265,7 +267,7 @@ def _noise_of(lines: Array) -> tuple[Array, Array, Array, Array]:
     # itself, where the function may jump.
     beside, _, _ = _difference_table(lines[:, 1:])
     limit = np.where(moves & (level > 0), np.fmin(level, beside), np.inf).min(axis=0)
-    limit = np.where(np.isfinite(limit), limit, 0.0)
+    limit = np.where(np.isfinite(limit), limit, np.nan)
     wild = moves[0] & ~smooth[0] & (level[0] > NOISE_SHARE * np.ptp(lines[0], axis=0))
     fast = moves[0] & (level[0] > FAST)
     return np.where(np.isnan(noise), limit, noise), ~np.isnan(noise), wild, fast

@@ -167,6 +167,11 @@ class TestFastFunctions:
         near = np.array([0.999, 0.99999, 0.9999999, -0.99999])
         assert verdict(getattr(tf.math, name), near) == "pass"
 
+    def test_noise_that_is_zero_by_chance_on_a_line(self, tf: Any) -> None:
+        near = [0.9999999884361961 + 5.837250260597707e-09j, 0.99981431065 + 6.266758e-05j]
+        near.append(0.999999985832742 - 6.202350918094879e-09j)
+        assert verdict(tf.asin, np.array(near), seed=20) == "pass"
+
     def test_a_branch_point_closer_than_any_step(self, tf: Any) -> None:
         near = np.array([-1 + 4e-12 - 4e-13j, -0.99 + 0.002j, -1 + 2e-12 + 2e-14j])
         assert verdict(tf.asin, near) == "pass"
