@@ -18,10 +18,10 @@ from gradcheck.checker.nudge import rounding_anew
 from gradcheck.model import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from gradcheck.checker.analytic import Backward
-    from gradcheck.checker.problem import Formula
+    from gradcheck.checker.problem import Formula, Problem
     from gradcheck.checker.reference import Reference
     from gradcheck.model import Array
 
@@ -53,7 +53,8 @@ def input_slack(reference: Reference, passed: Backward, position: int) -> Array:
 
 def arithmetic_slack(reference: Reference, passed: Backward, position: int) -> Array:
     """The same, from what rounding may do to the results on the way to it."""
-    return _as_slack(reference, arithmetic_spread(reference, passed), position)
+    spreads = arithmetic_spread(reference.problem, reference.values, reference.upstream, passed)
+    return _as_slack(reference, spreads, position)
 
 
 def _as_slack(reference: Reference, spreads: list[Array], position: int) -> Array:
@@ -101,22 +102,25 @@ def gradient_spread(
     return spreads
 
 
-def arithmetic_spread(reference: Reference, base: Backward) -> list[Array]:
+def arithmetic_spread(
+    problem: Problem, values: Sequence[Array], upstream: Sequence[Array], base: Backward
+) -> list[Array]:
     """The largest change of each gradient when every result on the way to it rounds differently.
 
     Zero where the function cannot be traced: then this tells nothing.
 
     Args:
-        reference: the problem in double precision.
+        problem: whose gradients they are.
+        values: of all the operands, in the precision of the gradients.
+        upstream: likewise.
         base: the gradients as they are.
     """
-    problem = reference.problem
-    spreads = [np.zeros(operand.value.shape) for operand in reference.moved]
+    spreads = [np.zeros(o.value.shape) for o in problem.operands if o.differentiate]
     tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
     for draw in range(DRAWS):
         try:
             with rounding_anew(draw):
-                moved = tape(reference.values, reference.upstream)
+                moved = tape(values, upstream)
         except Exception:  # what runs eagerly need not run in a graph
             break
         _widen(spreads, base, moved)
@@ -128,8 +132,8 @@ def _widen(spreads: list[Array], base: Backward, moved: Backward, factor: float 
     for spread, before, after in zip(spreads, base.gradients, moved.gradients, strict=True):
         if before is not None and after is not None and before.shape == spread.shape:
             with np.errstate(all="ignore"):
-                change = to_double(after) / factor - to_double(before)
-                np.fmax(spread, np.abs(change), out=spread)
+                change = np.abs(to_double(after) / factor - to_double(before))
+                np.fmax(spread, np.where(np.isfinite(change), change, 0.0), out=spread)
 
 
 def _changed(value: Array, relative: float, rng: np.random.Generator) -> Array:

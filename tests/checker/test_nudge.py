@@ -36,7 +36,7 @@ def spread(function: Callable[..., Any], x: Array) -> Array:
     problem = Problem(function, (Operand("x", x),))
     reference = Reference(problem)
     passed = Tape(function, problem.operands)(reference.values, reference.upstream)
-    (found,) = arithmetic_spread(reference, passed)
+    (found,) = arithmetic_spread(problem, reference.values, reference.upstream, passed)
     return found
 
 
