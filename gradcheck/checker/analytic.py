@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradcheck.checker.draws import generator
-from gradcheck.checker.nudge import current_draw, nudged_graph
+from gradcheck.checker.nudge import current_draw, nudged_graph, recorded_graph
 from gradcheck.checker.tensors import (
     Function,
     FunctionRaised,
@@ -86,7 +86,8 @@ class Tape:
         self._mode = mode
         self._variables: list[Any] | None = None
         self._traced: Any = None
-        self._nudged: Any = None
+        self._nudged: dict[tuple[str, ...], Any] = {}
+        """By the dtypes of the operands."""
         self._reached_back = False
         self._forward: _Forward | None = None
 
@@ -105,9 +106,7 @@ class Tape:
         run: Any = self._both
         draw = current_draw()
         if draw is not None:
-            if self._nudged is None:
-                self._nudged = tf.function(self._both_nudged, autograph=False)
-            run = partial(self._nudged, tf.constant([draw, 0]))
+            run = partial(self._run_nudged, tf.constant([draw, 0]))
         elif self._mode is not Mode.EAGER:
             if self._traced is None:
                 compile_ = self._mode is Mode.XLA
@@ -115,6 +114,26 @@ class Tape:
             run = self._traced
         self._reached_back = False
         return self._run(run, constants, [tf.constant(ct) for ct in upstream])
+
+    def results(
+        self, values: Sequence[Array], upstream: Sequence[Array]
+    ) -> list[tuple[str, Array]]:
+        """Every result that is rounded on the way forward and back, with the kind of its op."""
+        import tensorflow as tf
+
+        kinds: list[str] = []
+
+        def run(constants: list[Any], cotangents: list[Any]) -> list[Any]:
+            with recorded_graph() as results:
+                self._both(constants, cotangents)
+            kinds[:] = [kind for kind, _ in results]
+            return [tensor for _, tensor in results]
+
+        self._set_variables(values)
+        constants = [tf.constant(value) for value in values]
+        arguments = (constants, [tf.constant(ct) for ct in upstream])
+        tensors = _traced(run, *arguments)(*arguments)
+        return [(k, to_numpy(tensor)) for k, tensor in zip(kinds, tensors, strict=True)]
 
     def record(self, arguments: Sequence[Any]) -> list[Any]:
         """A pass forward on tensors and variables; `back` goes the other way."""
@@ -168,11 +187,18 @@ class Tape:
         self._reached_back = True
         return forward.outputs, _go_back(forward, upstream)
 
-    def _both_nudged(
+    def _run_nudged(
         self, seed: Any, constants: list[Any], upstream: list[Any]
     ) -> tuple[list[Any], list[Any]]:
-        with nudged_graph(seed):
-            return self._both(constants, upstream)
+        def both(seed: Any, constants: list[Any], upstream: list[Any]) -> Any:
+            with nudged_graph(seed):
+                return self._both(constants, upstream)
+
+        kind = tuple(constant.dtype.name for constant in constants)
+        if kind not in self._nudged:
+            self._nudged[kind] = _traced(both, seed, constants, upstream)
+        outputs, gradients = self._nudged[kind](seed, constants, upstream)
+        return outputs, gradients
 
     def _go_forward(self, arguments: Sequence[Any]) -> _Forward:
         import tensorflow as tf
@@ -190,6 +216,14 @@ class _Forward(NamedTuple):
     tape: Any
     sources: list[Any]
     outputs: list[Any]
+
+
+def _traced(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The function as a graph for arguments like these."""
+    import tensorflow as tf
+
+    # (Called as a tf.function it would count as one that is traced too often, and TensorFlow warn.)
+    return tf.function(function, autograph=False).get_concrete_function(*arguments)
 
 
 def _go_back(forward: _Forward, upstream: Sequence[Any]) -> list[Any]:

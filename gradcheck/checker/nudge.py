@@ -18,7 +18,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _OPERATIONS = """
     Add AddN AddV2 BiasAdd BiasAddGrad Cross Cumprod Cumsum CumulativeLogsumexp Div DivNoNan
@@ -77,9 +77,47 @@ def nudged_graph(seed: Any) -> Iterator[None]:
         seed: a tensor of the graph, of two integers; another one gives another rounding.
     """
     import tensorflow as tf
+
+    number = count()
+
+    def nudge(kind: str, inputs: Any, outputs: Any) -> Any:
+        if not _rounds(kind, inputs):
+            return outputs
+        return [_nudged(tensor, tf.add(seed, [0, next(number)])) for tensor in outputs]
+
+    with _watched_graph(nudge):
+        yield
+
+
+@contextmanager
+def recorded_graph() -> Iterator[list[tuple[str, Any]]]:
+    """Within this, what rounds in the graph that is being traced is listed, with its kind.
+
+    But for casts, which there are in one precision and not in another.
+    """
+    results: list[tuple[str, Any]] = []
+
+    def record(kind: str, _inputs: Any, outputs: Any) -> Any:
+        if kind in ROUNDING:
+            results.extend((kind, tensor) for tensor in outputs)
+        return outputs
+
+    with _watched_graph(record):
+        yield results
+
+
+@contextmanager
+def _watched_graph(change: Callable[[str, Any, Any], Any]) -> Iterator[None]:
+    """Within this, `change` is given every operation of the graph that is being traced.
+
+    Args:
+        change: the kind, the inputs and the outputs of an operation to what takes the place of
+            its outputs.
+    """
+    import tensorflow as tf
     from tensorflow.python.framework import op_callbacks
 
-    this, number = tf.compat.v1.get_default_graph(), count()
+    this = tf.compat.v1.get_default_graph()
 
     def callback(
         kind: str,
@@ -90,9 +128,7 @@ def nudged_graph(seed: Any) -> Iterator[None]:
         graph: Any = None,
     ) -> Any:
         del op_name
-        if graph is not this or not _rounds(kind, inputs):
-            return outputs
-        return [_nudged(tensor, tf.add(seed, [0, next(number)])) for tensor in outputs]
+        return change(kind, inputs, outputs) if graph is this else outputs
 
     op_callbacks.add_op_callback(callback)
     try:

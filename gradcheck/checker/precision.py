@@ -22,6 +22,7 @@ from gradcheck.checker.layout import to_double
 from gradcheck.checker.own_slope import REACHES, function_slope
 from gradcheck.checker.rounding import ROUNDING_SAFETY, arithmetic_spread
 from gradcheck.checker.scatter import common_factor, epsilon_of, limits, statistics
+from gradcheck.checker.span import leaves_range
 from gradcheck.checker.tensors import explain_exception, widen
 from gradcheck.model import Comparison, Element, Mode, Verdict
 
@@ -113,6 +114,7 @@ def judge_precision(
             [(one.gradients[i], two.gradients[i]) for one, two in pairs],
             partial(slope, i),
             partial(spread, i),
+            partial(leaves_range, problem, reference.upstream),
             another=_another_function(own, double),
         )
         for i, comparison in enumerate(comparisons)
@@ -150,6 +152,7 @@ def _judge(
     pairs: list[tuple[Array | None, Array | None]],
     slope: Slope,
     spread: Callable[[], Array],
+    out_of_range: Callable[[], str],
     *,
     another: str,
 ) -> Comparison:
@@ -220,10 +223,11 @@ def _judge(
         f"{ulps[indices[0]]:.3g} ulp, here and at neighbouring points (numeric is the gradient in "
         "float64)"
     )
+    cause = out_of_range()
     return replace(
         comparison,
         verdict=Verdict.NONFINITE if broken.any() else Verdict.MISMATCH,
-        note=note,
+        note=f"{note}; {cause}" if cause else note,
         failing=int(wrong.sum()),
         worst=tuple(
             Element(

@@ -65,7 +65,10 @@ def common_factor(
         return 0.0
     shares = errors[:, usable] / double[:, usable]
     mean, scatter = shares.mean(axis=0).real, shares.std(axis=0, ddof=1)
-    variance = (scatter**2 + (LEAST_SCATTER * epsilon) ** 2) / len(errors)
+    # A gradient that is the same number at several points was rounded once, whatever it took.
+    found = np.sort((errors + double)[:, usable], axis=0)
+    roundings = 1 + np.count_nonzero(np.diff(found, axis=0), axis=0)
+    variance = (scatter**2 + (LEAST_SCATTER * epsilon) ** 2) / roundings
     weight = 1 / variance
     factor = float((weight * mean).sum() / weight.sum())
     return abs(factor) - CHANCE * float(weight.sum() ** -0.5)
