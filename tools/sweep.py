@@ -24,7 +24,7 @@ from gradcheck.checker.api import describe
 from gradcheck.model import Result, Verdict
 from gradcheck.run import run
 from gradcheck.run.worker import check_with_tensorflow
-from tools.swept import DTYPES, cases, check_wild
+from tools.swept import DTYPES, cases, check_wild, known_somewhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,6 +38,11 @@ _NO_KERNEL = re.compile(
     r"|Value passed to parameter"
 )
 """What TensorFlow says where it has no kernel of this dtype."""
+
+
+OUT_OF_RANGE = "leaves the range of"
+"""What a check says of a gradient that TensorFlow computes by way of numbers which its precision
+cannot hold: the alarm is right, and no fault of the formula."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,7 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for done, result in enumerate(results, 1):
             kind = tally.add(result)
-            if kind == "alarm" or len(chosen) <= given.verbose:
+            if kind == "out of range":
+                print(_out_of_range(result), flush=True)
+            elif kind == "alarm" or len(chosen) <= given.verbose:
                 again = _replay(result, wild=given.wild)
                 print(f"{describe(result)}\n    again: {again}", flush=True)
             if done % 500 == 0 or done == len(chosen):
@@ -132,10 +139,7 @@ class Tally:
             return "no kernel"
         if expect is not None and result.expected:
             return "known bug"
-        if self._wild and result.verdict is Verdict.INCONCLUSIVE:
-            # Far away a function may round all its digits off: that is an honest answer.
-            return str(result.verdict)
-        return "alarm"
+        return _far_away(result) if self._wild else "alarm"
 
     def __str__(self) -> str:
         kinds: Counter[str] = Counter()
@@ -145,7 +149,7 @@ class Tally:
 
     def report(self, elapsed: float, points: int) -> str:
         """The figures, in Markdown."""
-        kinds = ["pass", "kink", "known bug", "no kernel", "inconclusive", "alarm"]
+        kinds = ["pass", "kink", "known bug", "no kernel", "out of range", "inconclusive", "alarm"]
         kinds = [k for k in kinds if k == "alarm" or any(key[1] == k for key in self._kinds)]
         rows = [
             [dtype, *(str(n) for n in (sum(counts), *counts))]
@@ -176,6 +180,42 @@ class Tally:
                 *(f"- **{r.id}**: {r.verdict}" for r in self.alarms),
             ]
         )
+
+
+def _far_away(result: Result) -> str:
+    """What kind a result of a wild sweep is that is not as a spec would have it."""
+    case = result.case
+    wrong = [
+        c
+        for c in result.comparisons
+        if not (c.verdict.acceptable or c.verdict is Verdict.INCONCLUSIVE)
+    ]
+    if result.verdict is Verdict.INCONCLUSIVE:
+        # Far away a function may round all its digits off: that is an honest answer.
+        return str(result.verdict)
+    if not wrong or case is None:
+        return "alarm"
+    if all(OUT_OF_RANGE in c.note for c in wrong):
+        return "out of range"
+    expect = case.expect
+    if (case.target.text, case.dtype) in known_somewhere():
+        return "known bug"
+    if isinstance(expect, dict) and all(expect.get(c.name) is c.verdict for c in wrong):
+        # Of the other inputs nothing can be said.
+        return "known bug"
+    return "alarm"
+
+
+def _out_of_range(result: Result) -> str:
+    """The size of what is lost, and the reason."""
+    lines = []
+    for comparison in result.comparisons:
+        if OUT_OF_RANGE in comparison.note and comparison.worst:
+            worst = comparison.worst[0]
+            reason = comparison.note.split("; ")[-1]
+            lost = f"{worst.analytic:.3g} in place of {worst.numeric:.3g}"
+            lines.append(f"{result.id}: {comparison.name} is {lost}; {reason}")
+    return "\n".join(lines)
 
 
 def _listed(names: Iterable[str]) -> str:

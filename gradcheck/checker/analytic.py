@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradcheck.checker.draws import generator
+from gradcheck.checker.nudge import current_draw, nudged_graph, recorded_graph
 from gradcheck.checker.tensors import (
     Function,
     FunctionRaised,
@@ -85,6 +87,8 @@ class Tape:
         self._mode = mode
         self._variables: list[Any] | None = None
         self._traced: Any = None
+        self._nudged: dict[tuple[str, ...], Any] = {}
+        """By the dtypes of the operands."""
         self._going_back = False
         self._forward: _Forward | None = None
 
@@ -101,13 +105,36 @@ class Tape:
             for operand, value in zip(self._operands, values, strict=True)
         ]
         run: Any = self._both
-        if self._mode is not Mode.EAGER:
+        draw = current_draw()
+        if draw is not None:
+            run = partial(self._run_nudged, tf.constant([draw, 0]))
+        elif self._mode is not Mode.EAGER:
             if self._traced is None:
                 compile_ = self._mode is Mode.XLA
                 self._traced = tf.function(self._both, jit_compile=compile_, autograph=False)
             run = self._traced
         self._going_back = False
         return self._run(run, constants, [tf.constant(ct) for ct in upstream])
+
+    def results(
+        self, values: Sequence[Array], upstream: Sequence[Array]
+    ) -> list[tuple[str, Array]]:
+        """Every result that is rounded on the way forward and back, with the kind of its op."""
+        import tensorflow as tf
+
+        kinds: list[str] = []
+
+        def run(constants: list[Any], cotangents: list[Any]) -> list[Any]:
+            with recorded_graph() as results:
+                self._both(constants, cotangents)
+            kinds[:] = [kind for kind, _ in results]
+            return [tensor for _, tensor in results]
+
+        self._set_variables(values)
+        constants = [tf.constant(value) for value in values]
+        arguments = (constants, [tf.constant(ct) for ct in upstream])
+        tensors = _traced(run, *arguments)(*arguments)
+        return [(k, to_numpy(tensor)) for k, tensor in zip(kinds, tensors, strict=True)]
 
     def record(self, arguments: Sequence[Any]) -> list[Any]:
         """A pass forward on tensors and variables; `back` goes the other way."""
@@ -163,6 +190,19 @@ class Tape:
         self._going_back = False
         return forward.outputs, gradients
 
+    def _run_nudged(
+        self, seed: Any, constants: list[Any], upstream: list[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        def both(seed: Any, constants: list[Any], upstream: list[Any]) -> Any:
+            with nudged_graph(seed):
+                return self._both(constants, upstream)
+
+        kind = tuple(constant.dtype.name for constant in constants)
+        if kind not in self._nudged:
+            self._nudged[kind] = _traced(both, seed, constants, upstream)
+        outputs, gradients = self._nudged[kind](seed, constants, upstream)
+        return outputs, gradients
+
     def _go_forward(self, arguments: Sequence[Any]) -> _Forward:
         import tensorflow as tf
 
@@ -179,6 +219,14 @@ class _Forward(NamedTuple):
     tape: Any
     sources: list[Any]
     outputs: list[Any]
+
+
+def _traced(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The function as a graph for arguments like these."""
+    import tensorflow as tf
+
+    # (Called as a tf.function it would count as one that is traced too often, and TensorFlow warn.)
+    return tf.function(function, autograph=False).get_concrete_function(*arguments)
 
 
 def _go_back(forward: _Forward, upstream: Sequence[Any]) -> list[Any]:

@@ -47,6 +47,8 @@ class Agreement:
     """By coordinate: the place of its verdict in VERDICTS."""
     error: Array
     tolerance: Array
+    rounding: bool = False
+    """Whether they only agree since the gradient's own arithmetic is known to lose so much."""
 
     @property
     def overall(self) -> Verdict:

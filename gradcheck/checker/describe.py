@@ -283,6 +283,11 @@ def _notes(
             "the function has a kink there: its gradient may be anything between the one-sided "
             "derivatives, but not outside of them"
         )
+    if agreement.rounding:
+        notes.append(
+            "what the gradient is off is what its own arithmetic loses where results cancel on the "
+            "way to it"
+        )
     unknown = int(np.count_nonzero(agreement.grades == INCONCLUSIVE))
     if unknown and agreement.overall is Verdict.INCONCLUSIVE:
         hidden = f"{unknown} of {len(agreement.grades)} derivatives"

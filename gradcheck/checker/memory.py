@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcheck.checker.analytic import Tape
 from gradcheck.checker.evaluate import Evaluator
+from gradcheck.checker.nudge import current_draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,11 @@ class RememberingTape:
 
     def __call__(self, values: Sequence[Array], upstream: Sequence[Array], mode: Mode) -> Backward:
         """One pass forward and one back, in this mode."""
-        key = (mode, *((array.dtype, array.tobytes()) for array in (*values, *upstream)))
+        key = (
+            mode,
+            current_draw(),
+            *((array.dtype, array.tobytes()) for array in (*values, *upstream)),
+        )
         if key not in self._known:
             if mode not in self._tapes:
                 self._tapes[mode] = Tape(self._problem.function, self._problem.operands, mode)

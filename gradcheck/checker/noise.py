@@ -32,6 +32,12 @@ POINTS = 8
 SPACINGS = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
 """Relative spacings of the first lines, for arithmetic of 24 bits and more."""
 
+FINE_SPACINGS = (2.0**-50, 2.0**-47, 2.0**-44, 2.0**-42)
+"""For outputs that vary too fast for the first lines: those with a singularity close by."""
+
+FAST = 2.0**-45
+"""Relative noise on the shortest of the first lines that may be such an output."""
+
 COARSE_SPACINGS = (2.0**-12, 2.0**-8, 2.0**-5)
 """For outputs that stand still on the first lines: arithmetic of 8 to 11 bits."""
 
@@ -141,14 +147,23 @@ def _measure(
         steps = _line_steps(SPACINGS)
         outputs = _along(evaluate, point, direction, steps, away * scale)
         lines, scattered = outputs[: len(steps)], outputs[len(steps) :]
-        level, seen, wild = _over_lines(base, lines, len(SPACINGS))
+        level, seen, wild, fast = _over_lines(base, lines, len(SPACINGS))
         size = _size(base)
         counts = size > NEGLIGIBLE * size.max(initial=0.0)
+        fast &= counts
+        if fast.any():
+            # What rounds to few bits stands still on such lines, and what is noise looks the same
+            # on all of them: so an output that looks quiet here is one that varies fast.
+            fine_lines = _along(evaluate, point, direction, _line_steps(FINE_SPACINGS))
+            fine, told, _, _ = _over_lines(base, fine_lines, len(FINE_SPACINGS))
+            told = fast & (told | ((fine > 0) & (fine <= NOISE_SHARE * level)))
+            level, seen, wild = np.where(told, fine, level), seen | told, wild & ~told
         seen |= ~counts
         if not seen.all():
             coarse_lines = _along(evaluate, point, direction, _line_steps(COARSE_SPACINGS))
-            coarse, _, _ = _over_lines(base, coarse_lines, len(COARSE_SPACINGS))
-            level = np.where(seen, level, np.where(level > 0, np.fmin(level, coarse), coarse))
+            coarse, _, _, _ = _over_lines(base, coarse_lines, len(COARSE_SPACINGS))
+            level = np.where(seen, level, np.fmin(level, coarse))
+        level = np.where(np.isnan(level), 0.0, level)
         if (scattered == base).all():
             # Nothing moves over the size of the inputs: look over the size of one.
             scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
@@ -204,30 +219,32 @@ def _line_steps(spacings: tuple[float, ...]) -> Array:
     return steps.ravel()
 
 
-def _over_lines(base: Array, outputs: Array, count: int) -> tuple[Array, Array, Array]:
-    """The noise of each output, whether the lines could tell, and whether the output is wild.
+def _over_lines(base: Array, outputs: Array, count: int) -> tuple[Array, Array, Array, Array]:
+    """The noise of each output, whether the lines could tell, whether it is wild, or fast.
 
-    Wild is one that varies over less than the spacing of the shortest line.
+    Where they could not, the noise is not more than this; NaN where there is no saying even that.
+    Wild is one that varies over less than the spacing of the shortest line, and fast one that may
+    vary over little more.
     """
     # Outputs have nothing to do with each other here: a part at a time keeps the memory bounded.
     parts = [
         _over_lines_of(base[i : i + OUTPUTS], outputs[:, i : i + OUTPUTS], count)
         for i in range(0, len(base), OUTPUTS)
     ]
-    level, seen, wild = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return level, seen, wild
+    level, seen, wild, fast = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return level, seen, wild, fast
 
 
-def _over_lines_of(base: Array, outputs: Array, count: int) -> tuple[Array, Array, Array]:
+def _over_lines_of(base: Array, outputs: Array, count: int) -> tuple[Array, Array, Array, Array]:
     lines = np.empty((count, POINTS, len(base)))
     lines[:, 0], lines[:, 1:] = base, outputs.reshape(count, POINTS - 1, len(base))
     # By powers of two to the size of one: squares of very large or small numbers are no numbers.
     _, exponent = np.frexp(np.where(np.isfinite(base), base, 1.0))
-    noise, seen, wild = _noise_of(np.ldexp(lines, -exponent))
-    return np.ldexp(noise, exponent), seen | ~np.isfinite(base), wild
+    noise, seen, wild, fast = _noise_of(np.ldexp(lines, -exponent))
+    return np.ldexp(noise, exponent), seen | ~np.isfinite(base), wild, fast
 
 
-def _noise_of(lines: Array) -> tuple[Array, Array, Array]:
+def _noise_of(lines: Array) -> tuple[Array, Array, Array, Array]:
     """The same from the values: (lines, points, outputs)."""
     level, smooth, increments = _difference_table(lines)
     moving = increments != 0
@@ -250,9 +267,10 @@ def _noise_of(lines: Array) -> tuple[Array, Array, Array]:
     # itself, where the function may jump.
     beside, _, _ = _difference_table(lines[:, 1:])
     limit = np.where(moves & (level > 0), np.fmin(level, beside), np.inf).min(axis=0)
-    limit = np.where(np.isfinite(limit), limit, 0.0)
+    limit = np.where(np.isfinite(limit), limit, np.nan)
     wild = moves[0] & ~smooth[0] & (level[0] > NOISE_SHARE * np.ptp(lines[0], axis=0))
-    return np.where(np.isnan(noise), limit, noise), ~np.isnan(noise), wild
+    fast = moves[0] & (level[0] > FAST)
+    return np.where(np.isnan(noise), limit, noise), ~np.isnan(noise), wild, fast
 
 
 def _step_height(lines: Array, increments: Array) -> Array:

@@ -12,14 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker.draws import generator
 from gradcheck.checker.layout import to_double
 from gradcheck.checker.own_slope import REACHES, function_slope
+from gradcheck.checker.rounding import ROUNDING_SAFETY, arithmetic_spread
+from gradcheck.checker.scatter import common_factor, epsilon_of, limits, statistics
+from gradcheck.checker.span import leaves_range
 from gradcheck.checker.tensors import explain_exception, widen
 from gradcheck.model import Comparison, Element, Mode, Verdict
 
@@ -46,23 +49,12 @@ SCATTER = 1.5
 """How many standard deviations of their scatter the errors' mean may be off (it is that of nine,
 so by chance a third of one)."""
 
-CHANCE = 8.0
-"""How many standard deviations a common factor may be off by chance."""
-
-FEWEST_TO_POOL = 32
-"""Elements, over all the points, that it takes to see a common factor."""
-
-LEAST_SCATTER = 0.25
-"""Of relative errors, in units in the last place: what a few points may hide."""
-
-COUNTS = 2.0**-4
-"""Share of the largest element from which on one counts for a common factor."""
-
-FEWEST_POINTS = 5
-"""Points at which an element must have a gradient to be judged by its scatter."""
-
 LOOKED_AT = 16
 """How many elements that look wrong are looked at again, one by one."""
+
+ANOTHER = 0.25
+"""Share of the largest output by which an output is off that is not rounded but another one: where
+a sum overflows inside, say, and its inverse root is zero."""
 
 OUTLIER = 8.0
 """How many standard deviations the error at the point itself may be off."""
@@ -108,20 +100,42 @@ def judge_precision(
         at, upstream = positions[i], reference.upstream
         return function_slope(own_tape, double_tape, values, upstream, at, index, reach, rng)
 
+    @cache
+    def spreads() -> list[Array]:
+        found = arithmetic_spread(problem, values, reference.upstream, own)
+        return [spread.size for spread in found]
+
+    def spread(i: int) -> Array:
+        return spreads()[i]
+
     return [
         _judge(
             comparison,
             reference.moved[i].value,
             [(one.gradients[i], two.gradients[i]) for one, two in pairs],
             partial(slope, i),
-            overflows=not _all_finite(own) and _all_finite(double),
+            partial(spread, i),
+            partial(leaves_range, problem, reference.upstream),
+            another=_another_function(own, double),
         )
         for i, comparison in enumerate(comparisons)
     ]
 
 
-def _all_finite(passed: Backward) -> bool:
-    return all(np.isfinite(to_double(output)).all() for output in passed.outputs)
+def _another_function(own: Backward, double: Backward) -> str:
+    """How the function is another one in low precision, if it is: then so is its gradient."""
+    for ours, theirs in zip(own.outputs, double.outputs, strict=True):
+        mine, right = to_double(ours), to_double(theirs)
+        if not np.isfinite(right).all():
+            continue
+        if not np.isfinite(mine).all():
+            return "is not finite at this point"
+        # (What it rounds off where it cancels is small against its largest values.)
+        off = np.abs(mine - right)
+        if off.max(initial=0.0) > ANOTHER * np.abs(right).max(initial=0.0):
+            worst = np.unravel_index(int(off.argmax()), off.shape)
+            return f"is another one at this point: {mine[worst]:.4g} in place of {right[worst]:.4g}"
+    return ""
 
 
 def _beside(operand: Operand, rng: np.random.Generator) -> Array:
@@ -138,8 +152,10 @@ def _judge(
     value: Array,
     pairs: list[tuple[Array | None, Array | None]],
     slope: Slope,
+    spread: Callable[[], Array],
+    out_of_range: Callable[[], str],
     *,
-    overflows: bool,
+    another: str,
 ) -> Comparison:
     own, double = pairs[0]
     judged = comparison.verdict in (Verdict.PASS, Verdict.KINK)
@@ -157,10 +173,10 @@ def _judge(
         [to_double(a) - to_double(b) for a, b in pairs if a is not None and b is not None]
     )
     mine, theirs = to_double(own), to_double(double)
-    epsilon = _epsilon(own.dtype)
+    epsilon = epsilon_of(own.dtype)
     largest = np.max(np.abs(theirs[np.isfinite(theirs)]), initial=0.0)
-    smallest, highest = _limits(own.dtype)
-    mean, scatter = _statistics(errors)
+    smallest, highest = limits(own.dtype)
+    mean, scatter = statistics(errors)
     allowed = ULPS[comparison.dtype] * epsilon * np.abs(theirs)
     # Below the smallest normal number there are no relative digits to keep.
     allowed = allowed + LARGEST_ULPS * (epsilon * largest + smallest)
@@ -170,16 +186,34 @@ def _judge(
     wrong |= np.isfinite(mine) & (np.abs(errors[0]) > allowed + OUTLIER * scatter)
     if wrong.any() and not broken.any():
         wrong = _off_by_itself(wrong, errors[0], allowed, slope, to_be_shown=False)
-    if _common_factor(errors, pairs, epsilon, smallest) > ULPS[comparison.dtype] * epsilon:
+    lost = np.zeros_like(wrong)
+    if wrong.any() and not broken.any():
+        # What cancels may lose all that there is, and the same at every point.
+        lost = wrong & (np.abs(errors[0]) <= allowed + ROUNDING_SAFETY * spread())
+        wrong &= ~lost
+    if common_factor(errors, pairs, epsilon, smallest) > ULPS[comparison.dtype] * epsilon:
         common = np.isfinite(mine) & (np.abs(theirs) > smallest)
-        wrong |= _off_by_itself(common, errors[0], allowed, slope, to_be_shown=True)
+        common = _off_by_itself(common, errors[0], allowed, slope, to_be_shown=True)
+        # What is left must have the factor without those that the function excuses.
+        if (
+            common_factor(errors, pairs, epsilon, smallest, common)
+            > ULPS[comparison.dtype] * epsilon
+        ):
+            wrong |= common
     unit = epsilon * np.maximum(np.abs(theirs), largest * epsilon)
     ulps = np.where(unit > 0, np.abs(errors[0]) / unit, 0.0)
+    if lost.any() and not wrong.any():
+        note = (
+            f"the formula is right in float64; in {comparison.dtype} results cancel on the way to "
+            f"the gradient, and rounding hides {int(lost.sum())} of its elements"
+        )
+        failing = int(lost.sum())
+        return replace(comparison, verdict=Verdict.INCONCLUSIVE, note=note, failing=failing)
     if not wrong.any():
         note = f"in {comparison.dtype} within {np.nan_to_num(ulps).max():.2g} ulp of float64"
         return replace(comparison, note=f"{comparison.note}; {note}" if comparison.note else note)
-    if overflows:
-        note = f"in {comparison.dtype} the function itself is not finite at this point"
+    if another:
+        note = f"in {comparison.dtype} the function itself {another}"
         failing = int(wrong.sum())
         return replace(comparison, verdict=Verdict.INCONCLUSIVE, note=note, failing=failing)
     error = np.nan_to_num(np.abs(errors[0]), nan=np.inf)
@@ -190,10 +224,11 @@ def _judge(
         f"{ulps[indices[0]]:.3g} ulp, here and at neighbouring points (numeric is the gradient in "
         "float64)"
     )
+    cause = out_of_range()
     return replace(
         comparison,
         verdict=Verdict.NONFINITE if broken.any() else Verdict.MISMATCH,
-        note=note,
+        note=f"{note}; {cause}" if cause else note,
         failing=int(wrong.sum()),
         worst=tuple(
             Element(
@@ -246,56 +281,3 @@ def _off_by_itself(
                 left[index] = False
                 break
     return left if left.ravel()[worst].any() else np.zeros_like(wrong)
-
-
-def _statistics(errors: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation over the points where there is an error to speak of.
-
-    Infinite where there are too few of them.
-    """
-    known = np.isfinite(errors)
-    count = np.maximum(known.sum(axis=0), 1)
-    mean = np.where(known, errors, 0).sum(axis=0) / count
-    rest = np.where(known, errors - mean, 0)
-    scatter = np.sqrt((np.abs(rest) ** 2).sum(axis=0) / count)
-    return mean, np.where(known.sum(axis=0) >= FEWEST_POINTS, scatter, np.inf)
-
-
-def _common_factor(
-    errors: Array,
-    pairs: list[tuple[Array | None, Array | None]],
-    epsilon: float,
-    smallest: float,
-) -> float:
-    """By what share of themselves all the elements are off together, beyond chance.
-
-    One element's rounding hides a factor of 1.01 in bfloat16; that of all of them, at all the
-    points, does not. Elements count by how little their relative errors scatter; small ones not
-    at all, for they may be off by what larger parts lost before they cancelled.
-    """
-    double = np.array([to_double(b) for a, b in pairs if a is not None and b is not None])
-    size = np.where(np.isfinite(double), np.abs(double), 0.0)
-    usable = np.isfinite(errors) & (size > np.maximum(smallest, COUNTS * size.max(initial=0.0)))
-    usable = usable.all(axis=0)
-    if np.count_nonzero(usable) * len(errors) < FEWEST_TO_POOL:
-        return 0.0
-    shares = errors[:, usable] / double[:, usable]
-    mean, scatter = shares.mean(axis=0).real, shares.std(axis=0, ddof=1)
-    variance = (scatter**2 + (LEAST_SCATTER * epsilon) ** 2) / len(errors)
-    weight = 1 / variance
-    factor = float((weight * mean).sum() / weight.sum())
-    return abs(factor) - CHANCE * float(weight.sum() ** -0.5)
-
-
-def _epsilon(dtype: np.dtype[Any]) -> float:
-    """The unit in the last place of one; bfloat16 has eight bits, and numpy does not know it."""
-    if dtype.name == "bfloat16":
-        return 2.0**-7
-    return float(np.finfo(dtype).eps)
-
-
-def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """The smallest normal and the largest number."""
-    if dtype.name == "bfloat16":
-        return 2.0**-126, 2.0**128
-    return float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)

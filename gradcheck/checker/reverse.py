@@ -21,18 +21,28 @@ from gradcheck.checker.diagnose import diagnose
 from gradcheck.checker.first_sight import first_sight
 from gradcheck.checker.formula import judge_formulas
 from gradcheck.checker.moves import largest
+from gradcheck.checker.nonfinite import reach_nonfinite
 from gradcheck.checker.precision import judge_precision
-from gradcheck.checker.rounding import Spread, another_each_time, gradient_spread
+from gradcheck.checker.rounding import (
+    another_each_time,
+    arithmetic_spread,
+    as_slack,
+    in_place,
+    input_spread,
+)
 from gradcheck.checker.search import find_wrong_element
 from gradcheck.checker.ties import judge_ties
 from gradcheck.errors import UsageError
 from gradcheck.model import Array, Comparison, Estimate, Mode, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gradcheck.checker.analytic import Backward
     from gradcheck.checker.problem import Differentiate, Problem
     from gradcheck.checker.reference import Reference
     from gradcheck.checker.space import Directions
+    from gradcheck.checker.spread import Spread
 
 SUSPICIOUS_CALLS = 32
 """How often a function is called again before its gradient is blamed."""
@@ -45,12 +55,6 @@ CANCELLED = 2.0**-12
 
 STILL = 2.0**-40
 """Share of the outputs' size that they may seem to move by rounding alone."""
-
-LAST_DIGITS = 2.0**-50
-"""Relative change of the inputs that shows how much of a gradient in float64 is rounding."""
-
-ROUNDING_SAFETY = 4.0
-"""How many times that change a gradient may be off."""
 
 
 def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
@@ -170,7 +174,7 @@ def _compare_elements(
     directed = None
     space = reference.coordinates.directions
     if space is not None and along is not None and len(part.directions):
-        full = _in_place(reference, part.position, np.asarray(passed.gradients[part.position]))
+        full = in_place(reference, part.position, np.asarray(passed.gradients[part.position]))
         directed = _judge_directions(reference, passed, part, space, full, along, size)
     comparison = describe.compared(reference, part, analytic, mine, agreement, directed)
     if comparison.verdict is not Verdict.MISMATCH:
@@ -200,8 +204,10 @@ def _judge(
         moves = estimate.scale * reference.coordinates.space.unit[part.columns]
         still = moves <= STILL * largest(reference.weights * reference.evaluator.base)
         unseen = (still & (analytic != 0)) | np.isnan(estimate.numeric)
+        broken = np.flatnonzero(~np.isfinite(analytic) & ~unseen)
+        unseen[broken] = reach_nonfinite(reference, part.columns[broken])
     slack: Array | float = 0.0
-    confirmed = np.zeros(len(analytic), dtype=bool)
+    confirmed, nudged = np.zeros(len(analytic), dtype=bool), False
     while True:
         agreement = compare(
             analytic,
@@ -214,8 +220,17 @@ def _judge(
             vacuous=VACUOUS_IF_COARSE if reference.is_coarse else VACUOUS,
         )
         wrong = agreement.grades == MISMATCH
-        if not wrong.any() or (wrong & confirmed).any():
-            return estimate, agreement
+        surely = bool((wrong & confirmed).any())
+        if not wrong.any() or (surely and nudged):
+            return estimate, replace(agreement, rounding=nudged and not wrong.any())
+        if surely:
+            nudged = True
+            spreads = arithmetic_spread(
+                reference.problem, reference.values, reference.upstream, passed
+            )
+            on_the_way = spreads[part.position]
+            slack = np.maximum(slack, _slack(reference, part, on_the_way, analytic, estimate))
+            continue
         suspects = np.flatnonzero(wrong)
         suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
         # (Smaller steps would show nothing but rounding of a coarse function, and of an empty one
@@ -225,11 +240,8 @@ def _judge(
             unseen[suspects] |= ~refuted
             estimate = _take(reference.elements.estimate(), part.columns)
         confirmed[suspects] = True
-        spread = _spread(reference, passed, part.position)
-        rounding = _rounding(reference, part.position, spread)
-        slack = reference.coordinates.space.project_size(rounding)[part.columns]
-        # Beside a kink the gradient is another one, which excuses no value that it has nowhere.
-        slack[estimate.kink & _beyond(reference, part, spread, analytic)] = 0.0
+        spread = input_spread(reference, passed)[part.position]
+        slack = np.maximum(slack, _slack(reference, part, spread, analytic, estimate))
 
 
 def _judge_directions(
@@ -247,9 +259,13 @@ def _judge_directions(
     agreement = compare(analytic, estimate, reference=size, tolerance=tolerance)
     if agreement.overall is not Verdict.MISMATCH:
         return agreement
-    spread = _spread(reference, passed, part.position)
-    slack = space.project_size(_rounding(reference, part.position, spread))[part.directions]
-    return compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
+    for spreads in _measured(reference, passed):
+        rounding = as_slack(reference, part.position, spreads[part.position])
+        slack = space.project_size(rounding)[part.directions]
+        agreement = compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
+        if agreement.overall is not Verdict.MISMATCH:
+            break
+    return agreement
 
 
 def _size_that_matters(reference: Reference, estimate: Estimate, analytic: Array) -> float:
@@ -264,21 +280,21 @@ def _size_that_matters(reference: Reference, estimate: Estimate, analytic: Array
     return largest(reference.weights * reference.evaluator.base)
 
 
-def _spread(reference: Reference, passed: Backward, position: int) -> Spread:
-    """What one input's gradient is at inputs that differ in their last digits."""
-    # A function that rounds inside would not notice a change that it rounds away.
-    change = max(LAST_DIGITS, reference.noise.rounds_to)
-    relative = {operand.name: change for operand in reference.moved}
-    return gradient_spread(reference, passed, relative)[position]
+def _measured(reference: Reference, passed: Backward) -> Iterator[list[Spread]]:
+    """What rounding does to the gradients, in the inputs and then on the way."""
+    yield input_spread(reference, passed)
+    yield arithmetic_spread(reference.problem, reference.values, reference.upstream, passed)
 
 
-def _rounding(reference: Reference, position: int, spread: Spread) -> Array:
-    """What the gradient may be off by rounding, by real number of the point."""
-    size = spread.size
-    if reference.evaluator.inputs.complex_[position]:
-        size = size + 1j * size
-    full = _in_place(reference, position, ROUNDING_SAFETY * size)
-    return np.where(np.isfinite(full), full, 0.0)
+def _slack(
+    reference: Reference, part: Part, spread: Spread, analytic: Array, estimate: Estimate
+) -> Array:
+    """By coordinate: what the gradient may be off by rounding."""
+    rounding = as_slack(reference, part.position, spread)
+    slack = reference.coordinates.space.project_size(rounding)[part.columns]
+    # Beside a kink the gradient is another one, which excuses no value that it has nowhere.
+    slack[estimate.kink & _beyond(reference, part, spread, analytic)] = 0.0
+    return slack
 
 
 def _beyond(reference: Reference, part: Part, spread: Spread, analytic: Array) -> Array:
@@ -290,18 +306,10 @@ def _beyond(reference: Reference, part: Part, spread: Spread, analytic: Array) -
     if space.partners is not None:
         return np.zeros(len(analytic), dtype=bool)
     low, high = (
-        space.project(_in_place(reference, part.position, end))[part.columns] for end in spread.ends
+        space.project(in_place(reference, part.position, end))[part.columns] for end in spread.ends
     )
     margin = ARITHMETIC * np.maximum(np.abs(low), np.abs(high))
     return np.asarray((analytic < low - margin) | (analytic > high + margin))
-
-
-def _in_place(reference: Reference, position: int, gradient: Array) -> Array:
-    """One input's gradient as real numbers at its place in the flat point, zero elsewhere."""
-    layout = reference.evaluator.inputs
-    zeros = [np.zeros(shape) for shape in layout.shapes]
-    zeros[position] = gradient
-    return layout.flatten(zeros)
 
 
 def _take(estimate: Estimate, columns: Array) -> Estimate:

@@ -2,10 +2,8 @@
 
 A gradient cannot be better than its inputs. They are changed at random in their last digits, in
 double precision; what that changes in the gradient, rounding may change too. Nor can it be better
-than its arithmetic, which shows when all of the upstream is made larger by the same factor.
-
-What a gradient says at the point alone, and nowhere around it, is not rounding: rounding differs
-from one neighbour to the next as much as it differs from the point.
+than its arithmetic, which shows when all of the upstream is made larger by the same factor, and
+when every result on the way to it is changed in its last digit.
 """
 
 from __future__ import annotations
@@ -17,13 +15,15 @@ import numpy as np
 from gradcheck.checker.draws import generator
 from gradcheck.checker.evaluate import NotDeterministic
 from gradcheck.checker.layout import to_double
+from gradcheck.checker.nudge import rounding_anew
+from gradcheck.checker.spread import Spread
 from gradcheck.model import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from gradcheck.checker.analytic import Backward
-    from gradcheck.checker.problem import Differentiate, Formula
+    from gradcheck.checker.problem import Differentiate, Formula, Problem
     from gradcheck.checker.reference import Reference
     from gradcheck.model import Array
 
@@ -41,51 +41,40 @@ REORDERED = 2.0**-40
 """Share of its largest element by which a gradient may differ from one call to the next: sums that
 are taken in another order do that, and it is rounding."""
 
-STANDS_OUT = 2.0**10
-"""How many times farther from its neighbours than they are from each other a gradient must be to
-count as one that is special to the point. (Rounding can have long tails, but not such.)"""
-
 CALLS = 3
 """How often a gradient is called before what changes in it counts as rounding."""
 
 
-class Spread:
-    """What a gradient is at neighbours of the point that differ in the last digits."""
+LAST_DIGITS = 2.0**-50
+"""Relative change of the inputs that shows how much of a gradient in float64 is rounding."""
 
-    def __init__(self, base: Array) -> None:
-        """No neighbour yet.
+ROUNDING_SAFETY = 4.0
+"""How many times that change a gradient may be off."""
 
-        Args:
-            base: the gradient at the point.
-        """
-        self._base = to_double(base)
-        self._first: Array | None = None
-        self._change, self._apart = np.zeros(base.shape), np.zeros(base.shape)
-        self._low = np.full(base.shape, np.inf, self._base.dtype)
-        self._high = np.full(base.shape, -np.inf, self._base.dtype)
-        if np.iscomplexobj(base):
-            self._low.imag, self._high.imag = np.inf, -np.inf
 
-    def add(self, gradient: Array) -> None:
-        """The gradient at one more neighbour."""
-        if self._first is None:
-            self._first = gradient
-        np.fmax(self._change, np.abs(gradient - self._base), out=self._change)
-        np.fmax(self._apart, np.abs(gradient - self._first), out=self._apart)
-        for extreme, of in ((self._low, np.fmin), (self._high, np.fmax)):
-            of(extreme.real, gradient.real, out=extreme.real)
-            if np.iscomplexobj(extreme):
-                of(extreme.imag, gradient.imag, out=extreme.imag)
+def input_spread(reference: Reference, passed: Backward) -> list[Spread]:
+    """What each input's gradient is at inputs that differ in their last digits."""
+    # A function that rounds inside would not notice a change that it rounds away.
+    change = max(LAST_DIGITS, reference.noise.rounds_to)
+    relative = {operand.name: change for operand in reference.moved}
+    return gradient_spread(reference, passed, relative)
 
-    @property
-    def size(self) -> Array:
-        """By element: how far the gradient may be off by rounding."""
-        return np.where(self._change > STANDS_OUT * self._apart, 2 * self._apart, self._change)
 
-    @property
-    def ends(self) -> tuple[Array, Array]:
-        """By element: the least and the largest that it was; of complex ones, by part."""
-        return self._low, self._high
+def as_slack(reference: Reference, position: int, spread: Spread) -> Array:
+    """What the gradient of an input may be off by rounding, by real number of the point."""
+    size = spread.size
+    if reference.evaluator.inputs.complex_[position]:
+        size = size + 1j * size
+    full = in_place(reference, position, ROUNDING_SAFETY * size)
+    return np.where(np.isfinite(full), full, 0.0)
+
+
+def in_place(reference: Reference, position: int, gradient: Array) -> Array:
+    """One input's gradient as real numbers at its place in the flat point, zero elsewhere."""
+    layout = reference.evaluator.inputs
+    zeros = [np.zeros(shape) for shape in layout.shapes]
+    zeros[position] = gradient
+    return layout.flatten(zeros)
 
 
 def gradient_spread(
@@ -104,10 +93,7 @@ def gradient_spread(
     """
     problem = reference.problem
     rng = generator(problem.seed, 0x726E64)
-    spreads = [
-        Spread(np.zeros(operand.value.shape) if gradient is None else gradient)
-        for operand, gradient in zip(reference.moved, base.gradients, strict=True)
-    ]
+    spreads = _no_spreads(problem, base)
     largest = max(relative.values(), default=0.0)
     tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
     _must_repeat(reference, tape)
@@ -120,12 +106,49 @@ def gradient_spread(
         # is close to one, so that a fault that is not linear either is no excuse for itself.)
         factor = 1 + SCALED * rng.uniform(0.5, 1.0)
         upstream = [factor * _changed(to_double(ct), largest, rng) for ct in reference.upstream]
-        moved = tape(values, upstream)
-        for spread, before, after in zip(spreads, base.gradients, moved.gradients, strict=True):
-            if before is not None and after is not None and before.shape == after.shape:
-                with np.errstate(all="ignore"):
-                    spread.add(np.asarray(to_double(after) / factor))
+        _add(spreads, base, tape(values, upstream), factor)
     return spreads
+
+
+def arithmetic_spread(
+    problem: Problem, values: Sequence[Array], upstream: Sequence[Array], base: Backward
+) -> list[Spread]:
+    """How each gradient changes when every result on the way to it rounds differently.
+
+    Not at all where the function cannot be traced: then this tells nothing.
+
+    Args:
+        problem: whose gradients they are.
+        values: of all the operands, in the precision of the gradients.
+        upstream: likewise.
+        base: the gradients as they are.
+    """
+    spreads = _no_spreads(problem, base)
+    tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
+    for draw in range(DRAWS):
+        try:
+            with rounding_anew(draw):
+                moved = tape(values, upstream)
+        except Exception:  # what runs eagerly need not run in a graph
+            break
+        _add(spreads, base, moved)
+    return spreads
+
+
+def _no_spreads(problem: Problem, base: Backward) -> list[Spread]:
+    moved = [operand for operand in problem.operands if operand.differentiate]
+    return [
+        Spread(np.zeros(operand.value.shape) if gradient is None else gradient)
+        for operand, gradient in zip(moved, base.gradients, strict=True)
+    ]
+
+
+def _add(spreads: list[Spread], base: Backward, moved: Backward, factor: float = 1.0) -> None:
+    """Take in what the gradients are at a neighbour whose upstream is so many times as large."""
+    for spread, before, after in zip(spreads, base.gradients, moved.gradients, strict=True):
+        if before is not None and after is not None and before.shape == after.shape:
+            with np.errstate(all="ignore"):
+                spread.add(np.asarray(to_double(after) / factor))
 
 
 def another_each_time(name: str) -> NotDeterministic:

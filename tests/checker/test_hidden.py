@@ -121,6 +121,39 @@ class TestLowPrecisionFarOut:
         assert result.verdict == "inconclusive"
         assert "in float16 the function itself is not finite" in result.comparisons[0].note
 
+    def test_one_that_is_another_in_low_precision_alone(self, tf: Any) -> None:
+        # Below 2⁻¹² the exponential is rounded to one, and the gradient takes the other branch.
+        result = gradcheck.check(tf.nn.selu, np.float16(-2.0754e-4))
+        assert result.verdict == "inconclusive", describe(result)
+        note = result.comparisons[0].note
+        assert "in float16 the function itself is another one at this point" in note
+        assert verdict(tf.nn.selu, np.float16(-0.2)) == "pass"
+
+    def test_a_gradient_that_cancels_in_low_precision_alone(self, tf: Any) -> None:
+        def lose(gradients: list[Any]) -> list[Any]:
+            (g,) = gradients
+            return [g * 1.5 if g.dtype == tf.bfloat16 else g]
+
+        sure = np.array([-0.0025, 27.875, 0.3, -1.0]).astype("bfloat16")
+        for seed in range(8):
+            assert verdict(tf.nn.softmax, sure, seed=seed) in ("pass", "inconclusive")
+        unsure = np.array([-0.0025, 0.875, 0.3, -1.0]).astype("bfloat16")
+        assert verdict(tf.nn.softmax, unsure) == "pass"
+        assert verdict(planted(tf.nn.softmax, lose), unsure) == "mismatch"
+
+    def test_elements_that_the_function_excuses_are_no_common_factor(self, tf: Any) -> None:
+        x = np.array([[-95.5, 159.4, 146.8], [179.1, -249.2, -49.9]], np.float16)
+        assert verdict(lambda x: tf.math.l2_normalize(x, 0), x) == "pass"
+
+    def test_the_others_still_show_one(self, tf: Any) -> None:
+        def lose(gradients: list[Any]) -> list[Any]:
+            (g,) = gradients
+            return [g * 1.001 if g.dtype == tf.float32 else g]
+
+        x = np.array([8.5, -9.0, 0.5, 1.0, 1.5, 2.0, 0.3], np.float32)
+        assert verdict(tf.tanh, x) == "pass"
+        assert verdict(planted(tf.tanh, lose), x) == "mismatch"
+
     def test_neighbours_stay_inside_the_domain(self, tf: Any) -> None:
         near = np.array([0.9929, 0.9918, 0.9961], np.float32)
         for seed in range(5):
@@ -151,3 +184,22 @@ class TestFarOutInDoublePrecision:
         for seed in range(2):
             x = size * draw(seed, 2, 5)
             assert verdict(functions[name], x, seed=seed) in ("pass", "inconclusive")
+
+    def test_a_complex_function_that_overflows(self, tf: Any) -> None:
+        # Infinite parts change their signs over every step, which is no derivative.
+        x = np.array([1.2e9 + 2.2e9j, 0.3 - 0.2j])
+        assert verdict(tf.sin, x) == "inconclusive"
+        assert verdict(tf.math.expm1, np.array([2400.0 + 2401.0j, 1.0 + 1.0j])) == "inconclusive"
+
+    def test_an_input_of_finite_outputs_and_infinite_ones(self, tf: Any) -> None:
+        # One power overflows, the other does not, and both have the exponent in common.
+        assert verdict(tf.pow, np.array([600.0, 1.2]), np.array(500.0)) == "inconclusive"
+
+    @pytest.mark.parametrize("at", [0.3, 700.0])
+    def test_beside_an_infinite_output_a_gradient_must_be_finite(self, tf: Any, at: float) -> None:
+        def gradient(g: Any, x: Any) -> Any:
+            return g * tf.exp(x) * tf.where(x == at, np.nan, tf.ones_like(x))
+
+        wrong = with_gradient(tf.exp, gradient)
+        assert verdict(wrong, np.array([at, 1000.0])) == "nonfinite"
+        assert verdict(wrong, np.array([at + 0.1, 1000.0])) in ("pass", "inconclusive")

@@ -78,5 +78,30 @@ def test_a_fast_function_is_not_taken_for_noise() -> None:
     assert noise.level.max() < 64 * EPSILON * 1e6
 
 
+@pytest.mark.parametrize("distance", [1e-9, 1e-11, 2e-12])
+def test_nor_is_a_singularity_close_by(distance: float) -> None:
+    near = 1 + distance * np.array([1.0, 1.3, 2.1])
+    noise = measured(lambda p: 1 + np.sqrt(np.abs(p - 1)), near)
+    # What the root is off when its argument is off by its last digit.
+    assert noise.level.max() < 64 * EPSILON / np.sqrt(distance)
+
+
+def test_short_lines_do_not_hide_the_precision_inside() -> None:
+    def function(points: Array) -> Array:
+        return np.exp(points.astype(np.float32)).astype(np.float64) + 1e-3 * np.sin(points)
+
+    x = np.random.default_rng(5).uniform(0.5, 2.0, 40)
+    typical = float(np.median(measured(function, x).level / np.exp(x)))
+    assert ROUNDING["float32"] / 8 < typical < 16 * ROUNDING["float32"]
+
+
+def test_nor_noise_that_is_the_same_on_all_of_them() -> None:
+    def function(points: Array) -> Array:
+        return np.sin(points) + 1e-9 * np.sin(1e17 * points)
+
+    noise = measured(function, np.random.default_rng(6).uniform(0.5, 1.0, 10))
+    assert np.median(noise.level) > 1e-10
+
+
 def test_no_outputs() -> None:
     assert not len(measured(lambda p: np.zeros((len(p), 0)), np.ones(2)).level)

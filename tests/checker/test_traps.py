@@ -167,6 +167,22 @@ class TestFastFunctions:
         near = np.array([0.999, 0.99999, 0.9999999, -0.99999])
         assert verdict(getattr(tf.math, name), near) == "pass"
 
+    def test_noise_that_is_zero_by_chance_on_a_line(self, tf: Any) -> None:
+        near = [0.9999999884361961 + 5.837250260597707e-09j, 0.99981431065 + 6.266758e-05j]
+        near.append(0.999999985832742 - 6.202350918094879e-09j)
+        assert verdict(tf.asin, np.array(near), seed=20) == "pass"
+
+    def test_a_branch_point_closer_than_any_step(self, tf: Any) -> None:
+        near = np.array([-1 + 4e-12 - 4e-13j, -0.99 + 0.002j, -1 + 2e-12 + 2e-14j])
+        assert verdict(tf.asin, near) == "pass"
+        assert verdict(planted(tf.asin, lambda gs: [gs[0] * 1.001]), near) == "mismatch"
+
+    def test_a_wave_that_is_short_against_its_argument(self, tf: Any) -> None:
+        far = np.array([-2.3926148430864536e11, 3.5])
+        assert verdict(tf.math.special.bessel_j0, far) in ("pass", "inconclusive")
+        wrong = planted(tf.math.special.bessel_j0, lambda gs: [gs[0] * 1.1])
+        assert verdict(wrong, far) == "mismatch"
+
     @pytest.mark.parametrize("centre", [0.0, 1.0])
     def test_a_length_scale_of_a_millionth(self, tf: Any, centre: float) -> None:
         offsets = 1e-6 * np.array([-1.0, -0.3, 0.2, 1.5])
