@@ -41,6 +41,10 @@ REORDERED = 2.0**-40
 """Share of its largest element by which a gradient may differ from one call to the next: sums that
 are taken in another order do that, and it is rounding."""
 
+TRIES, MOST_TIES = 16, 8
+"""How often other neighbours are drawn because numbers that were equal are so again; where many
+were, that cannot be helped."""
+
 CALLS = 3
 """How often a gradient is called before what changes in it counts as rounding."""
 
@@ -98,10 +102,7 @@ def gradient_spread(
     tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
     _must_repeat(reference, tape)
     for _ in range(DRAWS):
-        values = [
-            _changed(value, relative[operand.name], rng) if operand.differentiate else value
-            for value, operand in zip(reference.values, problem.operands, strict=True)
-        ]
+        values = _beside(reference, relative, rng)
         # A gradient is linear in its upstream, but what it rounds on the way is not. (The factor
         # is close to one, so that a fault that is not linear either is no excuse for itself.)
         factor = 1 + SCALED * rng.uniform(0.5, 1.0)
@@ -173,6 +174,40 @@ def _must_repeat(reference: Reference, tape: Differentiate) -> None:
             known = np.isfinite(apart)
             if apart[known].max(initial=0.0) > REORDERED * size[known].max(initial=0.0):
                 raise another_each_time(operand.name)
+
+
+def _beside(
+    reference: Reference, relative: Mapping[str, float], rng: np.random.Generator
+) -> list[Array]:
+    """Values of all the operands that differ in their last digits.
+
+    Few numbers differ so little: two that are equal may well be so again. But a fault that equal
+    numbers have must not be met again at some neighbours, where it would look like rounding.
+    """
+    base, operands = reference.values, reference.problem.operands
+    moved = [i for i, operand in enumerate(operands) if operand.differentiate]
+    ties = _ties([base[i] for i in moved])
+    for _ in range(TRIES):
+        values = list(base)
+        for i in moved:
+            values[i] = _changed(base[i], relative[operands[i].name], rng)
+        one, other = (_numbers([values[i] for i in moved])[side] for side in ties)
+        if len(one) > MOST_TIES or not (one == other).any():
+            break
+    return values
+
+
+def _ties(arrays: Sequence[Array]) -> tuple[Array, Array]:
+    """The places of pairs of equal numbers; zeros do not count, which stay zeros."""
+    numbers = _numbers(arrays)
+    order = np.argsort(numbers, kind="stable")
+    first, second = order[:-1], order[1:]
+    equal = (numbers[first] == numbers[second]) & (numbers[first] != 0)
+    return first[equal], second[equal]
+
+
+def _numbers(arrays: Sequence[Array]) -> Array:
+    return np.concatenate([array.ravel() for array in arrays])
 
 
 def _changed(value: Array, relative: float, rng: np.random.Generator) -> Array:
