@@ -26,6 +26,9 @@ from gradcheck.model import Array
 Evaluate = Callable[[Array], Array]
 """Points, one a row, to outputs, one row each; all real float64."""
 
+Lines = tuple[Array, Array, Array, Array, Array]
+"""What lines tell of each output: see `_over_lines`."""
+
 POINTS = 8
 """Values on one line: differences up to order six, two of the highest."""
 
@@ -37,6 +40,9 @@ FINE_SPACINGS = (2.0**-50, 2.0**-47, 2.0**-44, 2.0**-42)
 
 FAST = 2.0**-45
 """Relative noise on the shortest of the first lines that may be such an output."""
+
+QUIET = 1 / 16
+"""How much less than on the first lines it must be on all the shorter ones."""
 
 COARSE_SPACINGS = (2.0**-12, 2.0**-8, 2.0**-5)
 """For outputs that stand still on the first lines: arithmetic of 8 to 11 bits."""
@@ -147,7 +153,7 @@ def _measure(
         steps = _line_steps(SPACINGS)
         outputs = _along(evaluate, point, direction, steps, away * scale)
         lines, scattered = outputs[: len(steps)], outputs[len(steps) :]
-        level, seen, wild, fast = _over_lines(base, lines, len(SPACINGS))
+        level, seen, wild, fast, _ = _over_lines(base, lines, len(SPACINGS))
         size = _size(base)
         counts = size > NEGLIGIBLE * size.max(initial=0.0)
         fast &= counts
@@ -155,13 +161,13 @@ def _measure(
             # What rounds to few bits stands still on such lines, and what is noise looks the same
             # on all of them: so an output that looks quiet here is one that varies fast.
             fine_lines = _along(evaluate, point, direction, _line_steps(FINE_SPACINGS))
-            fine, told, _, _ = _over_lines(base, fine_lines, len(FINE_SPACINGS))
-            told = fast & (told | ((fine > 0) & (fine <= NOISE_SHARE * level)))
+            fine, _, _, _, most = _over_lines(base, fine_lines, len(FINE_SPACINGS))
+            told = fast & (fine > 0) & (most <= QUIET * level)
             level, seen, wild = np.where(told, fine, level), seen | told, wild & ~told
         seen |= ~counts
         if not seen.all():
             coarse_lines = _along(evaluate, point, direction, _line_steps(COARSE_SPACINGS))
-            coarse, _, _, _ = _over_lines(base, coarse_lines, len(COARSE_SPACINGS))
+            coarse, _, _, _, _ = _over_lines(base, coarse_lines, len(COARSE_SPACINGS))
             level = np.where(seen, level, np.fmin(level, coarse))
         level = np.where(np.isnan(level), 0.0, level)
         if (scattered == base).all():
@@ -219,32 +225,33 @@ def _line_steps(spacings: tuple[float, ...]) -> Array:
     return steps.ravel()
 
 
-def _over_lines(base: Array, outputs: Array, count: int) -> tuple[Array, Array, Array, Array]:
+def _over_lines(base: Array, outputs: Array, count: int) -> Lines:
     """The noise of each output, whether the lines could tell, whether it is wild, or fast.
 
     Where they could not, the noise is not more than this; NaN where there is no saying even that.
     Wild is one that varies over less than the spacing of the shortest line, and fast one that may
-    vary over little more.
+    vary over little more. At last the most that looks like noise on any of the lines.
     """
     # Outputs have nothing to do with each other here: a part at a time keeps the memory bounded.
     parts = [
         _over_lines_of(base[i : i + OUTPUTS], outputs[:, i : i + OUTPUTS], count)
         for i in range(0, len(base), OUTPUTS)
     ]
-    level, seen, wild, fast = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return level, seen, wild, fast
+    level, seen, wild, fast, most = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return level, seen, wild, fast, most
 
 
-def _over_lines_of(base: Array, outputs: Array, count: int) -> tuple[Array, Array, Array, Array]:
+def _over_lines_of(base: Array, outputs: Array, count: int) -> Lines:
     lines = np.empty((count, POINTS, len(base)))
     lines[:, 0], lines[:, 1:] = base, outputs.reshape(count, POINTS - 1, len(base))
     # By powers of two to the size of one: squares of very large or small numbers are no numbers.
     _, exponent = np.frexp(np.where(np.isfinite(base), base, 1.0))
-    noise, seen, wild, fast = _noise_of(np.ldexp(lines, -exponent))
-    return np.ldexp(noise, exponent), seen | ~np.isfinite(base), wild, fast
+    noise, seen, wild, fast, most = _noise_of(np.ldexp(lines, -exponent))
+    seen |= ~np.isfinite(base)
+    return np.ldexp(noise, exponent), seen, wild, fast, np.ldexp(most, exponent)
 
 
-def _noise_of(lines: Array) -> tuple[Array, Array, Array, Array]:
+def _noise_of(lines: Array) -> Lines:
     """The same from the values: (lines, points, outputs)."""
     level, smooth, increments = _difference_table(lines)
     moving = increments != 0
@@ -270,7 +277,8 @@ def _noise_of(lines: Array) -> tuple[Array, Array, Array, Array]:
     limit = np.where(np.isfinite(limit), limit, np.nan)
     wild = moves[0] & ~smooth[0] & (level[0] > NOISE_SHARE * np.ptp(lines[0], axis=0))
     fast = moves[0] & (level[0] > FAST)
-    return np.where(np.isnan(noise), limit, noise), ~np.isnan(noise), wild, fast
+    most = np.where(moves, level, 0.0).max(axis=0)
+    return np.where(np.isnan(noise), limit, noise), ~np.isnan(noise), wild, fast, most
 
 
 def _step_height(lines: Array, increments: Array) -> Array:

@@ -48,6 +48,13 @@ _OPERATIONS = """
 ROUNDING = frozenset(_OPERATIONS.split())
 """The operations whose results are rounded. (`Cast` is one where it is given a fraction.)"""
 
+FACTORS = frozenset({"Cholesky", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve"}) | {
+    "Qr",
+    "SelfAdjointEigV2",
+    "Svd",
+}
+"""Those whose results are off by a share not of each number but of the largest of its matrix."""
+
 _draw: ContextVar[int | None] = ContextVar("draw", default=None)
 
 
@@ -83,7 +90,9 @@ def nudged_graph(seed: Any) -> Iterator[None]:
     def nudge(kind: str, inputs: Any, outputs: Any) -> Any:
         if not _rounds(kind, inputs):
             return outputs
-        return [_nudged(tensor, tf.add(seed, [0, next(number)])) for tensor in outputs]
+        seeds = [tf.add(seed, [0, next(number)]) for _ in outputs]
+        whole = kind in FACTORS
+        return [_nudged(t, own, whole=whole) for t, own in zip(outputs, seeds, strict=True)]
 
     with _watched_graph(nudge):
         yield
@@ -143,20 +152,33 @@ def _rounds(kind: str, inputs: Any) -> bool:
     return kind in ROUNDING
 
 
-def _nudged(tensor: Any, seed: Any) -> Any:
-    """The tensor, changed at random by up to a unit in the last place of each number."""
+def _nudged(tensor: Any, seed: Any, *, whole: bool = False) -> Any:
+    """The tensor, changed at random by up to a unit in the last place of each number.
+
+    Args:
+        tensor: what is changed.
+        seed: of two integers.
+        whole: change each number by so much of the largest of its matrix; zeros stay.
+    """
     import tensorflow as tf
 
     if tensor.dtype.is_complex:
         parts = (tf.math.real(tensor), tf.math.imag(tensor))
         return tf.complex(
-            *(_nudged(part, tf.add(seed, [i << 16, 0])) for i, part in enumerate(parts))
+            *(
+                _nudged(part, tf.add(seed, [i << 16, 0]), whole=whole)
+                for i, part in enumerate(parts)
+            )
         )
     if not tensor.dtype.is_floating:
         return tensor
     last_place = {tf.float64: 2.0**-52, tf.float32: 2.0**-23, tf.bfloat16: 2.0**-7}
     size = last_place.get(tensor.dtype, 2.0**-10)
     drawn = tf.random.stateless_uniform(tf.shape(tensor), seed, -size, size)
+    if whole and tensor.shape.rank is not None and tensor.shape.rank > 1:
+        top = tf.reduce_max(tf.abs(tensor), [-2, -1], keepdims=True)
+        change = tf.cast(drawn, tensor.dtype) * top
+        return tensor + tf.stop_gradient(tf.where(tensor == 0, tf.zeros_like(tensor), change))
     # (A factor keeps zeros, signs and infinities.)
     nudged = tensor * (1 + tf.cast(drawn, tensor.dtype))
     if tensor.dtype == tf.float16:

@@ -103,5 +103,14 @@ def test_nor_noise_that_is_the_same_on_all_of_them() -> None:
     assert np.median(noise.level) > 1e-10
 
 
+def test_nor_steps_that_are_longer_than_they_are() -> None:
+    # A logarithm next to one rounds to 2⁻⁵², and on a short line it stands still.
+    def function(points: Array) -> Array:
+        return np.log(1 + 1e-3 * np.exp(points)) - 1e-3 + points
+
+    noise = measured(function, -6.07e-4 * np.array([1.0, 1.1, 1.3, 1.7]))
+    assert np.median(noise.level) > EPSILON / 16
+
+
 def test_no_outputs() -> None:
     assert not len(measured(lambda p: np.zeros((len(p), 0)), np.ones(2)).level)
