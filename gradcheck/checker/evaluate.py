@@ -251,8 +251,8 @@ class Evaluator:
             )
             single = differs.sum(axis=1) == 1
             for i, batched in self._alone.items():
-                rows = np.flatnonzero(differs[:, i] & single)
-                if len(rows):
+                rows = _as_slice(np.flatnonzero(differs[:, i] & single))
+                if len(left[rows]):
                     outputs[rows] = self._rows(batched([array[rows] for array in stacked]))
                     left[rows] = False
         if left.any():
@@ -272,6 +272,13 @@ class Evaluator:
 
     def _rows(self, stacked: list[Array]) -> Array:
         return self.outputs.flatten_rows(stacked)
+
+
+def _as_slice(rows: Array) -> Array | slice:
+    """The same rows as a slice, which need not be copied, where they follow each other."""
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
 
 
 def _equal(found: Array, expected: Array, allowed: float) -> bool:

@@ -18,7 +18,14 @@ Function = Callable[..., Any]
 
 
 class FunctionRaised(Exception):  # noqa: N818  (it becomes a verdict)
-    """The function under test raised; the cause says what."""
+    """The function under test raised; made of what it raised, or of what is to be told."""
+
+    def __str__(self) -> str:
+        """What is told; worked out when somebody asks, for most attempts at a batch raise."""
+        (told,) = self.args
+        if isinstance(told, BaseException):
+            return explain_exception(told) + where_raised(told)
+        return str(told)
 
 
 def call(function: Function, arguments: Sequence[Any]) -> Any:
@@ -26,7 +33,7 @@ def call(function: Function, arguments: Sequence[Any]) -> Any:
     try:
         return function(*arguments)
     except Exception as error:
-        raise FunctionRaised(explain_exception(error) + where_raised(error)) from error
+        raise FunctionRaised(error) from error
 
 
 def differentiable_outputs(structure: Any) -> list[Any]:
