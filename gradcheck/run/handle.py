@@ -126,10 +126,13 @@ class Worker:
         """When to look at it again if nothing comes before, on the monotonic clock."""
         return min(self._next_look, self._next_poll)
 
-    @property
-    def handles(self) -> list[Connection | int]:
-        """What to wait for: the worker's end, and its result where it has but one case."""
-        if len(self._given) > 1:
+    def handles(self, *, last: bool) -> list[Connection | int]:
+        """What to wait for: the worker's end, and its results where nobody would look in time.
+
+        Args:
+            last: whether there are no more cases to give it.
+        """
+        if len(self._given) > 1 and not last:
             return [self._process.sentinel]
         return [self._line.connection, self._process.sentinel]
 

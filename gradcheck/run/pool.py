@@ -229,7 +229,9 @@ class Pool:
         return max(0.0, min(worker.deadline for worker in self._busy) - time.monotonic())
 
     def _collect(self, patience: float) -> Iterator[Result]:
-        ready = wait([handle for worker in self._busy for handle in worker.handles], patience)
+        last = not self._waiting
+        handles = [h for worker in self._busy for h in worker.handles(last=last)]
+        ready = wait(handles, patience)
         done: list[Result] = []
         for worker in tuple(self._busy):
             done += worker.poll(ready)

@@ -28,7 +28,7 @@ def test_of_endless_output_only_the_end_is_held() -> None:
     worker = Worker(JOB, ("gradcheck.run.worker",))
     assert worker.give([(make_case("flood"), 60.0)])
     held = 0
-    while not (results := worker.poll(wait(worker.handles, 0.01))):
+    while not (results := worker.poll(wait(worker.handles(last=True), 0.01))):
         held = max(held, len(worker._tail))
     worker.kill()
     worker.close()
