@@ -236,11 +236,15 @@ def _go_back(forward: _Forward, upstream: Sequence[Any]) -> list[Any]:
         ct if ct.dtype == output.dtype else tf.cast(ct, output.dtype)
         for ct, output in zip(upstream, forward.outputs, strict=True)
     ]
-    if len(forward.sources) == len(cotangents) == 1:
-        # The usual case, without the cost of walking through structures.
-        (output,), (source,), (ct,) = forward.outputs, forward.sources, cotangents
-        return [_dense(forward.tape.gradient(output, source, output_gradients=ct))]
-    gradients = forward.tape.gradient(forward.outputs, forward.sources, output_gradients=cotangents)
+    # Most functions have one output, many one input: TensorFlow takes a tensor in place of a list,
+    # without the cost of walking through structures.
+    outputs, given, sources = (
+        items[0] if len(items) == 1 else items
+        for items in (forward.outputs, cotangents, forward.sources)
+    )
+    gradients = forward.tape.gradient(outputs, sources, output_gradients=given)
+    if len(forward.sources) == 1:
+        gradients = [gradients]
     return [_dense(gradient) for gradient in gradients]
 
 

@@ -119,8 +119,12 @@ class Calls:
 
     def one_operand(self, position: int) -> Iterator[Batched]:
         """The ways in which one moved operand may have many values, the others staying as is."""
-        if self.at_point[position].ndim > 2 and self._share_leading_axis([position]):
+        shape = self.at_point[position].shape
+        # Images have an axis for many of them, kernels one for many channels.
+        if len(shape) > 2 and self._share_leading_axis([position]):
             yield self._folded([position], axis=0)
+        elif len(shape) > 2 and all(own[-1:] == shape[-1:] for own in self._shapes):
+            yield self._folded([position], axis=len(shape) - 1)
         yield self._stacked(pad_to=None, only=position)
         yield from self._along_axes(position)
 

@@ -197,7 +197,7 @@ class Mover:
         # have hidden a change that is smaller than its noise.
         sizes = np.abs(seen.change)
         depends = _moved(sizes.reshape(shape[0], shape[1] * shape[2], outputs))
-        depends = depends | ~depends.any(axis=1, keepdims=True)
+        depends |= ~depends.any(axis=1, keepdims=True)
         if self._dependents:
             nobody = np.zeros(outputs, dtype=bool)
             depends |= np.stack([self._dependents.get(c, nobody) for c in columns.tolist()])
