@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 OURS = "gradcheck"
 
-ROUNDS, SECONDS = 30, 6.0
+ROUNDS, SECONDS = 100, 10.0
 """A function gets so many rounds, or as many as fit into so many seconds; two at least."""
 
 TORCH_STEP = 1e-6

@@ -162,14 +162,15 @@ def compared(
 def agreeing(reference: Reference, part: Part, gradient: Array, estimate: Estimate) -> Comparison:
     """The comparison of an input whose derivatives are all known well, and as they should be."""
     arrays = _Arrays.of(reference, part, gradient, estimate)
-    error = np.abs(gradient - estimate.numeric)
+    error, size = np.abs(gradient - estimate.numeric), np.abs(estimate.numeric)
+    told = size > estimate.bound
     worst = int(error.argmax())
     flat = int(reference.coordinates.element[part.columns[worst]])
     return blank(
         reference,
         part,
         max_abs_error=float(error[worst]),
-        max_rel_error=float(relative_error(error, gradient, estimate).max()),
+        max_rel_error=float((error / np.where(told, size, np.inf)).max()),
         error_bar=float(estimate.bound.max()),
         worst=(arrays.element(index_of(flat, reference, part.position)),),
         analytic=arrays.analytic,

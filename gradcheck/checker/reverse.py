@@ -315,5 +315,13 @@ def _beyond(reference: Reference, part: Part, spread: Spread, analytic: Array) -
 def _take(estimate: Estimate, columns: Array) -> Estimate:
     if len(columns) == len(estimate.numeric):
         return estimate
-    fields = ("numeric", "bound", "step", "scale", "left", "right", "kink")
-    return replace(estimate, **{name: getattr(estimate, name)[columns] for name in fields})
+    return Estimate(
+        numeric=estimate.numeric[columns],
+        bound=estimate.bound[columns],
+        step=estimate.step[columns],
+        scale=estimate.scale[columns],
+        left=estimate.left[columns],
+        right=estimate.right[columns],
+        kink=estimate.kink[columns],
+        evaluations=estimate.evaluations,
+    )
