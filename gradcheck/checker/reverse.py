@@ -53,6 +53,10 @@ CONFIRMED = 64
 CANCELLED = 2.0**-12
 """What a derivative that cancels counts for, relative to the outputs' moves."""
 
+LOST_ON_THE_WAY = 2.0**-30
+"""Share of the numbers that meet in a gradient (the upstream, the outputs, these by an input) that
+rounding may take from it: four million times the last digit, for what is larger on the way."""
+
 STILL = 2.0**-40
 """Share of the outputs' size that they may seem to move by rounding alone."""
 
@@ -220,10 +224,14 @@ def _judge(
             vacuous=VACUOUS_IF_COARSE if reference.is_coarse else VACUOUS,
         )
         wrong = agreement.grades == MISMATCH
-        surely = bool((wrong & confirmed).any())
-        if not wrong.any() or (surely and nudged):
+        surely = wrong & confirmed
+        if not wrong.any() or (surely.any() and nudged):
             return estimate, replace(agreement, rounding=nudged and not wrong.any())
-        if surely:
+        if surely.any():
+            unit = reference.coordinates.space.unit[part.columns]
+            most = _most_to_lose(reference, size, unit)
+            if (agreement.error > most)[surely].any():
+                return estimate, agreement
             nudged = True
             spreads = arithmetic_spread(
                 reference.problem, reference.values, reference.upstream, passed
@@ -259,11 +267,12 @@ def _judge_directions(
     agreement = compare(analytic, estimate, reference=size, tolerance=tolerance)
     if agreement.overall is not Verdict.MISMATCH:
         return agreement
+    most = _most_to_lose(reference, size, space.unit[part.directions])
     for spreads in _measured(reference, passed):
         rounding = as_slack(reference, part.position, spreads[part.position])
         slack = space.project_size(rounding)[part.directions]
         agreement = compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
-        if agreement.overall is not Verdict.MISMATCH:
+        if agreement.overall is not Verdict.MISMATCH or (agreement.error > most).any():
             break
     return agreement
 
@@ -278,6 +287,18 @@ def _size_that_matters(reference: Reference, estimate: Estimate, analytic: Array
         return size
     # Nothing moves, and the gradient says so too: there is only the size of the outputs.
     return largest(reference.weights * reference.evaluator.base)
+
+
+def _most_to_lose(reference: Reference, size: float, unit: Array) -> Array:
+    """By coordinate: an error that no rounding on the way explains, at a glance.
+
+    What that does is dear to find out: the gradient has to be traced.
+    """
+    weights, base = reference.weights, reference.evaluator.base
+    output = largest(weights * base)
+    # (A function that rounds to fewer digits inside loses more.)
+    share = LOST_ON_THE_WAY * max(1.0, reference.noise.rounds_to * 2.0**52)
+    return share * (max(size, output, largest(weights)) + output / unit)
 
 
 def _measured(reference: Reference, passed: Backward) -> Iterator[list[Spread]]:
