@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +41,26 @@ class Moves:
     """How much the outputs moved, without cancelling."""
     noise: Array
     """A bound on the noise of a change."""
+
+    @cached_property
+    def slopes(self) -> tuple[Array, Array]:
+        """The quotients to the right and to the left."""
+        return self.right / self.up, self.left / self.down
+
+    @cached_property
+    def central(self) -> Array:
+        """The quotients across."""
+        return np.asarray((self.right - self.left) / (self.up - self.down))
+
+    @cached_property
+    def ladder(self) -> Array:
+        """The steps."""
+        return np.asarray(np.fmax(self.up, -self.down))
+
+    @cached_property
+    def roundoff(self) -> Array:
+        """A bound on the noise of a quotient."""
+        return self.noise / self.ladder
 
     def join(self, other: Moves) -> Moves:
         """The same coordinates with more steps."""
@@ -96,9 +116,7 @@ def _names(kind: type[Moves | Stage]) -> tuple[str, ...]:
 
 def is_linear(moves: Moves) -> Array:
     """By coordinate: whether all the steps, to either side, give the same but for round-off."""
-    right, left = moves.right / moves.up, moves.left / moves.down
-    central = (moves.right - moves.left) / (moves.up - moves.down)
-    noise = moves.noise / np.fmax(moves.up, -moves.down)
+    (right, left), central, noise = moves.slopes, moves.central, moves.roundoff
     same = np.abs(central[:, :1] - central[:, 1:]).max(axis=1) <= noise.sum(axis=1)
     return np.asarray(same & (np.abs(right - left) <= 3 * noise).all(axis=1))
 
@@ -116,18 +134,15 @@ def judge(moves: Moves) -> Stage:
 
 
 def _judge(moves: Moves) -> Stage:
-    right, left = moves.right / moves.up, moves.left / moves.down
-    across = moves.right - moves.left
-    central = across / (moves.up - moves.down)
-    ladder = np.fmax(moves.up, -moves.down)
-    noise = moves.noise / ladder
-    value, bound, level = extrapolate(central, noise, ratio=4)
+    (right, left), ladder, noise = moves.slopes, moves.ladder, moves.roundoff
+    value, bound, level = extrapolate(moves.central, noise, ratio=4)
     rows = np.arange(len(value))
     # The two sides of a smooth function differ by an amount that halves with the step.
     apart = np.abs(right - left)
     halves = (apart[:, 1:] <= HALVES * apart[:, :-1] + 2 * noise[:, 1:]).all(axis=1)
     # And so does the change itself, even where the two sides of a jump are alike.
-    halves &= ~(np.abs(across[:, -1]) > JUMPS * np.abs(across[:, 0]))
+    first, last = (np.abs(moves.right[:, i] - moves.left[:, i]) for i in (0, -1))
+    halves &= ~(last > JUMPS * first)
     no_kink = np.zeros(len(value), dtype=bool)
     stage = Stage(
         value=value,
@@ -149,11 +164,9 @@ def _judge(moves: Moves) -> Stage:
 
 def _look_closer(stage: Stage, moves: Moves) -> Stage:
     """Tell the kinks, the jumps and the edges of a domain from what is smooth after all."""
-    right, left = moves.right / moves.up, moves.left / moves.down
+    (right, left), ladder, noise = moves.slopes, moves.ladder, moves.roundoff
     only_right, only_left = np.isnan(left[:, -1]), np.isnan(right[:, -1])
     both = ~(only_right | only_left)
-    ladder = np.fmax(moves.up, -moves.down)
-    noise = moves.noise / ladder
     steps = ladder.shape[1]
     from_right, from_left = _both_sides(right, left, 2 * noise)
     if not both.all():
