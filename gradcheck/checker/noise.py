@@ -8,29 +8,22 @@ differences of a smooth function vanish, so what is left in them is noise.
 
 One spacing does not serve all functions. Over too short a line a function that rounds to float32
 inside stands still; over too long a line a function that varies fast looks like noise. So there are
-several lines, and each output is judged by those that suit it. Where an output climbs in steps, the
-height of a step is seen directly.
+several lines, and each output is judged by those that suit it (`lines.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import factorial
 
 import numpy as np
 
 from gradcheck.checker.draws import generator
+from gradcheck.checker.lines import ROUNDING_SHARE, line_steps, over_lines
 from gradcheck.model import Array
 
 Evaluate = Callable[[Array], Array]
 """Points, one a row, to outputs, one row each; all real float64."""
-
-Lines = tuple[Array, Array, Array, Array, Array]
-"""What lines tell of each output: see `_over_lines`."""
-
-POINTS = 8
-"""Values on one line: differences up to order six, two of the highest."""
 
 SPACINGS = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
 """Relative spacings of the first lines, for arithmetic of 24 bits and more."""
@@ -38,26 +31,11 @@ SPACINGS = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
 FINE_SPACINGS = (2.0**-50, 2.0**-47, 2.0**-44, 2.0**-42)
 """For outputs that vary too fast for the first lines: those with a singularity close by."""
 
-FAST = 2.0**-45
-"""Relative noise on the shortest of the first lines that may be such an output."""
-
 QUIET = 1 / 16
 """How much less than on the first lines it must be on all the shorter ones."""
 
 COARSE_SPACINGS = (2.0**-12, 2.0**-8, 2.0**-5)
 """For outputs that stand still on the first lines: arithmetic of 8 to 11 bits."""
-
-NOISE_SHARE = 1 / 64
-"""Noise is at most this share of a line's variation; more is a function that was undersampled."""
-
-PLATEAU = 3.0
-"""Noise on two neighbouring lines differs at most by this factor."""
-
-ROUNDING_SHARE = 12**-0.5
-"""Standard deviation of rounding to steps, as a share of their height."""
-
-STEPS_SEEN = 3
-"""How many steps an output must climb to be one that rounds: fewer may be jumps, as of floor."""
 
 BITS = (8, 11, 24)
 """Precisions that a function may round to inside: bfloat16, float16, float32."""
@@ -68,9 +46,6 @@ that depends on the inputs and stands still all the same."""
 
 NEGLIGIBLE = 2.0**-40
 """Outputs below this share of the largest one say nothing about the noise of the others."""
-
-OUTPUTS = 2**15
-"""How many outputs are looked at together."""
 
 MOST_OUTPUTS = 2**16
 """Of more outputs than this a sample is looked at."""
@@ -91,10 +66,6 @@ SCATTERED = 6
 """How many points tell how many bits a function's values have."""
 
 _UNIT_ROUNDOFF = 2.0**-53
-
-# Noise of unit variance makes differences of variance (2k)!/(k!)² at order k.
-_ORDERS = range(1, POINTS - 1)
-_GAMMA = [factorial(k) ** 2 / factorial(2 * k) for k in _ORDERS]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,25 +121,26 @@ def _measure(
     away = rng.uniform(2.0**-6, 2.0**-3, size=(SCATTERED, len(point)))
     away *= rng.choice([-1.0, 1.0], size=away.shape)
     with np.errstate(all="ignore"):
-        steps = _line_steps(SPACINGS)
+        steps = line_steps(SPACINGS)
         outputs = _along(evaluate, point, direction, steps, away * scale)
         lines, scattered = outputs[: len(steps)], outputs[len(steps) :]
-        level, seen, wild, fast, _ = _over_lines(base, lines, len(SPACINGS))
+        told = over_lines(base, lines, len(SPACINGS))
+        level, seen, wild = told.level, told.seen, told.wild
         size = _size(base)
         counts = size > NEGLIGIBLE * size.max(initial=0.0)
-        fast &= counts
+        fast = told.fast & counts
         if fast.any():
             # What rounds to few bits stands still on such lines, and what is noise looks the same
             # on all of them: so an output that looks quiet here is one that varies fast.
-            fine_lines = _along(evaluate, point, direction, _line_steps(FINE_SPACINGS))
-            fine, _, _, _, most = _over_lines(base, fine_lines, len(FINE_SPACINGS))
-            told = fast & (fine > 0) & (most <= QUIET * level)
-            level, seen, wild = np.where(told, fine, level), seen | told, wild & ~told
+            fine_lines = _along(evaluate, point, direction, line_steps(FINE_SPACINGS))
+            fine = over_lines(base, fine_lines, len(FINE_SPACINGS))
+            quiet = fast & (fine.level > 0) & (fine.most <= QUIET * level)
+            level, seen, wild = np.where(quiet, fine.level, level), seen | quiet, wild & ~quiet
         seen |= ~counts
         if not seen.all():
-            coarse_lines = _along(evaluate, point, direction, _line_steps(COARSE_SPACINGS))
-            coarse, _, _, _, _ = _over_lines(base, coarse_lines, len(COARSE_SPACINGS))
-            level = np.where(seen, level, np.fmin(level, coarse))
+            coarse_lines = _along(evaluate, point, direction, line_steps(COARSE_SPACINGS))
+            coarse = over_lines(base, coarse_lines, len(COARSE_SPACINGS))
+            level = np.where(seen, level, np.fmin(level, coarse.level))
         level = np.where(np.isnan(level), 0.0, level)
         if (scattered == base).all():
             # Nothing moves over the size of the inputs: look over the size of one.
@@ -217,85 +189,6 @@ def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array:
     return np.asarray(((outputs != base) & ~np.isnan(base)).any(axis=0))
 
 
-def _line_steps(spacings: tuple[float, ...]) -> Array:
-    """Steps to the points of lines with these spacings, but for the one they have in common."""
-    # To alternating sides: a singularity that one line runs into, its neighbours run away from.
-    sides = np.array(spacings) * (-1.0) ** np.arange(len(spacings))
-    steps: Array = sides[:, np.newaxis] * np.arange(1, POINTS)
-    return steps.ravel()
-
-
-def _over_lines(base: Array, outputs: Array, count: int) -> Lines:
-    """The noise of each output, whether the lines could tell, whether it is wild, or fast.
-
-    Where they could not, the noise is not more than this; NaN where there is no saying even that.
-    Wild is one that varies over less than the spacing of the shortest line, and fast one that may
-    vary over little more. At last the most that looks like noise on any of the lines.
-    """
-    # Outputs have nothing to do with each other here: a part at a time keeps the memory bounded.
-    parts = [
-        _over_lines_of(base[i : i + OUTPUTS], outputs[:, i : i + OUTPUTS], count)
-        for i in range(0, len(base), OUTPUTS)
-    ]
-    level, seen, wild, fast, most = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return level, seen, wild, fast, most
-
-
-def _over_lines_of(base: Array, outputs: Array, count: int) -> Lines:
-    lines = np.empty((count, POINTS, len(base)))
-    lines[:, 0], lines[:, 1:] = base, outputs.reshape(count, POINTS - 1, len(base))
-    # By powers of two to the size of one: squares of very large or small numbers are no numbers.
-    _, exponent = np.frexp(np.where(np.isfinite(base), base, 1.0))
-    noise, seen, wild, fast, most = _noise_of(np.ldexp(lines, -exponent))
-    seen |= ~np.isfinite(base)
-    return np.ldexp(noise, exponent), seen, wild, fast, np.ldexp(most, exponent)
-
-
-def _noise_of(lines: Array) -> Lines:
-    """The same from the values: (lines, points, outputs)."""
-    level, smooth, increments = _difference_table(lines)
-    moving = increments != 0
-    moves = moving.sum(axis=1) > POINTS // 2
-    usable = moves & ~smooth & (level <= NOISE_SHARE * np.ptp(lines, axis=1))
-    levels = np.where(usable, level, np.nan)
-    # What the shortest line that moves shows is noise. What a longer one shows on top may be a
-    # function that varies too fast for it, unless the next longer line shows the same. No noise
-    # at all, on one line, may be steps of just one quantum each: believed if all lines agree.
-    noise = np.full(lines.shape[2], np.nan)
-    for line in levels:
-        noise = np.where((np.isnan(noise) | (noise == 0)) & ~np.isnan(line), line, noise)
-    low, high = np.fmin(levels[:-1], levels[1:]), np.maximum(levels[:-1], levels[1:])
-    plateaus = np.where(high <= PLATEAU * low, high, -1.0).max(axis=0)
-    noise = np.where(plateaus >= 0, np.fmax(noise, plateaus), noise)
-
-    noise = np.fmax(noise, ROUNDING_SHARE * _step_height(lines, increments))
-
-    # Whatever it is that a line shows, the noise is not more; nor what it shows without the point
-    # itself, where the function may jump.
-    beside, _, _ = _difference_table(lines[:, 1:])
-    limit = np.where(moves & (level > 0), np.fmin(level, beside), np.inf).min(axis=0)
-    limit = np.where(np.isfinite(limit), limit, np.nan)
-    wild = moves[0] & ~smooth[0] & (level[0] > NOISE_SHARE * np.ptp(lines[0], axis=0))
-    fast = moves[0] & (level[0] > FAST)
-    most = np.where(moves, level, 0.0).max(axis=0)
-    return np.where(np.isnan(noise), limit, noise), ~np.isnan(noise), wild, fast, most
-
-
-def _step_height(lines: Array, increments: Array) -> Array:
-    """The height of the steps that each output climbs in; NaN for those that do not."""
-    height = np.full(lines.shape[2], np.nan)
-    # The first increment may be a jump at the point itself, which is no rounding.
-    moving = increments[:, 1:] != 0
-    suspects = np.flatnonzero(~moving.all(axis=(0, 1)) & moving.any(axis=(0, 1)))
-    if not len(suspects):
-        return height
-    moving, sizes = moving[:, :, suspects], np.abs(increments[:, 1:, suspects])
-    climbs = moving.sum(axis=(0, 1)) >= STEPS_SEEN
-    smallest = np.where(moving, sizes, np.inf).min(axis=(0, 1))
-    height[suspects] = np.where(climbs, smallest, np.nan)
-    return height
-
-
 def _few_bits(base: Array, values: Array) -> Array:
     """The unit in the last place of outputs whose values have few bits; NaN for the others.
 
@@ -335,24 +228,3 @@ def _shared(level: Array, size: Array) -> tuple[float, float]:
     if np.std(np.log(levels)) < np.std(np.log(ratios)):
         absolute, relative = float(np.quantile(levels, 0.75)), float(np.min(ratios))
     return max(min(relative, 1.0), _UNIT_ROUNDOFF), absolute
-
-
-def _difference_table(lines: Array) -> tuple[Array, Array, Array]:
-    """By line and output: the noise in high-order differences, whether that is smooth, increments.
-
-    Smooth means that what looks like noise may be a function that varies fast.
-    """
-    differences, by_order = lines, []
-    for gamma in _GAMMA:
-        differences = differences[:, 1:] - differences[:, :-1]
-        by_order.append((differences, gamma))
-    first, fourth = by_order[0][0], by_order[3][0]
-    four, five, six = (
-        np.sqrt(gamma / d.shape[1] * np.einsum("lpk,lpk->lk", d, d)) for d, gamma in by_order[3:]
-    )
-    # A derivative keeps its sign over a short line; noise does not.
-    changes_sign = (fourth.max(axis=1) > 0) & (fourth.min(axis=1) < 0)
-    high = np.maximum(five, six)
-    level = np.where(four <= 3 * high, np.maximum(four, high), high)
-    shrinking = (six < five / 2.5) & (five < four / 2.5)
-    return level, (level > 0) & (shrinking | ~changes_sign), first

@@ -1,0 +1,162 @@
+"""What values at equally spaced points on short lines tell about the noise of outputs.
+
+High-order differences of a smooth function vanish, so what is left in them is noise. Where an
+output climbs in steps, the height of a step is seen directly.
+"""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gradcheck.model import Array
+
+POINTS = 8
+"""Values on one line: differences up to order six, two of the highest."""
+
+FAST = 2.0**-45
+"""Relative noise on the shortest line from which on an output may vary too fast for it."""
+
+NOISE_SHARE = 1 / 64
+"""Noise is at most this share of a line's variation; more is a function that was undersampled."""
+
+PLATEAU = 3.0
+"""Noise on two neighbouring lines differs at most by this factor."""
+
+ROUNDING_SHARE = 12**-0.5
+"""Standard deviation of rounding to steps, as a share of their height."""
+
+STEPS_SEEN = 3
+"""How many steps an output must climb to be one that rounds: fewer may be jumps, as of floor."""
+
+OUTPUTS = 2**15
+"""How many outputs are looked at together."""
+
+# Noise of unit variance makes differences of variance (2k)!/(k!)² at order k.
+_ORDERS = range(1, POINTS - 1)
+_GAMMA = [factorial(k) ** 2 / factorial(2 * k) for k in _ORDERS]
+
+
+class Told(NamedTuple):
+    """What lines tell of each output."""
+
+    level: Array
+    """Its noise. Where the lines could not tell, not more than this; NaN where there is no saying
+    even that."""
+    seen: Array
+    """Whether they could tell."""
+    wild: Array
+    """Whether it varies over less than the spacing of the shortest line."""
+    fast: Array
+    """Whether it may vary over little more."""
+    most: Array
+    """The most that looks like noise on any of the lines."""
+
+
+def line_steps(spacings: tuple[float, ...]) -> Array:
+    """Steps to the points of lines with these spacings, but for the one they have in common."""
+    # To alternating sides: a singularity that one line runs into, its neighbours run away from.
+    sides = np.array(spacings) * (-1.0) ** np.arange(len(spacings))
+    steps: Array = sides[:, np.newaxis] * np.arange(1, POINTS)
+    return steps.ravel()
+
+
+def over_lines(base: Array, outputs: Array, count: int) -> Told:
+    """What the values on so many lines tell, output by output.
+
+    Args:
+        base: the outputs at the point that all the lines have in common.
+        outputs: at the other points of each line, those of `line_steps`.
+        count: how many lines there are.
+    """
+    # Outputs have nothing to do with each other here: a part at a time keeps the memory bounded.
+    parts = [
+        _over_lines_of(base[i : i + OUTPUTS], outputs[:, i : i + OUTPUTS], count)
+        for i in range(0, len(base), OUTPUTS)
+    ]
+    return Told(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _over_lines_of(base: Array, outputs: Array, count: int) -> Told:
+    lines = np.empty((count, POINTS, len(base)))
+    lines[:, 0], lines[:, 1:] = base, outputs.reshape(count, POINTS - 1, len(base))
+    # By powers of two to the size of one: squares of very large or small numbers are no numbers.
+    _, exponent = np.frexp(np.where(np.isfinite(base), base, 1.0))
+    told = _noise_of(np.ldexp(lines, -exponent))
+    return told._replace(
+        level=np.ldexp(told.level, exponent),
+        seen=told.seen | ~np.isfinite(base),
+        most=np.ldexp(told.most, exponent),
+    )
+
+
+def _noise_of(lines: Array) -> Told:
+    """The same from the values: (lines, points, outputs)."""
+    level, smooth, increments = _difference_table(lines)
+    moving = increments != 0
+    moves = moving.sum(axis=1) > POINTS // 2
+    usable = moves & ~smooth & (level <= NOISE_SHARE * np.ptp(lines, axis=1))
+    levels = np.where(usable, level, np.nan)
+    # What the shortest line that moves shows is noise. What a longer one shows on top may be a
+    # function that varies too fast for it, unless the next longer line shows the same. No noise
+    # at all, on one line, may be steps of just one quantum each: believed if all lines agree.
+    noise = np.full(lines.shape[2], np.nan)
+    for line in levels:
+        noise = np.where((np.isnan(noise) | (noise == 0)) & ~np.isnan(line), line, noise)
+    low, high = np.fmin(levels[:-1], levels[1:]), np.maximum(levels[:-1], levels[1:])
+    plateaus = np.where(high <= PLATEAU * low, high, -1.0).max(axis=0)
+    noise = np.where(plateaus >= 0, np.fmax(noise, plateaus), noise)
+
+    noise = np.fmax(noise, ROUNDING_SHARE * _step_height(lines, increments))
+
+    # Whatever it is that a line shows, the noise is not more; nor what it shows without the point
+    # itself, where the function may jump.
+    beside, _, _ = _difference_table(lines[:, 1:])
+    limit = np.where(moves & (level > 0), np.fmin(level, beside), np.inf).min(axis=0)
+    limit = np.where(np.isfinite(limit), limit, np.nan)
+    return Told(
+        level=np.where(np.isnan(noise), limit, noise),
+        seen=~np.isnan(noise),
+        wild=moves[0] & ~smooth[0] & (level[0] > NOISE_SHARE * np.ptp(lines[0], axis=0)),
+        fast=moves[0] & (level[0] > FAST),
+        most=np.where(moves, level, 0.0).max(axis=0),
+    )
+
+
+def _step_height(lines: Array, increments: Array) -> Array:
+    """The height of the steps that each output climbs in; NaN for those that do not."""
+    height = np.full(lines.shape[2], np.nan)
+    # The first increment may be a jump at the point itself, which is no rounding.
+    moving = increments[:, 1:] != 0
+    suspects = np.flatnonzero(~moving.all(axis=(0, 1)) & moving.any(axis=(0, 1)))
+    if not len(suspects):
+        return height
+    moving, sizes = moving[:, :, suspects], np.abs(increments[:, 1:, suspects])
+    climbs = moving.sum(axis=(0, 1)) >= STEPS_SEEN
+    smallest = np.where(moving, sizes, np.inf).min(axis=(0, 1))
+    height[suspects] = np.where(climbs, smallest, np.nan)
+    return height
+
+
+def _difference_table(lines: Array) -> tuple[Array, Array, Array]:
+    """By line and output: the noise in high-order differences, whether that is smooth, increments.
+
+    Smooth means that what looks like noise may be a function that varies fast.
+    """
+    differences, by_order = lines, []
+    for gamma in _GAMMA:
+        differences = differences[:, 1:] - differences[:, :-1]
+        by_order.append((differences, gamma))
+    first, fourth = by_order[0][0], by_order[3][0]
+    four, five, six = (
+        np.sqrt(gamma / d.shape[1] * np.einsum("lpk,lpk->lk", d, d)) for d, gamma in by_order[3:]
+    )
+    # A derivative keeps its sign over a short line; noise does not.
+    changes_sign = (fourth.max(axis=1) > 0) & (fourth.min(axis=1) < 0)
+    high = np.maximum(five, six)
+    level = np.where(four <= 3 * high, np.maximum(four, high), high)
+    shrinking = (six < five / 2.5) & (five < four / 2.5)
+    return level, (level > 0) & (shrinking | ~changes_sign), first
