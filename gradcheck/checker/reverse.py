@@ -22,22 +22,15 @@ from gradcheck.checker.first_sight import first_sight
 from gradcheck.checker.formula import judge_formulas
 from gradcheck.checker.moves import largest
 from gradcheck.checker.nonfinite import reach_nonfinite
+from gradcheck.checker.notes import another_shape
 from gradcheck.checker.precision import judge_precision
-from gradcheck.checker.rounding import (
-    another_each_time,
-    arithmetic_spread,
-    as_slack,
-    in_place,
-    input_spread,
-)
+from gradcheck.checker.rounding import Roundings, another_each_time, as_slack, in_place
 from gradcheck.checker.search import find_wrong_element
 from gradcheck.checker.ties import judge_ties
 from gradcheck.errors import UsageError
 from gradcheck.model import Array, Comparison, Estimate, Mode, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from gradcheck.checker.analytic import Backward
     from gradcheck.checker.problem import Differentiate, Problem
     from gradcheck.checker.reference import Reference
@@ -87,14 +80,16 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
         estimate = reference.differentiate(sight.estimate, sight.doubtful)
     else:
         estimate = sight.estimate
-    comparisons = []
+    comparisons, roundings = [], Roundings(reference, passed)
     for i in range(len(passed.gradients)):
         part = Part.of(reference, i)
         if sight is not None and len(part.columns) and sight.settled[part.columns].all():
             mine = _take(estimate, part.columns)
             comparisons.append(describe.agreeing(reference, part, analytic[part.columns], mine))
         else:
-            comparisons.append(_compare_input(reference, passed, part, analytic, estimate, along))
+            comparisons.append(
+                _compare_input(reference, roundings, part, analytic, estimate, along)
+            )
     comparisons = judge_ties(comparisons, reference, analytic, estimate)
     if not all(comparison.verdict is Verdict.PASS for comparison in comparisons):
         _must_be_deterministic(reference, tape, passed)
@@ -131,20 +126,18 @@ def _must_be_deterministic(reference: Reference, tape: Differentiate, passed: Ba
 
 def _compare_input(
     reference: Reference,
-    passed: Backward,
+    roundings: Roundings,
     part: Part,
     analytic: Array,
     estimate: Estimate,
     along: Estimate | None,
 ) -> Comparison:
     comparison = describe.blank(reference, part)
-    gradient = passed.gradients[part.position]
+    gradient = roundings.passed.gradients[part.position]
     if gradient is None:
         return describe.disconnected(reference, part, _take(estimate, part.columns))
     if gradient.shape != comparison.shape:
-        note = describe.another_shape(
-            gradient.shape, comparison.shape, reference.evaluator.outputs.shapes
-        )
+        note = another_shape(gradient.shape, comparison.shape, reference.evaluator.outputs.shapes)
         return replace(comparison, verdict=Verdict.MISMATCH, note=note)
     wanted = reference.evaluator.dtype(part.position)
     if gradient.dtype != wanted:
@@ -153,12 +146,12 @@ def _compare_input(
     if not gradient.size:
         note = "the input is empty: only the shape and dtype of its gradient were checked"
         return replace(comparison, note=note)
-    return _compare_elements(reference, passed, part, analytic[part.columns], estimate, along)
+    return _compare_elements(reference, roundings, part, analytic[part.columns], estimate, along)
 
 
 def _compare_elements(
     reference: Reference,
-    passed: Backward,
+    roundings: Roundings,
     part: Part,
     analytic: Array,
     estimate: Estimate,
@@ -174,12 +167,14 @@ def _compare_elements(
             f"the tolerance cannot fail: atol {tolerance.atol:g} is above the largest derivative "
             f"of {name}, {size:.3g}"
         )
-    mine, agreement = _judge(reference, passed, part, analytic, mine, size)
+    mine, agreement = _judge(reference, roundings, part, analytic, mine, size)
     directed = None
     space = reference.coordinates.directions
     if space is not None and along is not None and len(part.directions):
-        full = in_place(reference, part.position, np.asarray(passed.gradients[part.position]))
-        directed = _judge_directions(reference, passed, part, space, full, along, size)
+        full = in_place(
+            reference, part.position, np.asarray(roundings.passed.gradients[part.position])
+        )
+        directed = _judge_directions(reference, roundings, part, space, full, along, size)
     comparison = describe.compared(reference, part, analytic, mine, agreement, directed)
     if comparison.verdict is not Verdict.MISMATCH:
         return comparison
@@ -193,7 +188,7 @@ def _compare_elements(
 
 def _judge(
     reference: Reference,
-    passed: Backward,
+    roundings: Roundings,
     part: Part,
     analytic: Array,
     estimate: Estimate,
@@ -233,11 +228,8 @@ def _judge(
             if (agreement.error > most)[surely].any():
                 return estimate, agreement
             nudged = True
-            spreads = arithmetic_spread(
-                reference.problem, reference.values, reference.upstream, passed
-            )
-            on_the_way = spreads[part.position]
-            slack = np.maximum(slack, _slack(reference, part, on_the_way, analytic, estimate))
+            spread = roundings.on_the_way[part.position]
+            slack = np.maximum(slack, _slack(reference, part, spread, analytic, estimate))
             continue
         suspects = np.flatnonzero(wrong)
         suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
@@ -248,13 +240,13 @@ def _judge(
             unseen[suspects] |= ~refuted
             estimate = _take(reference.elements.estimate(), part.columns)
         confirmed[suspects] = True
-        spread = input_spread(reference, passed)[part.position]
+        spread = roundings.of_inputs[part.position]
         slack = np.maximum(slack, _slack(reference, part, spread, analytic, estimate))
 
 
 def _judge_directions(
     reference: Reference,
-    passed: Backward,
+    roundings: Roundings,
     part: Part,
     space: Directions,
     full: Array,
@@ -267,13 +259,12 @@ def _judge_directions(
     agreement = compare(analytic, estimate, reference=size, tolerance=tolerance)
     if agreement.overall is not Verdict.MISMATCH:
         return agreement
+    slack = _along(space, reference, part, roundings.of_inputs)
+    agreement = compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
     most = _most_to_lose(reference, size, space.unit[part.directions])
-    for spreads in _measured(reference, passed):
-        rounding = as_slack(reference, part.position, spreads[part.position])
-        slack = space.project_size(rounding)[part.directions]
+    if agreement.overall is Verdict.MISMATCH and not (agreement.error > most).any():
+        slack = _along(space, reference, part, roundings.on_the_way)
         agreement = compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
-        if agreement.overall is not Verdict.MISMATCH or (agreement.error > most).any():
-            break
     return agreement
 
 
@@ -301,10 +292,10 @@ def _most_to_lose(reference: Reference, size: float, unit: Array) -> Array:
     return share * (max(size, output, largest(weights)) + output / unit)
 
 
-def _measured(reference: Reference, passed: Backward) -> Iterator[list[Spread]]:
-    """What rounding does to the gradients, in the inputs and then on the way."""
-    yield input_spread(reference, passed)
-    yield arithmetic_spread(reference.problem, reference.values, reference.upstream, passed)
+def _along(space: Directions, reference: Reference, part: Part, spreads: list[Spread]) -> Array:
+    """By direction: what the gradient may be off by rounding."""
+    rounding = as_slack(reference, part.position, spreads[part.position])
+    return space.project_size(rounding)[part.directions]
 
 
 def _slack(

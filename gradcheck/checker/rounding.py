@@ -8,6 +8,7 @@ when every result on the way to it is changed in its last digit.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,12 +57,33 @@ ROUNDING_SAFETY = 4.0
 """How many times that change a gradient may be off."""
 
 
-def input_spread(reference: Reference, passed: Backward) -> list[Spread]:
-    """What each input's gradient is at inputs that differ in their last digits."""
-    # A function that rounds inside would not notice a change that it rounds away.
-    change = max(LAST_DIGITS, reference.noise.rounds_to)
-    relative = {operand.name: change for operand in reference.moved}
-    return gradient_spread(reference, passed, relative)
+class Roundings:
+    """What rounding does to the gradients of a check; each found out once, when it is asked for."""
+
+    def __init__(self, reference: Reference, passed: Backward) -> None:
+        """Nothing is measured yet.
+
+        Args:
+            reference: the numeric side.
+            passed: the gradients as they are.
+        """
+        self._reference = reference
+        self.passed = passed
+
+    @cached_property
+    def of_inputs(self) -> list[Spread]:
+        """What each input's gradient is at inputs that differ in their last digits."""
+        reference = self._reference
+        # A function that rounds inside would not notice a change that it rounds away.
+        change = max(LAST_DIGITS, reference.noise.rounds_to)
+        relative = {operand.name: change for operand in reference.moved}
+        return gradient_spread(reference, self.passed, relative)
+
+    @cached_property
+    def on_the_way(self) -> list[Spread]:
+        """What it is where the results on the way to it round differently."""
+        at = self._reference
+        return arithmetic_spread(at.problem, at.values, at.upstream, self.passed)
 
 
 def as_slack(reference: Reference, position: int, spread: Spread) -> Array:
