@@ -10,7 +10,7 @@ import pytest
 import gradcheck
 from gradcheck.checker.analytic import Tape
 from gradcheck.checker.api import describe
-from gradcheck.checker.nudge import current_draw, rounding_anew
+from gradcheck.checker.nudge import current_draw, nudged_graph, rounding_anew
 from gradcheck.checker.problem import Operand, Problem
 from gradcheck.checker.reference import Reference
 from gradcheck.checker.rounding import arithmetic_spread
@@ -138,3 +138,20 @@ class TestNudges:
 
     def test_variables(self, tf: Any) -> None:
         assert verdict(tf.math.bessel_i0e, tf.Variable(np.float64(1.728711e6))) == "pass"
+
+
+def test_factors_of_a_matrix_are_off_by_a_share_of_its_largest_number(tf: Any) -> None:
+    x = np.array([[1.0, 1e-12], [0.0, 1.0]])
+
+    @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # no types in TF
+    def factor(seed: Any) -> Any:
+        with nudged_graph(seed):
+            return tf.linalg.cholesky(tf.constant(x @ x.T)), tf.constant(x) * 1.0
+
+    drawn = [factor(tf.constant([draw, 0])) for draw in range(8)]
+    factors, products = (np.array([d[i].numpy() for d in drawn]) for i in range(2))
+    # The small number of a factor changes by far more than its own last digit, that of a product
+    # by no more, and zeros stay.
+    assert np.ptp(factors[:, 1, 0]) > 1e3 * EPSILON * 1e-12
+    assert 0 < np.ptp(products[:, 0, 1]) <= 3 * EPSILON * 1e-12
+    assert not factors[:, 0, 1].any()
