@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker.compare import BOUND_SAFETY
 from gradcheck.checker.moves import Mover
 from gradcheck.checker.space import power_of_two
 from gradcheck.checker.stage import Moves, Stage, is_linear, judge
@@ -30,6 +31,13 @@ is near 2⁻⁴⁷ for a function with a singularity one unit away, the round-of
 STEPS = 4
 """Steps of one stage."""
 
+ODD = 868_667 / 2**20
+"""Steps are so many times a power of two. Mere powers of two would meet a function that rounds to
+multiples of 1/128 only where that is exact, and not see its stairs. With twenty binary digits a
+step is a multiple of no quantum that people round to, and yet so short a number that it can be
+added to most others without rounding: what a function rounds off at the point it rounds off after
+the step too, and the difference knows nothing of it."""
+
 GOAL = 2.0**-31
 """Relative bound that ends the search for better steps, well below an error of 1e-8."""
 
@@ -38,6 +46,9 @@ CANCELLATION = 2.0**-10
 
 A_LITTLE_SMALLER, SMALLER, LARGER, MUCH_SMALLER = 2.0**-2, 2.0**-6, 2.0**4, 2.0**-10
 """By what the steps change from stage to stage: truncation (two), round-off, kink."""
+
+RESOLVES = 0.05
+"""A kink shows where the round-off is below this share of the difference between its sides."""
 
 MAX_STAGES = 9
 
@@ -111,7 +122,7 @@ class Differentiator:
             self._stage(columns, self._first_step()[columns], may_stop_early=True)
             if not self._best.scale.any() and np.isinf(self._space.room_down).all():
                 # Nothing moves over the size of the inputs: look over the size of one.
-                self._stage(columns, np.full(len(columns), UNIT_STEP))
+                self._stage(columns, np.full(len(columns), ODD * UNIT_STEP))
         return self.refine(np.ones(len(self._finest), dtype=bool))
 
     def glance(self) -> Estimate:
@@ -200,17 +211,18 @@ class Differentiator:
         best.roundoff[columns] = known.bound[columns]
 
     def _first_step(self) -> Array:
-        """A power of two inside the domain; a coordinate at an edge moves to one side only."""
+        """A step inside the domain; a coordinate at an edge moves to one side only."""
         down, up = self._space.room_down, self._space.room_up
         room = np.where((down > 0) & (up > 0), np.minimum(down, up), np.maximum(down, up))
         # Half the room at most: right at the edge a function is at its worst.
         limit = np.where(room > 0, room / 2, np.inf)
-        return power_of_two(np.minimum(self._space.unit * FIRST_STEP, limit))
+        steps = power_of_two(np.minimum(self._space.unit * FIRST_STEP, limit))
+        # (In low precision there are few points, and those are a power of two apart.)
+        return steps * ODD if self._space.precision is None else steps
 
     def _roundoff_at(self, columns: Array, steps: Array) -> Array:
         """What the round-off would be in a stage that starts with these steps."""
-        last = steps * 0.5 ** (STEPS - 1)
-        roundoff: Array = self._best.roundoff[columns] * self._best.step[columns] / last
+        roundoff: Array = self._best.roundoff[columns] * self._best.step[columns] / _last(steps)
         return roundoff
 
     def _next_stage(self, among: Array) -> tuple[Array, Array]:
@@ -231,7 +243,7 @@ class Differentiator:
         down = self._finest * np.where(best.kink, MUCH_SMALLER, power_of_two(enough))
         roundoff = self._roundoff_at(everything, down)
         resolvable = np.where(
-            best.kink, roundoff < 0.05 * best.contrast, ~(roundoff >= 0.5 * best.bound)
+            best.kink, roundoff < RESOLVES * best.contrast, ~(roundoff >= 0.5 * best.bound)
         )
         go_down = unsettled & resolvable & (down >= SMALLEST_STEP * self._space.unit)
         up = np.minimum(self._coarsest * LARGER, self._space.reach)
@@ -272,7 +284,7 @@ class Differentiator:
         self._largest_change[columns] = np.fmax(
             self._largest_change[columns], moves.size.max(axis=1)
         )
-        self._merge(columns, stage, finer)
+        self._merge(columns, first, stage, finer)
         return stage
 
     def _look(
@@ -293,17 +305,31 @@ class Differentiator:
         moves = self._mover.moves(columns, ladder, alone=alone)
         return moves, judge(moves)
 
-    def _merge(self, columns: Array, stage: Stage, finer: Array) -> None:
-        """Take over what the stage knows better than the stages before it."""
+    def _merge(self, columns: Array, first: Array, stage: Stage, finer: Array) -> None:
+        """Take over what the stage, which starts with these steps, knows better than those before.
+
+        Args:
+            columns: the coordinates.
+            first: the first step of each.
+            stage: what it tells.
+            finer: for which of them its steps are the smallest so far.
+        """
         best = self._best
         value, bound, kink = best.value[columns], best.bound[columns], best.kink[columns]
-        contradicts = np.abs(stage.value - value) > stage.bound + bound
+        contradicts = np.abs(stage.value - value) > BOUND_SAFETY * (stage.bound + bound)
         better = np.where(contradicts, finer, stage.bound < bound)
-        # A kink that smaller steps no longer show was only near, not here.
-        better |= finer & kink & ~stage.kink
+        # A kink that smaller steps no longer show, though they could, was only near, not here.
+        at_last_step = stage.roundoff * stage.step / _last(first)
+        shows = at_last_step < RESOLVES * best.contrast[columns]
+        better |= finer & kink & ~stage.kink & shows
         take = ~np.isfinite(bound) | (better & np.isfinite(stage.bound))
         if take.all():
             best.put(columns, stage)
         elif take.any():
             chosen = np.flatnonzero(take)
             best.put(columns[chosen], stage.take(chosen))
+
+
+def _last(first: Array) -> Array:
+    """The last steps of a stage that starts with these."""
+    return np.asarray(first * _HALVINGS[-1])

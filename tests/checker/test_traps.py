@@ -97,6 +97,16 @@ class TestPrecisionInside:
 
         assert verdict(planted(inner, lambda gs: [gs[0] * 1.001]), draw(20)) == "mismatch"
 
+    @pytest.mark.parametrize("size", [6, 300])
+    @pytest.mark.parametrize("bits", [4, 7, 8, 16, 20])
+    def test_stairs_are_seen(self, tf: Any, bits: int, size: int) -> None:
+        # Fixed point with a gradient that passes straight through. Steps of a power of two would
+        # meet it only where the stairs lie on a line.
+        stairs = with_gradient(lambda x: tf.round(x * 2.0**bits) / 2.0**bits, lambda g, _: g)
+        x = np.random.default_rng(3).uniform(1.0, 4.0, size)
+        (comparison,) = gradcheck.check(stairs, x).comparisons
+        assert comparison.verdict != "pass" or comparison.error_bar > 2.0**-bits / 10
+
 
 class TestMagnitudes:
     DECADES = 10.0 ** np.arange(-10, 11)
