@@ -15,6 +15,7 @@ import numpy as np
 from gradcheck.checker.calls import Batched, Calls
 from gradcheck.checker.layout import Layout
 from gradcheck.checker.moves import largest
+from gradcheck.checker.space import as_slice
 from gradcheck.checker.tensors import Function, is_floating
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ GOLDEN = (5**0.5 - 1) / 2
 WORTH_PROBING = 4
 """Points from which on a call looks for a batched form."""
 
-SMALL = 2**17
+SMALL = 2**18
 """Numbers up to which the points that are wanted are evaluated along with the probe."""
 
 CALLS, MORE_CALLS = 3, 16
@@ -115,7 +116,7 @@ class Evaluator:
         """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
         if not self._probed and len(points) * (len(self.point) + len(self.base)) <= SMALL:
             outputs = self._probe(points)
-            if self._batched is not None:
+            if outputs is not None:
                 return outputs
         else:
             self.probe()
@@ -128,24 +129,32 @@ class Evaluator:
         if not self._probed:
             self._probe(self.point[np.newaxis][:0])
 
-    def _probe(self, points: Array) -> Array:
+    def _probe(self, points: Array) -> Array | None:
         """The same; and the outputs at these points if they can."""
         self._probed = True
         if not self.outputs.shapes:
-            return points
+            return None
         if self._is_large:
             self.must_repeat(CALLS)
-            return points
+            return None
         self._batched, outputs = self._first_that_works(self._calls.all_together(), points)
         if self._batched is None and len(self._dtypes) > 1:
-            for i in range(len(self._dtypes)):
-                found, _ = self._first_that_works(self._calls.one_operand(i), points[:0], only=i)
-                if found is not None:
-                    self._alone[i] = found
+            outputs = self._probe_each(points)
         if not self.is_batched:
             # The probe of a batched call has seen the function repeat itself; this one has not.
             self.must_repeat(MORE_CALLS if self.base.size <= FEW_OUTPUTS else CALLS)
         return outputs
+
+    def _probe_each(self, points: Array) -> Array | None:
+        """The same for each moved operand, with the others at the point."""
+        outputs, told = np.empty((len(points), len(self.base))), 0
+        for i, rows in enumerate(self._moved_alone(points)):
+            found, here = self._first_that_works(self._calls.one_operand(i), points[rows], only=i)
+            if found is not None and here is not None:
+                self._alone[i] = found
+                outputs[rows] = here
+                told += len(here)
+        return outputs if told == len(points) else None
 
     @property
     def _is_large(self) -> bool:
@@ -184,7 +193,7 @@ class Evaluator:
 
     def _first_that_works(
         self, candidates: Iterable[Batched], points: Array, *, only: int | None = None
-    ) -> tuple[Batched | None, Array]:
+    ) -> tuple[Batched | None, Array | None]:
         """The first candidate that equals single calls, at the point and at an unrelated one.
 
         Args:
@@ -218,7 +227,7 @@ class Evaluator:
                     break
             if self._is_probe(outputs[:count], alone):
                 return candidate, outputs[count:]
-        return None, points
+        return None, None
 
     def _is_probe(self, outputs: Array, alone: Array) -> bool:
         """Whether these are the rows of the probe: what single calls give at its two points."""
@@ -244,20 +253,23 @@ class Evaluator:
         outputs = np.empty((len(points), len(self.base)))
         left = np.ones(len(points), dtype=bool)
         if self._alone:
-            moves = points != self.point
-            differs = np.stack(
-                [moves[:, start:stop].any(axis=1) for start, stop in pairwise(self.inputs.offsets)],
-                axis=1,
-            )
-            single = differs.sum(axis=1) == 1
-            for i, batched in self._alone.items():
-                rows = _as_slice(np.flatnonzero(differs[:, i] & single))
-                if len(left[rows]):
+            for i, rows in enumerate(self._moved_alone(points)):
+                if i in self._alone and len(left[rows]):
+                    batched = self._alone[i]
                     outputs[rows] = self._rows(batched([array[rows] for array in stacked]))
                     left[rows] = False
         if left.any():
             outputs[left] = self._rows(self._calls.one_by_one([array[left] for array in stacked]))
         return outputs
+
+    def _moved_alone(self, points: Array) -> list[Array | slice]:
+        """By moved operand: the rows in which it, and no other, is not at the point."""
+        moves = points != self.point
+        differs = np.stack(
+            [moves[:, start:stop].any(axis=1) for start, stop in pairwise(self.inputs.offsets)]
+        )
+        single = differs.sum(axis=0) == 1
+        return [as_slice(np.flatnonzero(mine & single)) for mine in differs]
 
     def _values(self, point: Array) -> list[Array]:
         """One point as values of the moved operands."""
@@ -272,13 +284,6 @@ class Evaluator:
 
     def _rows(self, stacked: list[Array]) -> Array:
         return self.outputs.flatten_rows(stacked)
-
-
-def _as_slice(rows: Array) -> Array | slice:
-    """The same rows as a slice, which need not be copied, where they follow each other."""
-    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
-        return slice(int(rows[0]), int(rows[-1]) + 1)
-    return rows
 
 
 def _equal(found: Array, expected: Array, allowed: float) -> bool:

@@ -49,10 +49,10 @@ def first_sight(reference: Reference, passed: Backward, analytic: Array) -> Sigh
     space, directions = reference.coordinates.space, reference.coordinates.directions
     quick = reference.supposed_ideal(space)
     try:
-        estimate = quick.glance()
+        estimate = quick.glance(analytic)
     except OneByOne:
         quick = reference.supposed_ideal(space, one_by_one=True)
-        estimate = quick.glance()
+        estimate = quick.glance(analytic)
     sight = _judge(estimate, analytic)
     if sight.doubtful.any():
         sight = _judge(quick.refine(sight.doubtful), analytic)
@@ -61,11 +61,12 @@ def first_sight(reference: Reference, passed: Backward, analytic: Array) -> Sigh
     if quick.moves_together and not reference.is_consistent(sight.estimate):
         return None
     if directions is not None:
-        along = reference.supposed_ideal(directions, one_by_one=True).glance()
         gradient = reference.evaluator.inputs.flatten(
             [g for g in passed.gradients if g is not None]
         )
-        if _judge(along, directions.project(gradient)).doubtful.any():
+        claimed = directions.project(gradient)
+        along = reference.supposed_ideal(directions, one_by_one=True).glance(claimed)
+        if _judge(along, claimed).doubtful.any():
             return None
     return sight
 

@@ -154,10 +154,9 @@ class Mover:
         moves = np.concatenate([moves, np.repeat(beyond, len(columns), axis=0)], axis=1)
         moves = np.clip(moves, -0.5 * allowed[:, :1], 0.5 * allowed[:, 1:])
         points, _ = self.space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
-        seen = self._outputs(points)
-        sizes = np.abs(seen.change)
-        reached = _moved(sizes.reshape(*moves.shape, len(self.base)))
-        sizes = (sizes @ self._sizes).reshape(moves.shape).max(axis=1)
+        seen = self._see(points, len(columns))
+        reached = seen.moved
+        sizes = (seen.sizes @ self._sizes).reshape(moves.shape).max(axis=1)
         noise = seen.noise.reshape(-1, len(self.base)).max(axis=0)
         hiding = (~reached & (noise > NEGLIGIBLE * sizes[:, np.newaxis])).any(axis=1)
         hiding = np.flatnonzero(hiding | (sizes == 0))
@@ -191,13 +190,11 @@ class Mover:
         """A call per move."""
         shape = deltas.shape
         points, actual = self.space.points(np.repeat(columns, shape[1] * shape[2]), deltas.ravel())
-        seen = self._outputs(points)
+        seen = self._see(points, len(columns))
         outputs = len(self.base)
         # Only outputs that depend on the coordinate add noise; where none moves, any of them may
         # have hidden a change that is smaller than its noise.
-        sizes = np.abs(seen.change)
-        depends = _moved(sizes.reshape(shape[0], shape[1] * shape[2], outputs))
-        depends |= ~depends.any(axis=1, keepdims=True)
+        depends = seen.moved | ~seen.moved.any(axis=1, keepdims=True)
         if self._dependents:
             nobody = np.zeros(outputs, dtype=bool)
             depends |= np.stack([self._dependents.get(c, nobody) for c in columns.tolist()])
@@ -205,7 +202,7 @@ class Mover:
         return (
             actual.reshape(shape),
             (seen.change @ self._weights).reshape(shape),
-            (sizes @ self._sizes).reshape(shape),
+            (seen.sizes @ self._sizes).reshape(shape),
             _norms(noisy * depends[:, np.newaxis, np.newaxis]) + np.zeros(shape),
         )
 
@@ -226,7 +223,7 @@ class Mover:
         points[rows, position[:, np.newaxis]] = moved_to
         points = self.space.rounded(points)
         actual = points[rows, position[:, np.newaxis]] - point[position][:, np.newaxis]
-        seen = self._outputs(points)
+        seen = self._see(points, len(colours))
         changes = seen.change * self._weights
 
         # Sum the outputs of each row by the coordinate that they belong to.
@@ -234,32 +231,40 @@ class Mover:
         place = np.full(len(colouring.colour) + 1, count)  # the last: outputs of nobody here
         place[columns] = np.arange(count)
         owner = place[colouring.owner[colours]]
-        target = (owner[:, np.newaxis] * per_colour + np.arange(per_colour)[:, np.newaxis]).reshape(
-            -1
-        )
 
         def split(values: Array) -> Array:
-            summed = np.bincount(target, values.ravel(), (count + 1) * per_colour)
-            return np.asarray(summed[: count * per_colour].reshape(count, sides, steps))
+            """(colours, rows, outputs) to (coordinates, rows)."""
+            width = values.shape[1]
+            target = owner[:, np.newaxis]
+            if width > 1:
+                target = target * width + np.arange(width)[:, np.newaxis]
+            summed = np.bincount(target.reshape(-1), values.reshape(-1), (count + 1) * width)
+            return np.asarray(summed[: count * width].reshape(count, width))
 
-        depends = _moved(np.abs(seen.change).reshape(len(colours), per_colour, outputs))
-        noise = np.broadcast_to(seen.noise, changes.shape)
+        def by_move(values: Array) -> Array:
+            return split(values.reshape(len(colours), per_colour, outputs)).reshape(deltas.shape)
+
         top = float(seen.noise.max(initial=0.0)) or 1.0
-        noisy = (noise / top).reshape(len(colours), per_colour, outputs)
-        variance = split((noisy * depends[:, np.newaxis]) ** 2)
+        noisy = (seen.noise / top).reshape(-1, 1, outputs)
+        if len(noisy) > 1:
+            noisy = noisy.reshape(len(colours), per_colour, outputs)
+        variance = split((noisy * seen.moved[:, np.newaxis]) ** 2)
         # As above: where nothing moves, anything may have hidden a change.
         still = np.ones(count + 1, dtype=bool)
-        still[owner[depends]] = False
-        variance[still[:count]] = float(((noise[0] / top) ** 2).sum())
+        still[owner[seen.moved]] = False
+        variance[still[:count]] = float((noisy[0] ** 2).sum(axis=-1).max())
+        noise = top * np.sqrt(variance).reshape(count, -1, 1)
+        if noise.shape[1] > 1:
+            noise = noise.reshape(deltas.shape)
         return (
             actual.reshape(deltas.shape),
-            split(changes),
-            split(np.abs(changes)),
-            top * np.sqrt(variance),
+            by_move(changes),
+            by_move(seen.sizes * self._sizes),
+            noise + np.zeros(deltas.shape),
         )
 
-    def _outputs(self, points: Array) -> _Seen:
-        """What the outputs do at these points."""
+    def _see(self, points: Array, groups: int) -> _Seen:
+        """What the outputs do at these points, so many groups of them that follow each other."""
         outputs = self._evaluate(points)
         self.evaluations += len(points)
         change = outputs - self.base
@@ -267,16 +272,15 @@ class Mover:
             # Outputs may be infinite or NaN in places that do not move: that is no change.
             moved = (outputs != self.base) & ~(np.isnan(outputs) & np.isnan(self.base))
             change = np.where(moved, change, 0.0)
-        noise = self._noise.level
-        if self._noise.assumed:
-            top = np.maximum(outputs.max(axis=0), -outputs.min(axis=0))
-            noise = np.maximum(noise, self._noise.relative * top)
-        else:
-            noise = np.maximum(noise, self._noise.relative * np.abs(outputs))
-        noise = noise * self._sizes
+        sizes = np.abs(change)
+        most = sizes.reshape(groups, len(points) // groups, len(self.base)).max(axis=1)
+        assumed = self._noise.assumed
+        top = np.abs(self.base) + most.max(axis=0) if assumed else np.abs(outputs)
+        noise = np.maximum(self._noise.level, self._noise.relative * top) * self._sizes
         if not np.isfinite(noise).all():
             noise = np.where(np.isfinite(noise), noise, 0.0)
-        return _Seen(change, noise)
+        # (A change to NaN is one.)
+        return _Seen(change, sizes, ~(most == 0), noise)
 
 
 def dependents(evaluate: Evaluate, space: Space, columns: Array, base: Array) -> Array:
@@ -295,14 +299,12 @@ class _Seen(NamedTuple):
     """By point and output."""
 
     change: Array
+    sizes: Array
+    """Of the changes."""
+    moved: Array
+    """By group of points: whether any of them changes the output."""
     noise: Array
     """Weighed; by output alone where it is only assumed."""
-
-
-def _moved(sizes: Array) -> Array:
-    """(coordinates, moves, outputs) to (coordinates, outputs): whether any move changed it."""
-    # (A change to NaN is one.)
-    return np.asarray(~(sizes.max(axis=1) == 0))
 
 
 def largest(values: Array) -> float:

@@ -1,7 +1,8 @@
 """The numeric derivative of a scalar `Σ weights·f(x)` along each coordinate, with error bars.
 
 Central differences over halving steps, extrapolated, with a bound made of truncation and measured
-round-off. Most coordinates are done after two or four steps. The others get more stages: smaller
+round-off. Most coordinates are done after four steps; one suffices where a function is linear, as
+its gradient then says so. The others get more stages: smaller
 steps where the truncation dominates or a kink shows, larger ones where the round-off does. Where
 two stages contradict each other, the one with the smaller steps is right: smaller steps can only
 reduce the truncation, and the round-off is in the bound.
@@ -16,7 +17,7 @@ import numpy as np
 from gradcheck.checker.compare import BOUND_SAFETY
 from gradcheck.checker.moves import Mover
 from gradcheck.checker.space import power_of_two
-from gradcheck.checker.stage import Moves, Stage, is_linear, judge
+from gradcheck.checker.stage import Moves, Stage, as_claimed, judge
 from gradcheck.model import Array, Estimate
 
 if TYPE_CHECKING:
@@ -119,21 +120,26 @@ class Differentiator:
             if known is not None and doubtful is not None:
                 self._take_over(known, np.flatnonzero(~doubtful))
                 columns = np.flatnonzero(doubtful)
-            self._stage(columns, self._first_step()[columns], may_stop_early=True)
+            self._stage(columns, self._first_step()[columns])
             if not self._best.scale.any() and np.isinf(self._space.room_down).all():
                 # Nothing moves over the size of the inputs: look over the size of one.
                 self._stage(columns, np.full(len(columns), ODD * UNIT_STEP))
         return self.refine(np.ones(len(self._finest), dtype=bool))
 
-    def glance(self) -> Estimate:
-        """Differentiate along every coordinate with one stage of steps."""
+    def glance(self, claimed: Array) -> Estimate:
+        """Differentiate along every coordinate with one stage of steps.
+
+        Args:
+            claimed: what the derivatives are said to be. Where the first step, to either side,
+                gives just that but for round-off, there are no others.
+        """
         columns = np.arange(len(self._space.unit))
         with np.errstate(all="ignore"):
+            first = self._first_step()
             if self._at_once < len(columns) and not self.moves_together:
-                self._stage(columns, self._first_step(), may_stop_early=True)
+                self._stage(columns, first, claimed)
             else:
-                first = self._first_step()
-                moves, self._best = self._look(columns, first, may_stop_early=True, alone=False)
+                moves, self._best = self._look(columns, first, claimed)
                 self._finest, self._coarsest = first, first.copy()
                 self._largest_change = moves.size.max(axis=1)
         return self.estimate()
@@ -257,8 +263,8 @@ class Differentiator:
         self,
         columns: Array,
         first: Array,
+        claimed: Array | None = None,
         *,
-        may_stop_early: bool = False,
         alone: bool = False,
         afresh: bool = False,
     ) -> Stage:
@@ -269,18 +275,19 @@ class Differentiator:
             self._finest[columns], self._coarsest[columns] = np.inf, 0.0
         size = len(columns) if self.moves_together and not alone else self._at_once
         if 0 < len(columns) <= size:
-            return self._chunk(columns, first, may_stop_early, alone)
+            return self._chunk(columns, first, claimed, alone)
         told = Stage.unknown(len(columns))
         for start in range(0, len(columns), size):
             chunk = slice(start, start + size)
-            told.put(chunk, self._chunk(columns[chunk], first[chunk], may_stop_early, alone))
+            mine = None if claimed is None else claimed[chunk]
+            told.put(chunk, self._chunk(columns[chunk], first[chunk], mine, alone))
         return told
 
-    def _chunk(self, columns: Array, first: Array, may_stop_early: bool, alone: bool) -> Stage:
+    def _chunk(self, columns: Array, first: Array, claimed: Array | None, alone: bool) -> Stage:
         finer = first <= self._finest[columns]
         self._finest[columns] = np.minimum(self._finest[columns], first)
         self._coarsest[columns] = np.maximum(self._coarsest[columns], first)
-        moves, stage = self._look(columns, first, may_stop_early, alone)
+        moves, stage = self._look(columns, first, claimed, alone=alone)
         self._largest_change[columns] = np.fmax(
             self._largest_change[columns], moves.size.max(axis=1)
         )
@@ -288,18 +295,18 @@ class Differentiator:
         return stage
 
     def _look(
-        self, columns: Array, first: Array, may_stop_early: bool, alone: bool
+        self, columns: Array, first: Array, claimed: Array | None, *, alone: bool = False
     ) -> tuple[Moves, Stage]:
         """Move these coordinates and judge what comes of it."""
         ladder = first[:, np.newaxis] * _HALVINGS
         numbers = len(self._space.point) + len(self._mover.base)
-        if may_stop_early and self._mover.calls(len(columns)) * numbers > SMALL:
-            # Most functions that people check are linear in each input: two steps tell.
-            moves = self._mover.moves(columns, ladder[:, :2])
-            stage = judge(moves)
-            rest = np.flatnonzero(~is_linear(moves))
+        if claimed is not None and self._mover.calls(len(columns)) * numbers > SMALL:
+            # Most functions that people check are linear in each input: one step tells.
+            moves = self._mover.moves(columns, ladder[:, :1])
+            stage, settled = as_claimed(moves, claimed)
+            rest = np.flatnonzero(~settled)
             if len(rest):
-                more = self._mover.moves(columns[rest], ladder[rest, 2:])
+                more = self._mover.moves(columns[rest], ladder[rest, 1:])
                 stage.put(rest, judge(moves.take(rest).join(more)))
             return moves, stage
         moves = self._mover.moves(columns, ladder, alone=alone)

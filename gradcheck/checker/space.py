@@ -23,6 +23,13 @@ def power_of_two(values: Array) -> Array:
     return np.asarray(np.ldexp(1.0, exponent - 1))
 
 
+def as_slice(places: Array) -> Array | slice:
+    """The same places, which ascend; as a slice, which needs no copy, if they follow each other."""
+    if len(places) and places[-1] - places[0] + 1 == len(places):
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Space(ABC):
     """Coordinates around a point, numbered from zero."""

@@ -14,16 +14,17 @@ result along a random direction, and looks at single elements before calling a g
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from gradcheck.checker.draws import generator
+from gradcheck.checker.space import as_slice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from gradcheck.checker.noise import Evaluate
     from gradcheck.checker.space import Elements
@@ -55,6 +56,10 @@ class Colouring:
     """By coordinate: the real number of the point that it moves."""
     owner: Array
     """(colours, outputs): the coordinate of that colour that the output depends on, or -1."""
+
+
+_Tests: TypeAlias = "tuple[Array, Array]"
+"""The coordinates of an input, and a row for each test: which of them it moves."""
 
 
 class _Part(NamedTuple):
@@ -90,21 +95,20 @@ def find_colouring(
     if small or not outputs or space.partners is not None:
         return None
     digits = [_bits(shape) for _, shape in inputs]
-    groups = (
-        columns[digit == value]
+    tests = [
+        (columns, digit)
         for (columns, _), own in zip(inputs, digits, strict=True)
-        for digit in own
-        for value in (False, True)
-    )
-    moved = _run(evaluate, base, space, groups, seed)
+        for digit in (~own, own)
+    ]
+    moved = _run(evaluate, base, space, tests, seed)
     parts, start = [], 0
     for (columns, _), own in zip(inputs, digits, strict=True):
-        stop = start + 2 * len(own)
-        part = _by_bits(columns, own, moved[start:stop:2], moved[start + 1 : stop : 2])
+        middle, stop = start + len(own), start + 2 * len(own)
+        part = _by_bits(columns, own, moved[start:middle], moved[middle:stop])
         few = ONE_BY_ONE[0] <= len(columns) <= ONE_BY_ONE[1]
         if not batched and few and (part is None or 4 * len(part.owner) > 3 * len(columns)):
-            singles = (columns[i : i + 1] for i in range(len(columns)))
-            part = _greedy(columns, _run(evaluate, base, space, singles, seed))
+            singles = (columns, np.eye(len(columns), dtype=bool))
+            part = _greedy(columns, _run(evaluate, base, space, [singles], seed))
         if part is None:
             return None
         parts.append(part)
@@ -122,13 +126,14 @@ def find_colouring(
 
 def _bits(shape: Shape) -> Array:
     """(bits, elements): the bits of each element's index along each axis."""
-    index = np.indices(shape).reshape(len(shape), -1)
-    bits = [
-        (index[axis] >> bit) & 1 == 1
-        for axis, size in enumerate(shape)
-        for bit in range(int(size - 1).bit_length())
-    ]
-    return np.array(bits) if bits else np.zeros((1, index.shape[1]), dtype=bool)
+    count = math.prod(shape)
+    index, bits, stride = np.arange(count), [], count
+    for size in shape:
+        stride //= max(1, size)
+        along = index // stride % size
+        bits.append(along >> np.arange(int(size - 1).bit_length())[:, np.newaxis] & 1)
+    found = np.concatenate(bits) if bits else np.zeros((0, count))
+    return found.astype(bool) if len(found) else np.zeros((1, count), dtype=bool)
 
 
 def _by_bits(columns: Array, digits: Array, zero: Array, one: Array) -> _Part | None:
@@ -146,13 +151,17 @@ def _by_bits(columns: Array, digits: Array, zero: Array, one: Array) -> _Part | 
     """
     depends = (zero | one).all(axis=0)
     open_ = (zero & one & depends).any(axis=1)
-    colours, colour = np.unique(_packed(digits[open_]), return_inverse=True)
-    if len(colours) * zero.shape[1] > LARGEST:
+    told = ~open_
+    same = _packed(digits[open_])
+    colours = np.zeros(2 ** int(np.count_nonzero(open_)), dtype=np.int64)
+    colours[same] = 1
+    count = int(colours.sum())
+    if count * zero.shape[1] > LARGEST:
         return None
-    known = int((~open_).sum())
-    place = np.full((len(colours), 2**known), -1)
-    place[colour, _packed(digits[~open_])] = columns
-    owner = place[:, _packed(one[~open_])]
+    colour = (np.cumsum(colours) - 1)[same]
+    place = np.full((count, 2 ** int(np.count_nonzero(told))), -1)
+    place[colour, _packed(digits[told])] = columns
+    owner = place[:, _packed(one[told])]
     owner[:, ~depends] = -1
     return _Part(colour, owner)
 
@@ -163,21 +172,32 @@ def _packed(bits: Array) -> Array:
 
 
 def _run(
-    evaluate: Evaluate, base: Array, space: Elements, members: Iterable[Array], seed: int
+    evaluate: Evaluate, base: Array, space: Elements, tests: Sequence[_Tests], seed: int
 ) -> Array:
     """(tests, outputs): which outputs each test moves."""
     rng = generator(seed, 0x73706172)
     move = np.minimum(space.unit / 8, np.maximum(space.room_up, space.room_down) / 2)
     move *= rng.uniform(0.5, 1.0, size=len(move)) * np.where(space.room_up > 0, 1.0, -1.0)
-    at_once = max(1, CHUNK // (len(space.point) + len(base)))
-    tests, moved = iter(members), []
-    while groups := list(islice(tests, at_once)):
-        points = np.repeat(space.point[np.newaxis], len(groups), axis=0)
-        for point, columns in zip(points, groups, strict=True):
-            point[space.position[columns]] += move[columns]
+    moved = []
+    for batch in _batches(tests, max(1, CHUNK // (len(space.point) + len(base)))):
+        points = np.repeat(space.point[np.newaxis], sum(len(own) for _, own in batch), axis=0)
+        row = 0
+        for columns, own in batch:
+            points[row : row + len(own), as_slice(space.position[columns])] += own * move[columns]
+            row += len(own)
         outputs = evaluate(space.rounded(points))
         moved.append((outputs != base) & ~(np.isnan(outputs) & np.isnan(base)))
-    return np.concatenate(moved)
+    return moved[0] if len(moved) == 1 else np.concatenate(moved)
+
+
+def _batches(tests: Sequence[_Tests], size: int) -> Iterator[Sequence[_Tests]]:
+    """All of them together if they are so many or fewer, else a few at a time."""
+    if sum(len(own) for _, own in tests) <= size:
+        yield tests
+        return
+    for columns, own in tests:
+        for start in range(0, len(own), size):
+            yield [(columns, own[start : start + size])]
 
 
 def _greedy(columns: Array, reaches: Array) -> _Part:

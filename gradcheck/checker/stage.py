@@ -99,6 +99,15 @@ class Stage:
         kink, diverges = flags
         return cls(value, bound, roundoff, step, scale, left, right, kink, contrast, diverges)
 
+    @classmethod
+    def smooth(
+        cls, value: Array, bound: Array, roundoff: Array, step: Array, scale: Array
+    ) -> Stage:
+        """The function is smooth along so many coordinates."""
+        left, right, contrast = value.copy(), value.copy(), np.zeros(len(value))
+        kink, diverges = np.zeros((2, len(value)), dtype=bool)
+        return cls(value, bound, roundoff, step, scale, left, right, kink, contrast, diverges)
+
     def take(self, rows: Array) -> Stage:
         """Some of the coordinates."""
         return Stage(*(getattr(self, name)[rows] for name in _names(Stage)))
@@ -114,11 +123,16 @@ def _names(kind: type[Moves | Stage]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def is_linear(moves: Moves) -> Array:
-    """By coordinate: whether all the steps, to either side, give the same but for round-off."""
-    (right, left), central, noise = moves.slopes, moves.central, moves.roundoff
-    same = np.abs(central[:, :1] - central[:, 1:]).max(axis=1) <= noise.sum(axis=1)
-    return np.asarray(same & (np.abs(right - left) <= 3 * noise).all(axis=1))
+def as_claimed(moves: Moves, claimed: Array) -> tuple[Stage, Array]:
+    """What a single step tells where it gives the derivatives that are claimed; and where it does.
+
+    A step has a truncation error, but for a function that is linear. A claim that were wrong by
+    just that, to all its digits, and on both sides, would be made of the same step.
+    """
+    right, left = (slopes[:, 0] for slopes in moves.slopes)
+    value, noise, step = moves.central[:, 0], moves.roundoff[:, 0], moves.ladder[:, 0]
+    settled = (np.abs(right - left) <= 3 * noise) & (np.abs(value - claimed) <= noise)
+    return Stage.smooth(value, noise, noise, step, moves.size[:, 0] / step), settled
 
 
 def judge(moves: Moves) -> Stage:
@@ -143,18 +157,8 @@ def _judge(moves: Moves) -> Stage:
     # And so does the change itself, even where the two sides of a jump are alike.
     first, last = (np.abs(moves.right[:, i] - moves.left[:, i]) for i in (0, -1))
     halves &= ~(last > JUMPS * first)
-    no_kink = np.zeros(len(value), dtype=bool)
-    stage = Stage(
-        value=value,
-        bound=bound,
-        roundoff=noise[rows, level],
-        step=ladder[rows, level],
-        scale=moves.size[:, -1] / ladder[:, -1],
-        left=value.copy(),
-        right=value.copy(),
-        kink=no_kink,
-        contrast=np.zeros(len(value)),
-        diverges=no_kink.copy(),
+    stage = Stage.smooth(
+        value, bound, noise[rows, level], ladder[rows, level], moves.size[:, -1] / ladder[:, -1]
     )
     special = np.flatnonzero(~halves)
     if len(special):

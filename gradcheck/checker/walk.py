@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 CONSISTENT = 2.0**-16
 """How well derivatives along elements must add up, relative to their sizes."""
 
+_PACES = np.array([-1.0, -0.5, 0.5, 1.0])
+
 _SIZES = np.array([[2.0**-8], [-(2.0**-8)], [2.0**-9], [-(2.0**-9)]])
 
 
@@ -41,7 +43,7 @@ class Walk:
         if among is not None:
             moving &= among
         rng = generator(seed, 0x636F6E73)
-        steps = rng.choice([-1.0, -0.5, 0.5, 1.0], size=len(moving)) * space.unit * moving
+        steps = _PACES[rng.integers(0, len(_PACES), size=len(moving))] * space.unit * moving
         vector = np.zeros(len(space.point))
         vector[space.position] = steps
         return cls(steps, space.rounded(space.point + _SIZES * vector))
