@@ -52,8 +52,12 @@ class Coordinates:
     direction_owner: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """By direction: the position of its input among those that are differentiated."""
 
+    def span(self, position: int) -> slice:
+        """The coordinates of the input at this position, which follow each other."""
+        return slice(self.starts[position], self.starts[position + 1])
+
     def columns(self, position: int) -> Array:
-        """The coordinates of the input at this position."""
+        """The same, one by one."""
         return np.arange(self.starts[position], self.starts[position + 1])
 
 

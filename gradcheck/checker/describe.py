@@ -32,8 +32,8 @@ class Part:
 
     position: int
     """Of the input among those that are differentiated."""
-    columns: Array
-    """Its coordinates in the space of elements."""
+    span: slice
+    """Its coordinates in the space of elements, which follow each other."""
     directions: Array
     """Its coordinates in the space of directions."""
 
@@ -43,16 +43,26 @@ class Part:
         coordinates = reference.coordinates
         owner = coordinates.direction_owner
         mine = np.flatnonzero(owner == position) if len(owner) else owner
-        return cls(position, coordinates.columns(position), mine)
+        return cls(position, coordinates.span(position), mine)
+
+    @property
+    def columns(self) -> Array:
+        """Its coordinates in the space of elements, one by one."""
+        return np.arange(self.span.start, self.span.stop)
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return int(self.span.stop - self.span.start)
 
 
 def blank(reference: Reference, part: Part, **told: Any) -> Comparison:
     """A comparison that says what is compared, and nothing about how it went but what is told."""
     operand = reference.moved[part.position]
-    judged = len(part.columns)
+    judged = part.count
     if reference.evaluator.inputs.complex_[part.position]:
         # (The diagonal of a Hermitian matrix is real: not every element has two coordinates.)
-        judged = len(np.unique(reference.coordinates.element[part.columns] // 2))
+        judged = len(np.unique(reference.coordinates.element[part.span] // 2))
     return Comparison(
         name=operand.name,
         verdict=told.pop("verdict", Verdict.PASS),
@@ -82,7 +92,7 @@ def disconnected(reference: Reference, part: Part, estimate: Estimate) -> Compar
         )
         return replace(comparison, note=note, failing=comparison.elements)
     most = int(np.argmax(np.where(moves, np.abs(estimate.numeric), 0.0)))
-    flat = int(reference.coordinates.element[part.columns][most])
+    flat = int(reference.coordinates.element[part.span][most])
     index = index_of(flat, reference, part.position)
     note = (
         f"the output does move with this input: its numeric derivative at {place(index)} is "
@@ -119,12 +129,12 @@ def compared(
             "direction of all of them does"
         )
 
-    element = reference.coordinates.element[part.columns]
+    element = reference.coordinates.element[part.span]
     arrays = _Arrays.of(reference, part, gradient, estimate)
     # (A complex element has two coordinates.)
     parts = 2 if reference.evaluator.inputs.complex_[part.position] else 1
     # What is infinite cannot be moved, and was not judged.
-    finite = reference.point_is_finite[part.columns]
+    finite = reference.point_is_finite[part.span]
     wrong = np.flatnonzero(agreement.failing)
     failing = len(np.unique(element[wrong] // parts))
     # (Where nothing is wrong, a kink is what a reader wants to see.)
@@ -158,7 +168,7 @@ def agreeing(reference: Reference, part: Part, gradient: Array, estimate: Estima
     error, size = np.abs(gradient - estimate.numeric), np.abs(estimate.numeric)
     told = size > estimate.bound
     worst = int(error.argmax())
-    flat = int(reference.coordinates.element[part.columns[worst]])
+    flat = int(reference.coordinates.element[part.span.start + worst])
     return blank(
         reference,
         part,
@@ -196,9 +206,9 @@ class _Arrays:
 
         def spread_out(values: Array) -> Array:
             full = values
-            if len(part.columns) != size:
+            if part.count != size:
                 full = np.full(size, np.nan)
-                element = reference.coordinates.element[part.columns]
+                element = reference.coordinates.element[part.span]
                 if is_complex:
                     full[element | 1] = 0.0  # (what is real by nature has no imaginary part)
                 full[element] = values

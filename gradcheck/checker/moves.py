@@ -198,12 +198,15 @@ class Mover:
         if self._dependents:
             nobody = np.zeros(outputs, dtype=bool)
             depends |= np.stack([self._dependents.get(c, nobody) for c in columns.tolist()])
-        noisy = seen.noise.reshape(*shape, outputs) if seen.noise.ndim > 1 else seen.noise
+        if seen.noise.ndim == 1:
+            noise = _norms_of_some(seen.noise, depends)[:, np.newaxis, np.newaxis]
+        else:
+            noise = _norms(seen.noise.reshape(*shape, outputs) * depends[:, np.newaxis, np.newaxis])
         return (
             actual.reshape(shape),
             (seen.change @ self._weights).reshape(shape),
             (seen.sizes @ self._sizes).reshape(shape),
-            _norms(noisy * depends[:, np.newaxis, np.newaxis]) + np.zeros(shape),
+            noise + np.zeros(shape),
         )
 
     def _together(
@@ -320,3 +323,12 @@ def _norms(values: Array) -> Array:
     top = values.max(axis=-1, initial=0.0, keepdims=True)
     safe = np.where(top > 0, top, 1.0)
     return np.asarray(safe[..., 0] * np.sqrt(((values / safe) ** 2).sum(axis=-1)))
+
+
+def _norms_of_some(values: Array, chosen: Array) -> Array:
+    """By row of choices: the norm of the sizes that are chosen."""
+    top = float(values.max(initial=0.0)) or 1.0
+    squares = (values / top) ** 2
+    if np.count_nonzero(squares) < np.count_nonzero(values):
+        return _norms(values * chosen)
+    return np.asarray(top * np.sqrt(chosen @ squares))

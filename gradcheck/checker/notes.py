@@ -81,7 +81,7 @@ def notes_on(
 def _nonfinite_note(reference: Reference, part: Part, gradient: Array, broken: Array) -> str:
     """How many elements are NaN, how many infinite, and what the function is there."""
     parts = 2 if reference.evaluator.inputs.complex_[part.position] else 1
-    element = reference.coordinates.element[part.columns] // parts
+    element = reference.coordinates.element[part.span] // parts
     nan, infinite = (
         np.unique(element[broken & kind]) for kind in (np.isnan(gradient), np.isinf(gradient))
     )

@@ -97,8 +97,7 @@ class Differentiator:
         size = len(space.unit)
         self._best = Stage.unknown(size)
         self._finest = np.full(size, np.inf)
-        self._coarsest = np.zeros(size)
-        self._largest_change = np.zeros(size)
+        self._coarsest, self._largest_change = np.zeros((2, size))
         per_column = 2 * STEPS * (len(space.point) + 4 * len(base))
         self._at_once = max(1, CHUNK // max(1, per_column))
         """How many coordinates one chunk takes, unless they are moved together."""

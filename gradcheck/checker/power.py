@@ -208,7 +208,7 @@ class _Ground:
         flat = layout.flatten(arrays)
         if len(self._part.directions):
             return flat[layout.offsets[self._position] : layout.offsets[self._position + 1]]
-        return reference.coordinates.space.project(flat)[self._part.columns]
+        return reference.coordinates.space.project(flat)[self._part.span]
 
     def _differs(self, scene: Scene, changed: Array) -> Array:
         """By coordinate: whether a fault does more than to round differently."""
@@ -216,7 +216,7 @@ class _Ground:
         after = self._along_coordinates(changed)
         size = np.fmax(np.abs(before), np.abs(after))
         if not len(self._part.directions):
-            size = np.fmax(size, self._study.estimate.scale[self._part.columns])
+            size = np.fmax(size, self._study.estimate.scale[self._part.span])
         epsilon = float(np.finfo(np.float64).eps)
         return np.asarray(~(np.abs(after - before) <= LAST_PLACES * epsilon * size))
 
@@ -244,7 +244,7 @@ class _Ground:
     def _only_at_kinks(self, changed: Array) -> bool:
         if len(self._part.directions):
             return False
-        at_kink = self._study.estimate.kink[self._part.columns]
+        at_kink = self._study.estimate.kink[self._part.span]
         return bool(at_kink[self._differs(self.scene, changed)].all())
 
     def _why(self, changed: Array, comparison: Comparison) -> str:

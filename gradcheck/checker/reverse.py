@@ -83,9 +83,9 @@ def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
     comparisons, roundings = [], Roundings(reference, passed)
     for i in range(len(passed.gradients)):
         part = Part.of(reference, i)
-        if sight is not None and len(part.columns) and sight.settled[part.columns].all():
-            mine = _take(estimate, part.columns)
-            comparisons.append(describe.agreeing(reference, part, analytic[part.columns], mine))
+        if sight is not None and part.count and sight.settled[part.span].all():
+            mine = _take(estimate, part.span)
+            comparisons.append(describe.agreeing(reference, part, analytic[part.span], mine))
         else:
             comparisons.append(
                 _compare_input(reference, roundings, part, analytic, estimate, along)
@@ -135,7 +135,7 @@ def _compare_input(
     comparison = describe.blank(reference, part)
     gradient = roundings.passed.gradients[part.position]
     if gradient is None:
-        return describe.disconnected(reference, part, _take(estimate, part.columns))
+        return describe.disconnected(reference, part, _take(estimate, part.span))
     if gradient.shape != comparison.shape:
         note = another_shape(gradient.shape, comparison.shape, reference.evaluator.outputs.shapes)
         return replace(comparison, verdict=Verdict.MISMATCH, note=note)
@@ -146,7 +146,7 @@ def _compare_input(
     if not gradient.size:
         note = "the input is empty: only the shape and dtype of its gradient were checked"
         return replace(comparison, note=note)
-    return _compare_elements(reference, roundings, part, analytic[part.columns], estimate, along)
+    return _compare_elements(reference, roundings, part, analytic[part.span], estimate, along)
 
 
 def _compare_elements(
@@ -158,7 +158,7 @@ def _compare_elements(
     along: Estimate | None,
 ) -> Comparison:
     """Judge one input, and look twice before calling it wrong."""
-    mine = _take(estimate, part.columns)
+    mine = _take(estimate, part.span)
     size = _size_that_matters(reference, mine, analytic)
     tolerance = reference.problem.tolerance
     if tolerance is not None and 0 < size < tolerance.atol:
@@ -196,11 +196,11 @@ def _judge(
 ) -> tuple[Estimate, Agreement]:
     """Compare element by element; what looks wrong is looked at again, alone and closer."""
     tolerance = reference.problem.tolerance
-    excused = ~reference.point_is_finite[part.columns]
+    excused = ~reference.point_is_finite[part.span]
     # What only reaches outputs that are not finite cannot be seen to move.
     unseen = np.zeros(len(analytic), dtype=bool)
     if not np.isfinite(reference.evaluator.base).all():
-        moves = estimate.scale * reference.coordinates.space.unit[part.columns]
+        moves = estimate.scale * reference.coordinates.space.unit[part.span]
         still = moves <= STILL * largest(reference.weights * reference.evaluator.base)
         unseen = (still & (analytic != 0)) | np.isnan(estimate.numeric)
         broken = np.flatnonzero(~np.isfinite(analytic) & ~unseen)
@@ -223,7 +223,7 @@ def _judge(
         if not wrong.any() or (surely.any() and nudged):
             return estimate, replace(agreement, rounding=nudged and not wrong.any())
         if surely.any():
-            unit = reference.coordinates.space.unit[part.columns]
+            unit = reference.coordinates.space.unit[part.span]
             most = _most_to_lose(reference, size, unit)
             if (agreement.error > most)[surely].any():
                 return estimate, agreement
@@ -238,7 +238,7 @@ def _judge(
         if not reference.is_coarse and len(reference.evaluator.base):
             refuted = reference.elements.confirm(part.columns[suspects], analytic[suspects])
             unseen[suspects] |= ~refuted
-            estimate = _take(reference.elements.estimate(), part.columns)
+            estimate = _take(reference.elements.estimate(), part.span)
         confirmed[suspects] = True
         spread = roundings.of_inputs[part.position]
         slack = np.maximum(slack, _slack(reference, part, spread, analytic, estimate))
@@ -303,7 +303,7 @@ def _slack(
 ) -> Array:
     """By coordinate: what the gradient may be off by rounding."""
     rounding = as_slack(reference, part.position, spread)
-    slack = reference.coordinates.space.project_size(rounding)[part.columns]
+    slack = reference.coordinates.space.project_size(rounding)[part.span]
     # Beside a kink the gradient is another one, which excuses no value that it has nowhere.
     slack[estimate.kink & _beyond(reference, part, spread, analytic)] = 0.0
     return slack
@@ -318,15 +318,13 @@ def _beyond(reference: Reference, part: Part, spread: Spread, analytic: Array) -
     if space.partners is not None:
         return np.zeros(len(analytic), dtype=bool)
     low, high = (
-        space.project(in_place(reference, part.position, end))[part.columns] for end in spread.ends
+        space.project(in_place(reference, part.position, end))[part.span] for end in spread.ends
     )
     margin = ARITHMETIC * np.maximum(np.abs(low), np.abs(high))
     return np.asarray((analytic < low - margin) | (analytic > high + margin))
 
 
-def _take(estimate: Estimate, columns: Array) -> Estimate:
-    if len(columns) == len(estimate.numeric):
-        return estimate
+def _take(estimate: Estimate, columns: Array | slice) -> Estimate:
     return Estimate(
         numeric=estimate.numeric[columns],
         bound=estimate.bound[columns],

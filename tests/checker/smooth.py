@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,12 @@ KNOWN = (
 )  # fmt: skip
 
 
-def estimate(
+def estimate(function: Function, point: Array, *weights: Array, **options: Any) -> Estimate:
+    """Differentiate `weights @ function(x)`; the function takes and returns rows."""
+    return differentiator(function, point, *weights, **options).run()
+
+
+def differentiator(
     function: Function,
     point: Array,
     weights: Array | None = None,
@@ -80,8 +86,8 @@ def estimate(
     low: float = -np.inf,
     high: float = np.inf,
     seed: int = 0,
-) -> Estimate:
-    """Differentiate `weights @ function(x)`; the function takes and returns rows."""
+) -> Differentiator:
+    """What differentiates `weights @ function(x)`."""
     operand = Operand(name="x", value=point, low=low, high=high)
     layout = Layout.of([point])
     coordinates = choose([operand], layout, point, seed, precision)
@@ -89,4 +95,4 @@ def estimate(
         base = function(point[np.newaxis])[0]
         noise = measure_noise(function, point, base, coordinates.scale, seed)
         weights = np.ones(len(base)) if weights is None else weights
-        return Differentiator(function, base, weights, noise, coordinates.space).run()
+        return Differentiator(function, base, weights, noise, coordinates.space)

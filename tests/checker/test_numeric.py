@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcheck.checker.compare import ARITHMETIC, BOUND_SAFETY, VACUOUS
-from tests.checker.smooth import KNOWN, Known, estimate
+from tests.checker.smooth import KNOWN, Known, differentiator, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,8 +217,36 @@ def test_the_seed_makes_it_repeatable() -> None:
     assert first.evaluations == again.evaluations
 
 
-def test_a_linear_function_takes_few_evaluations() -> None:
-    linear = estimate(lambda p: 3 * p, np.linspace(1, 2, 100))
-    curved = estimate(np.tan, np.linspace(1, 1.5, 100))
-    assert linear.evaluations == 4 * 100
-    assert curved.evaluations >= 8 * 100
+class TestGlance:
+    """What a first look makes of what a gradient claims."""
+
+    x = np.linspace(1, 2, 100)
+
+    def test_a_linear_function_takes_one_step(self) -> None:
+        found = differentiator(lambda p: 3 * p, self.x).glance(np.full(100, 3.0))
+        assert found.evaluations == 2 * 100
+        assert found.numeric == pytest.approx(3, rel=1e-13)
+        assert found.bound.max() < 1e-12
+
+    @pytest.mark.parametrize("wrong_by", [1e-11, 1e-8, 0.5, -1.0])
+    def test_a_claim_that_is_wrong_takes_all_of_them(self, wrong_by: float) -> None:
+        claimed = np.where(np.arange(100) == 7, 3.0 * (1 + wrong_by), 3.0)
+        found = differentiator(lambda p: 3 * p, self.x).glance(claimed)
+        assert found.evaluations == 2 * 99 + 8
+        assert found.numeric == pytest.approx(3, rel=1e-13)
+        assert np.abs(claimed - found.numeric)[7] > 2 * found.bound[7]
+
+    def test_a_function_that_is_curved_does_too(self) -> None:
+        found = differentiator(np.tan, self.x / 2).glance(1 / np.cos(self.x / 2) ** 2)
+        assert found.evaluations == 8 * 100
+
+    def test_a_kink_within_the_step(self) -> None:
+        found = differentiator(np.abs, np.full(100, 1e-3) - 1e-3).glance(np.zeros(100))
+        assert found.kink.all()
+
+    def test_what_only_the_step_itself_would_claim(self) -> None:
+        # On a curve the quotient of the first step is no derivative.
+        looked = differentiator(lambda p: p**3, self.x)
+        secant = 3 * self.x**2 + looked._first_step() ** 2
+        found = differentiator(lambda p: p**3, self.x).glance(secant)
+        assert (np.abs(found.numeric - 3 * self.x**2) < 1e-9).all()
