@@ -14,8 +14,9 @@ import numpy as np
 
 from gradcheck.checker.compare import BOUND_SAFETY
 from gradcheck.checker.elsewhere import from_elsewhere
+from gradcheck.checker.jacobian import from_jacobian
 from gradcheck.checker.partial import right_in_part
-from gradcheck.checker.suspects import FIT, Suspects, arrays, how_well
+from gradcheck.checker.suspects import EXPLAINED, FIT, Suspects, arrays, how_well
 from gradcheck.model import Comparison, Diagnosis
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 MOST_PERMUTED = 4
 """Rank up to which all orders of the axes are tried."""
 
-EXPLAINED = 0.05
-"""Share of an element's error that a suspect may leave, where the error bar does not allow more."""
-
 
 def diagnose(comparison: Comparison, reference: Reference) -> Diagnosis | None:
     """The cause that explains the mismatch, or None."""
@@ -35,7 +33,7 @@ def diagnose(comparison: Comparison, reference: Reference) -> Diagnosis | None:
     if analytic is None or numeric is None or bound is None or not np.isfinite(numeric).any():
         return None
     with np.errstate(all="ignore"):
-        for suspect in (_simple, _arranged, from_elsewhere, _chain_factor, right_in_part):
+        for suspect in SUSPECTS:
             for cause, text, candidate in suspect(comparison, reference):
                 if candidate is None:
                     return Diagnosis(cause, text)
@@ -72,9 +70,11 @@ def _simple(comparison: Comparison, reference: Reference) -> Suspects:
     if power == 0:
         yield "zero", f"the gradient of {name} is zero throughout, the derivative is not", None
         return
-    if not n.any():
+    bound = np.nan_to_num(np.asarray(comparison.bound))[known]
+    if (np.abs(n) <= BOUND_SAFETY * bound).all():
         text = (
-            f"the output does not move with {name}, but its gradient is not zero; a "
+            f"the output, as it is weighed, does not move with {name}, but its gradient is not "
+            "zero; a "
             "straight-through estimator does that on purpose: then say `expect: mismatch` and why"
         )
         yield "constant", text, None
@@ -87,6 +87,11 @@ def _simple(comparison: Comparison, reference: Reference) -> Suspects:
         factor = factor.real
     if factor != 0 and not np.iscomplexobj(factor):
         yield "factor", _factor_text(comparison, reference, float(factor)), factor * analytic
+    if a.size > 1 and not np.iscomplexobj(analytic):
+        more = float(np.median(a - n))
+        relation = "large" if more > 0 else "small"
+        text = f"every element of the gradient of {name} is too {relation} by {abs(more):.6g}"
+        yield "offset", text, analytic - more
 
 
 def _factor_text(comparison: Comparison, reference: Reference, factor: float) -> str:
@@ -182,3 +187,7 @@ def _fits(value: Array, x: Array) -> bool:
         return np.broadcast_shapes(value.shape, x.shape) == x.shape
     except ValueError:
         return False
+
+
+SUSPECTS = (_simple, _arranged, from_elsewhere, _chain_factor, from_jacobian, right_in_part)
+"""In the order in which they are heard."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.suspects import FIT, Suspects, arrays, how_well
+from gradcheck.checker.suspects import Suspects, arrays, broadcast_axes, explains, how_well
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gradcheck.checker.reference import Reference
-    from gradcheck.model import Array, Comparison, Shape
+    from gradcheck.model import Array, Comparison
 
 
 def from_elsewhere(comparison: Comparison, reference: Reference) -> Suspects:
@@ -30,9 +30,11 @@ def from_elsewhere(comparison: Comparison, reference: Reference) -> Suspects:
         return
     name = comparison.name
     for text, weights, conjugated in _other_upstreams(reference, position):
-        candidate = np.conj(analytic) if conjugated else analytic
-        fit = _fit(reference.with_weights(weights).numeric[mine], candidate)
-        if fit <= FIT:
+        found = reference.with_weights(weights).numeric[mine]
+        if conjugated:
+            found = np.conj(found.view(np.complex128)).view(np.float64)
+        fit = explains(found, comparison)
+        if fit is not None:
             cause = "conjugate" if conjugated else "upstream"
             yield cause, f"the gradient of {name} {text} (that fits {how_well(fit)})", None
     own = reference.elements.estimate()
@@ -40,8 +42,8 @@ def from_elsewhere(comparison: Comparison, reference: Reference) -> Suspects:
         columns = coordinates.columns(other)
         if other == position or len(columns) != len(mine):
             continue
-        fit = _fit(own.numeric[columns], analytic)
-        if fit <= FIT:
+        fit = explains(own.numeric[columns], comparison)
+        if fit is not None:
             text = f"the gradient of {name} is that of {theirs}: they are swapped"
             yield "swapped", f"{text} (that fits {how_well(fit)})", None
 
@@ -57,7 +59,7 @@ def _other_upstreams(reference: Reference, position: int) -> Iterator[tuple[str,
         yield "lacks a conjugate of the derivative", outputs.flatten(conjugates), True
     shape = reference.evaluator.inputs.shapes[position]
     if len(outputs.shapes) == 1:
-        for axis in _broadcast_axes(shape, outputs.shapes[0]):
+        for axis in broadcast_axes(shape, outputs.shapes[0]):
             kept = np.zeros(outputs.shapes[0])
             np.moveaxis(kept, axis, 0)[0] = 1
             text = (
@@ -65,25 +67,3 @@ def _other_upstreams(reference: Reference, position: int) -> Iterator[tuple[str,
                 "along it, so its gradient is to be summed"
             )
             yield text, outputs.flatten([outputs.unflatten(weights)[0] * kept]), False
-
-
-def _broadcast_axes(given: Shape, wanted: Shape) -> list[int]:
-    """The axes of the output along which an input of this shape was repeated."""
-    try:
-        if given == wanted or np.broadcast_shapes(given, wanted) != wanted:
-            return []
-    except ValueError:
-        return []
-    padded = (1,) * (len(wanted) - len(given)) + given
-    return [axis for axis, (a, b) in enumerate(zip(padded, wanted, strict=True)) if a != b]
-
-
-def _fit(flat: Array, gradient: Array) -> float:
-    """How far coordinates and a gradient are apart, relative to their largest number."""
-    if np.iscomplexobj(gradient):
-        other = np.ascontiguousarray(gradient).ravel().view(np.float64)
-    else:
-        other = gradient.ravel()
-    scale = float(np.max(np.abs(flat[np.isfinite(flat)]), initial=0.0))
-    worst = float(np.max(np.abs(flat - other)))
-    return worst / scale if scale > 0 and np.isfinite(worst) else np.inf

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradcheck.model import Array, Comparison
+from gradcheck.model import Array, Comparison, Shape
 
 FIT = 1e-6
 """How well a suspect must explain the numeric derivative, relative to its largest element."""
+
+EXPLAINED = 0.05
+"""Share of an error that a suspect may leave, where the error bar does not allow more."""
 
 Suspects = Iterator[tuple[str, str, Array | None]]
 """Cause, sentence, and what the gradient would be without the fault, which is then compared with
@@ -24,3 +27,37 @@ def how_well(fit: float) -> str:
 def arrays(comparison: Comparison) -> tuple[Array, Array]:
     """The two gradients, which `diagnose` has seen to be there."""
     return np.asarray(comparison.analytic), np.asarray(comparison.numeric)
+
+
+def broadcast_axes(given: Shape, wanted: Shape) -> list[int]:
+    """The axes of the output along which an input of this shape was repeated."""
+    try:
+        if given == wanted or np.broadcast_shapes(given, wanted) != wanted:
+            return []
+    except ValueError:
+        return []
+    padded = (1,) * (len(wanted) - len(given)) + given
+    return [axis for axis, (a, b) in enumerate(zip(padded, wanted, strict=True)) if a != b]
+
+
+def explains(found: Array, comparison: Comparison) -> float | None:
+    """How well the analytic gradient is what was found, a number for each coordinate.
+
+    None if it is not; also where the right derivative is about as close.
+    """
+    analytic, numeric = (_flat(array) for array in arrays(comparison))
+    fit = _distance(found.ravel(), analytic)
+    return fit if fit <= min(FIT, EXPLAINED * _distance(numeric, analytic)) else None
+
+
+def _flat(gradient: Array) -> Array:
+    if np.iscomplexobj(gradient):
+        return np.ascontiguousarray(gradient).ravel().view(np.float64)
+    return gradient.ravel()
+
+
+def _distance(one: Array, other: Array) -> float:
+    """Relative to the largest number."""
+    scale = float(np.max(np.abs(one[np.isfinite(one)]), initial=0.0))
+    worst = float(np.max(np.abs(one - other)))
+    return worst / scale if scale > 0 and np.isfinite(worst) else np.inf

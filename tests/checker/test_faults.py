@@ -349,6 +349,73 @@ class TestDiagnosis:
         result = run(subject("tanh"), first(lambda g: g * mask.astype(float)), "float64")
         assert cause(result) == "masked"
 
+    @pytest.mark.parametrize("name", ["tanh", "matmul", "softmax"])
+    def test_a_constant_offset(self, name: str) -> None:
+        result = run(subject(name), first(lambda g: g - 0.25), "float64")
+        assert cause(result) == "offset"
+        assert result.diagnosis is not None
+        assert "too small by 0.25" in result.diagnosis.text
+
+    def test_as_if_elements_did_not_interfere(self) -> None:
+        import tensorflow as tf
+
+        def gradient(g: Any, x: Any) -> Any:
+            y = tf.nn.softmax(x)
+            return g * y * (1 - y)
+
+        function = with_gradient(tf.nn.softmax, gradient)
+        result = gradcheck.check(function, np.random.default_rng(0).standard_normal((2, 5)))
+        assert cause(result) == "diagonal"
+
+    def test_the_jacobian_without_its_transpose(self) -> None:
+        import tensorflow as tf
+
+        matrix = np.random.default_rng(0).standard_normal((4, 4))
+        function = with_gradient(
+            lambda x: tf.linalg.matvec(matrix, tf.sin(x)),
+            lambda g, x: tf.linalg.matvec(matrix, tf.cos(x) * g),
+        )
+        assert cause(gradcheck.check(function, np.full(4, 0.3))) == "jacobian"
+
+    @pytest.mark.parametrize(("change", "word"), [("square", "twice"), ("abs", "sign")])
+    def test_another_upstream(self, change: str, word: str) -> None:
+        import tensorflow as tf
+
+        function = with_gradient(
+            tf.tanh, lambda g, x: getattr(tf, change)(g) * (1 - tf.tanh(x) ** 2)
+        )
+        result = gradcheck.check(function, np.random.default_rng(0).standard_normal(6))
+        assert cause(result) == "upstream"
+        assert result.diagnosis is not None
+        assert word in result.diagnosis.text
+
+    def test_summed_over_the_wrong_axis(self) -> None:
+        import tensorflow as tf
+
+        function = with_gradient(
+            lambda x, b: x * b, lambda g, x, b: (g * b, tf.reduce_sum(g * x, axis=1))
+        )
+        x, b = np.random.default_rng(0).standard_normal((4, 4)), np.arange(1.0, 5.0)
+        result = gradcheck.check(function, x, b)
+        assert cause(result) == "axis"
+        assert result.diagnosis is not None
+        assert "summed over axis 1" in result.diagnosis.text
+
+    def test_what_is_zero_but_for_rounding_has_no_factor(self) -> None:
+        which = subject("softmax")
+        function = planted(which.function, first(lambda g: g + 1e-3))
+        result = gradcheck.check(function, *which.inputs, upstream="ones")
+        assert cause(result) == "constant"
+
+    @pytest.mark.parametrize("name", ["tanh", "broadcast add"])
+    def test_a_small_error_is_not_taken_for_something_grand(self, name: str) -> None:
+        # What the mistakes above would give is here what is right.
+        which = subject(name)
+        change = first(lambda g: g + 1e-7 * np.arange(1.0, 1 + np.size(g)).reshape(g.shape) ** 2)
+        result = gradcheck.check(planted(which.function, change), *which.inputs, upstream="ones")
+        assert result.verdict == "mismatch"
+        assert cause(result) is None
+
     def test_nothing_is_said_where_nothing_fits(self) -> None:
         noise = np.random.default_rng(0).standard_normal((3, 4))
         result = run(subject("tanh"), first(lambda g: g + noise), "float64")
