@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.numeric import ODD
+from gradcheck.checker.steps import ODD
 from gradcheck.checker.suspects import Suspects, arrays, broadcast_axes, explains, how_well
 
 if TYPE_CHECKING:

@@ -45,6 +45,12 @@ def notes_on(
             "the function has no double precision, so the numeric derivative was taken in its own "
             f"({reference.no_double})"
         )
+    rounds_to = reference.noise.rounds_to
+    if rounds_to and reference.is_rough and not reference.no_double:
+        notes.append(
+            f"the function rounds inside, to about {-math.log2(rounds_to):.0f} bits, and the bar "
+            "is that wide"
+        )
     broken = agreement.grades == NONFINITE
     if broken.any():
         notes.append(_nonfinite_note(reference, part, gradient, broken))

@@ -16,8 +16,19 @@ import numpy as np
 
 from gradcheck.checker.compare import BOUND_SAFETY
 from gradcheck.checker.moves import Mover
-from gradcheck.checker.space import power_of_two
 from gradcheck.checker.stage import Moves, Stage, as_claimed, judge
+from gradcheck.checker.steps import (
+    HALVINGS,
+    ODD,
+    RESOLVES,
+    SMALLER,
+    SMALLEST_STEP,
+    STEPS,
+    UNIT_STEP,
+    first_steps,
+    next_steps,
+    roundoff_at,
+)
 from gradcheck.model import Array, Estimate
 
 if TYPE_CHECKING:
@@ -25,39 +36,7 @@ if TYPE_CHECKING:
     from gradcheck.checker.space import Space
     from gradcheck.checker.sparsity import Colouring
 
-FIRST_STEP = 2.0**-4
-"""The first step, in units of the coordinate: with three halvings and extrapolation the truncation
-is near 2⁻⁴⁷ for a function with a singularity one unit away, the round-off near 2⁻⁴⁵."""
-
-STEPS = 4
-"""Steps of one stage."""
-
-ODD = 868_667 / 2**20
-"""Steps are so many times a power of two. Mere powers of two would meet a function that rounds to
-multiples of 1/128 only where that is exact, and not see its stairs. With twenty binary digits a
-step is a multiple of no quantum that people round to, and yet so short a number that it can be
-added to most others without rounding: what a function rounds off at the point it rounds off after
-the step too, and the difference knows nothing of it."""
-
-GOAL = 2.0**-31
-"""Relative bound that ends the search for better steps, well below an error of 1e-8."""
-
-CANCELLATION = 2.0**-10
-"""Elements that cancel to less than this share of their parts are not pursued to `GOAL`."""
-
-A_LITTLE_SMALLER, SMALLER, LARGER, MUCH_SMALLER = 2.0**-2, 2.0**-6, 2.0**4, 2.0**-10
-"""By what the steps change from stage to stage: truncation (two), round-off, kink."""
-
-RESOLVES = 0.05
-"""A kink shows where the round-off is below this share of the difference between its sides."""
-
 MAX_STAGES = 9
-
-SMALLEST_STEP = 2.0**-46
-"""In units of the coordinate; below, a step has no digits left."""
-
-UNIT_STEP = 0.25
-"""First step for a function that stands still over the size of its inputs."""
 
 SMALL = 2**13
 """Numbers (points and outputs), over all the moves of one step, up to which another call costs more
@@ -65,9 +44,6 @@ than needless steps."""
 
 CHUNK = 2**22
 """How many numbers (points and outputs) are held in memory at once."""
-
-
-_HALVINGS = 0.5 ** np.arange(STEPS)
 
 
 class Differentiator:
@@ -119,7 +95,7 @@ class Differentiator:
             if known is not None and doubtful is not None:
                 self._take_over(known, np.flatnonzero(~doubtful))
                 columns = np.flatnonzero(doubtful)
-            self._stage(columns, self._first_step()[columns])
+            self._stage(columns, first_steps(self._space)[columns])
             if not self._best.scale.any() and np.isinf(self._space.room_down).all():
                 # Nothing moves over the size of the inputs: look over the size of one.
                 self._stage(columns, np.full(len(columns), ODD * UNIT_STEP))
@@ -134,7 +110,7 @@ class Differentiator:
         """
         columns = np.arange(len(self._space.unit))
         with np.errstate(all="ignore"):
-            first = self._first_step()
+            first = first_steps(self._space)
             if self._at_once < len(columns) and not self.moves_together:
                 self._stage(columns, first, claimed)
             else:
@@ -147,7 +123,9 @@ class Differentiator:
         """More stages for those of these coordinates that leave much to be desired."""
         with np.errstate(all="ignore"):
             for _ in range(MAX_STAGES):
-                columns, steps = self._next_stage(among)
+                columns, steps = next_steps(
+                    self._best, self._finest, self._coarsest, self._space, self._mover.size, among
+                )
                 if not len(columns):
                     break
                 self._stage(columns, steps)
@@ -167,7 +145,7 @@ class Differentiator:
         with np.errstate(all="ignore"):
             self._mover.look_for_dependents(columns)
             rows = np.arange(len(columns))
-            stage = self._stage(columns, self._first_step()[columns], alone=True, afresh=True)
+            stage = self._stage(columns, first_steps(self._space)[columns], alone=True, afresh=True)
             for _ in range(MAX_STAGES):
                 size = np.maximum(self._mover.size, self._largest_change[columns[rows]])
                 within_reach = np.abs(claimed[rows]) * stage.step <= size
@@ -178,7 +156,7 @@ class Differentiator:
                 steps = self._finest[columns[rows]] * SMALLER
                 useful = steps > SMALLEST_STEP * self._space.unit[columns[rows]]
                 difference = np.abs(claimed[rows] - self._best.value[columns[rows]])
-                useful &= self._roundoff_at(columns[rows], steps) < 0.3 * difference
+                useful &= roundoff_at(self._best.take(columns[rows]), steps) < 0.3 * difference
                 rows, steps = rows[useful], steps[useful]
                 if not len(rows):
                     break
@@ -207,56 +185,13 @@ class Differentiator:
 
     def _take_over(self, known: Estimate, columns: Array) -> None:
         """Believe another estimate of these coordinates."""
-        first = self._first_step()[columns]
+        first = first_steps(self._space)[columns]
         self._finest[columns], self._coarsest[columns] = first, first
         best = self._best
         best.value[columns], best.bound[columns] = known.numeric[columns], known.bound[columns]
         best.left[columns], best.right[columns] = known.left[columns], known.right[columns]
         best.step[columns], best.scale[columns] = known.step[columns], known.scale[columns]
         best.roundoff[columns] = known.bound[columns]
-
-    def _first_step(self) -> Array:
-        """A step inside the domain; a coordinate at an edge moves to one side only."""
-        down, up = self._space.room_down, self._space.room_up
-        room = np.where((down > 0) & (up > 0), np.minimum(down, up), np.maximum(down, up))
-        # Half the room at most: right at the edge a function is at its worst.
-        limit = np.where(room > 0, room / 2, np.inf)
-        steps = power_of_two(np.minimum(self._space.unit * FIRST_STEP, limit))
-        # (In low precision there are few points, and those are a power of two apart.)
-        return steps * ODD if self._space.precision is None else steps
-
-    def _roundoff_at(self, columns: Array, steps: Array) -> Array:
-        """What the round-off would be in a stage that starts with these steps."""
-        roundoff: Array = self._best.roundoff[columns] * self._best.step[columns] / _last(steps)
-        return roundoff
-
-    def _next_stage(self, among: Array) -> tuple[Array, Array]:
-        """Those of these coordinates that deserve another stage, and its first step for each."""
-        best, everything = self._best, np.arange(len(self._finest))
-        # Where nothing moves, there is only the size of the outputs to measure the bound by.
-        still = np.where(best.scale == 0, self._mover.size / self._space.unit, 0.0)
-        reference = np.maximum(CANCELLATION * best.scale, still)
-        goal = GOAL * np.maximum(np.abs(best.value), reference)
-        poor = ~(best.bound <= goal)
-        unsettled = (poor | best.kink) & among
-        if not unsettled.any():
-            return everything[:0], everything[:0]
-        # Smaller steps help while their round-off stays below what they are to resolve.
-        # As much smaller as it takes, if the bound shrinks with the sixth power of the step; it is
-        # the round-off that grows.
-        enough = np.fmin(np.fmax((goal / best.bound) ** (1 / 6), SMALLER), A_LITTLE_SMALLER)
-        down = self._finest * np.where(best.kink, MUCH_SMALLER, power_of_two(enough))
-        roundoff = self._roundoff_at(everything, down)
-        resolvable = np.where(
-            best.kink, roundoff < RESOLVES * best.contrast, ~(roundoff >= 0.5 * best.bound)
-        )
-        go_down = unsettled & resolvable & (down >= SMALLEST_STEP * self._space.unit)
-        up = np.minimum(self._coarsest * LARGER, self._space.reach)
-        go_up = unsettled & poor & ~go_down & ~best.kink & (best.roundoff > 0.25 * best.bound)
-        room = np.minimum(self._space.room_down, self._space.room_up)
-        go_up &= (up > self._coarsest) & (up <= room / 2)
-        columns = np.flatnonzero(go_down | go_up)
-        return columns, np.where(go_down, down, up)[columns]
 
     def _stage(
         self,
@@ -297,7 +232,7 @@ class Differentiator:
         self, columns: Array, first: Array, claimed: Array | None, *, alone: bool = False
     ) -> tuple[Moves, Stage]:
         """Move these coordinates and judge what comes of it."""
-        ladder = first[:, np.newaxis] * _HALVINGS
+        ladder = first[:, np.newaxis] * HALVINGS
         numbers = len(self._space.point) + len(self._mover.base)
         if claimed is not None and self._mover.calls(len(columns)) * numbers > SMALL:
             # Most functions that people check are linear in each input: one step tells.
@@ -325,8 +260,7 @@ class Differentiator:
         contradicts = np.abs(stage.value - value) > BOUND_SAFETY * (stage.bound + bound)
         better = np.where(contradicts, finer, stage.bound < bound)
         # A kink that smaller steps no longer show, though they could, was only near, not here.
-        at_last_step = stage.roundoff * stage.step / _last(first)
-        shows = at_last_step < RESOLVES * best.contrast[columns]
+        shows = roundoff_at(stage, first) < RESOLVES * best.contrast[columns]
         better |= finer & kink & ~stage.kink & shows
         take = ~np.isfinite(bound) | (better & np.isfinite(stage.bound))
         if take.all():
@@ -334,8 +268,3 @@ class Differentiator:
         elif take.any():
             chosen = np.flatnonzero(take)
             best.put(columns[chosen], stage.take(chosen))
-
-
-def _last(first: Array) -> Array:
-    """The last steps of a stage that starts with these."""
-    return np.asarray(first * _HALVINGS[-1])

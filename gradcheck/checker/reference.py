@@ -14,9 +14,10 @@ from gradcheck.checker.coarse import Rough, smoothed
 from gradcheck.checker.coordinates import Coordinates, choose, sample_size
 from gradcheck.checker.evaluate import Evaluator, OneByOne
 from gradcheck.checker.noise import Noise, assumed_noise, measure_noise
-from gradcheck.checker.numeric import STEPS, Differentiator
+from gradcheck.checker.numeric import Differentiator
 from gradcheck.checker.space import Space, everywhere
 from gradcheck.checker.sparsity import WORTH_IT_BATCHED, Colouring, find_colouring
+from gradcheck.checker.steps import STEPS
 from gradcheck.checker.tensors import FunctionRaised, in_double
 from gradcheck.checker.walk import Walk
 
