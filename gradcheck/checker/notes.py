@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker.compare import INCONCLUSIVE, MISMATCH, NONFINITE, Agreement
+from gradcheck.checker.reference import COARSE
 from gradcheck.model import Verdict
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ def notes_on(
             )
         else:
             notes.append(f"rounding in the function or its gradient hides {hidden}")
+            if reference.noise.relative > COARSE:
+                notes.append(
+                    "if the function rounds on purpose, as one that quantises does, and its "
+                    "gradient passes straight through, say `expect: inconclusive` and why"
+                )
     return notes
 
 

@@ -107,6 +107,20 @@ class TestPrecisionInside:
         (comparison,) = gradcheck.check(stairs, x).comparisons
         assert comparison.verdict != "pass" or (comparison.error_bar or 0) > 2.0**-bits / 10
 
+    def test_what_quantises_on_purpose_is_told_what_to_say(self, tf: Any) -> None:
+        stairs = with_gradient(lambda x: tf.round(x * 100) / 100, lambda g, _: g)
+        (comparison,) = gradcheck.check(stairs, draw(6)).comparisons
+        assert comparison.verdict == "inconclusive"
+        assert "say `expect: inconclusive` and why" in comparison.note
+
+    def test_rounding_inside_is_told(self, tf: Any) -> None:
+        def inside(x: Any) -> Any:
+            return tf.cast(tf.tanh(tf.cast(x, tf.float32)), tf.float64)
+
+        (comparison,) = gradcheck.check(inside, draw(6)).comparisons
+        assert comparison.verdict == "pass"
+        assert "rounds inside, to about 2" in comparison.note
+
 
 class TestMagnitudes:
     DECADES = 10.0 ** np.arange(-10, 11)
