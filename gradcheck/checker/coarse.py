@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradcheck.checker.dependents import dependents
 from gradcheck.checker.draws import generator
-from gradcheck.checker.moves import dependents
 
 if TYPE_CHECKING:
     from gradcheck.checker.noise import Evaluate

@@ -122,3 +122,17 @@ def relative_error(error: Array, analytic: Array, estimate: Estimate) -> Array:
         size = np.maximum(np.abs(analytic), np.abs(estimate.numeric))
         told = (size > estimate.bound) & np.isfinite(error) & (size > 0)
         return np.where(told, error / size, 0.0)
+
+
+def some_of(estimate: Estimate, columns: Array | slice) -> Estimate:
+    """The estimate of some coordinates."""
+    return Estimate(
+        numeric=estimate.numeric[columns],
+        bound=estimate.bound[columns],
+        step=estimate.step[columns],
+        scale=estimate.scale[columns],
+        left=estimate.left[columns],
+        right=estimate.right[columns],
+        kink=estimate.kink[columns],
+        evaluations=estimate.evaluations,
+    )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.compare import INCONCLUSIVE, KINK, NONFINITE, Agreement, relative_error
-from gradcheck.checker.moves import largest
 from gradcheck.checker.notes import notes_on
+from gradcheck.checker.sizes import largest
 from gradcheck.model import Array, Comparison, Element, Estimate, Verdict
 
 if TYPE_CHECKING:

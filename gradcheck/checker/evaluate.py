@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcheck.checker.calls import Batched, Calls
 from gradcheck.checker.layout import Layout
-from gradcheck.checker.moves import largest
+from gradcheck.checker.sizes import largest
 from gradcheck.checker.space import as_slice
 from gradcheck.checker.tensors import Function, is_floating
 

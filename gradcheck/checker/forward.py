@@ -9,7 +9,7 @@ import numpy as np
 from gradcheck.checker.analytic import forward
 from gradcheck.checker.compare import compare, relative_error
 from gradcheck.checker.draws import generator
-from gradcheck.checker.moves import largest
+from gradcheck.checker.sizes import largest
 from gradcheck.model import Array, CheckKind, Comparison, Element
 
 if TYPE_CHECKING:

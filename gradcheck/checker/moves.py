@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gradcheck.checker.dependents import dependents
+from gradcheck.checker.sizes import largest, norms, norms_of_some
 from gradcheck.checker.stage import Moves
 
 if TYPE_CHECKING:
@@ -49,9 +51,6 @@ FAR = (1.0, -1.0, 4.0, -4.0)
 """Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
 largest element of the point."""
 
-
-HUGE, HUGE_IN_LOW_PRECISION = 2.0**500, 2.0**14
-"""Moves that show in whatever depends on them; and yet times zero they are zero."""
 
 LAST_DIGIT = 2.0**-50
 """What a function rounds off, whose parts are of the size of one, or of its outputs."""
@@ -199,9 +198,9 @@ class Mover:
             nobody = np.zeros(outputs, dtype=bool)
             depends |= np.stack([self._dependents.get(c, nobody) for c in columns.tolist()])
         if seen.noise.ndim == 1:
-            noise = _norms_of_some(seen.noise, depends)[:, np.newaxis, np.newaxis]
+            noise = norms_of_some(seen.noise, depends)[:, np.newaxis, np.newaxis]
         else:
-            noise = _norms(seen.noise.reshape(*shape, outputs) * depends[:, np.newaxis, np.newaxis])
+            noise = norms(seen.noise.reshape(*shape, outputs) * depends[:, np.newaxis, np.newaxis])
         return (
             actual.reshape(shape),
             (seen.change @ self._weights).reshape(shape),
@@ -286,18 +285,6 @@ class Mover:
         return _Seen(change, sizes, ~(most == 0), noise)
 
 
-def dependents(evaluate: Evaluate, space: Space, columns: Array, base: Array) -> Array:
-    """Which outputs a huge move of each of these coordinates reaches."""
-    huge = HUGE if space.precision is None else HUGE_IN_LOW_PRECISION
-    reached = np.zeros((len(columns), len(base)), dtype=bool)
-    with np.errstate(all="ignore"):
-        for move in (huge, -huge):
-            points, _ = space.points(columns, np.full(len(columns), move))
-            outputs = evaluate(points)
-            reached |= (outputs != base) & ~(np.isnan(outputs) & np.isnan(base))
-    return reached
-
-
 class _Seen(NamedTuple):
     """By point and output."""
 
@@ -308,27 +295,3 @@ class _Seen(NamedTuple):
     """By group of points: whether any of them changes the output."""
     noise: Array
     """Weighed; by output alone where it is only assumed."""
-
-
-def largest(values: Array) -> float:
-    """The largest finite size; zero if there is none."""
-    size = float(np.abs(values).max(initial=0.0))
-    if np.isfinite(size):
-        return size
-    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
-
-
-def _norms(values: Array) -> Array:
-    """Norms of sizes along the last axis, also where squares would overflow or vanish."""
-    top = values.max(axis=-1, initial=0.0, keepdims=True)
-    safe = np.where(top > 0, top, 1.0)
-    return np.asarray(safe[..., 0] * np.sqrt(((values / safe) ** 2).sum(axis=-1)))
-
-
-def _norms_of_some(values: Array, chosen: Array) -> Array:
-    """By row of choices: the norm of the sizes that are chosen."""
-    top = float(values.max(initial=0.0)) or 1.0
-    squares = (values / top) ** 2
-    if np.count_nonzero(squares) < np.count_nonzero(values):
-        return _norms(values * chosen)
-    return np.asarray(top * np.sqrt(chosen @ squares))
