@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.ended import Ended
 from gradcheck.checker.tensors import Function, call, differentiable_outputs
-from gradcheck.model import Array, Shape
+from gradcheck.model import Array, Shape, Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.analytic import Tape
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 Batched = Callable[[Sequence[Array]], list[Array]]
 """Values of the moved operands to outputs, all with a leading axis of points; raises ValueError, or
 whatever the function raises, where that cannot be had."""
-
-
-class ShapeChanges(Exception):  # noqa: N818  (it becomes a verdict)
-    """The function's outputs have other shapes at other points."""
 
 
 class Calls:
@@ -84,9 +81,10 @@ class Calls:
                     arguments[position] = tensor
             outputs = differentiable_outputs(call(self._function, arguments))
             if [tuple(output.shape) for output in outputs] != self._shapes:
-                raise ShapeChanges(
+                raise Ended(
+                    Verdict.INCONCLUSIVE,
                     "the shapes of the outputs depend on the values of the inputs, and change "
-                    "around this point: there is no derivative to compare with"
+                    "around this point: there is no derivative to compare with",
                 )
             for kept, output in zip(collected, outputs, strict=True):
                 kept.append(output)

@@ -11,9 +11,10 @@ import numpy as np
 
 from gradcheck import ops
 from gradcheck.checker.draws import generator
+from gradcheck.checker.ended import Ended
 from gradcheck.checker.gradients import check_problem
 from gradcheck.checker.problem import Operand, Problem
-from gradcheck.checker.target import MissingFunction, build, claims, formulas
+from gradcheck.checker.target import build, claims, formulas
 from gradcheck.checker.tensors import is_differentiable
 from gradcheck.errors import GradcheckError
 from gradcheck.model import Array, Case, Comparison, Input, Result, Sample, TargetKind, Verdict
@@ -32,8 +33,8 @@ def check_case(case: Case, *, allow: Collection[str] = (), root: str = ".") -> R
     started = time.perf_counter()
     try:
         problem = problem_of(case, allow=allow, root=root)
-    except MissingFunction as error:
-        return _ended(case, Verdict.SKIPPED, str(error), started)
+    except Ended as ended:
+        return _ended(case, ended.verdict, ended.message, started)
     except GradcheckError as error:
         return _ended(case, Verdict.ERROR, f"{case.target.location}: {error}", started)
     except ValueError as error:

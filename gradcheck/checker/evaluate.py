@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.calls import Batched, Calls
+from gradcheck.checker.ended import Ended
 from gradcheck.checker.layout import Layout
 from gradcheck.checker.sizes import largest
 from gradcheck.checker.space import as_slice
 from gradcheck.checker.tensors import Function, is_floating
+from gradcheck.model import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,10 +60,6 @@ time: the two ways differ in the last digits, and a result must not depend on a 
 
 class OneByOne(Exception):  # noqa: N818  (it tells the way to go)
     """The function does not take many points at once."""
-
-
-class NotDeterministic(Exception):  # noqa: N818  (it becomes a verdict)
-    """The function or its gradient is another one each time."""
 
 
 class Evaluator:
@@ -167,7 +165,7 @@ class Evaluator:
         return self._batched is not None or len(self._alone) == len(self._dtypes)
 
     def must_repeat(self, calls: int) -> None:
-        """Raise NotDeterministic unless the function gives the same at the point each time."""
+        """End the check unless the function gives the same at the point each time."""
         again = self(np.repeat(self.point[np.newaxis], calls, axis=0))
         # A batched call may round differently from a single one, but its rows are alike.
         first = again[0] if self._batched is not None else self.base
@@ -175,12 +173,13 @@ class Evaluator:
             same = (again == first) | (np.isnan(again) & np.isnan(first))
             apart = float(np.max(np.abs(np.where(same, 0.0, again - first)), initial=0.0))
         if apart > 0:
-            raise NotDeterministic(
+            raise Ended(
+                Verdict.INCONCLUSIVE,
                 "the function is not deterministic: calls with the same inputs differ by "
                 f"{apart:.3g}. Fix its seed (tf.random.stateless_…), or switch the randomness off "
                 "for the check. If nothing in it is random, an op leaves its result undefined, as "
                 "tf.linalg.cholesky does of a matrix that is not positive definite: give the "
-                "input a sample it can take (`sample: spd`)"
+                "input a sample it can take (`sample: spd`)",
             )
 
     def expect(self, evaluations: int) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker.draws import generator
+from gradcheck.checker.ended import Ended
 from gradcheck.checker.layout import to_double
 from gradcheck.checker.own_slope import REACHES, function_slope
 from gradcheck.checker.rounding import ROUNDING_SAFETY, arithmetic_spread
@@ -64,10 +65,6 @@ Slope = Callable[[tuple[int, ...], float], tuple[float, float]]
 """An element and a reach, to what the function's slope is off there, and ± that."""
 
 
-class LowPrecisionRaised(Exception):  # noqa: N818  (it becomes a verdict)
-    """The function or its gradient has no kernel for the precision that the case asks for."""
-
-
 def judge_precision(
     comparisons: list[Comparison], reference: Reference, double: Backward
 ) -> list[Comparison]:
@@ -80,8 +77,9 @@ def judge_precision(
         own = own_tape(values, reference.upstream)
     except Exception as error:
         name = next(v.dtype.name for v in values if v.dtype.name in ULPS)
-        raise LowPrecisionRaised(
-            f"the function runs in float64, but not in {name}: {explain_exception(error)}"
+        raise Ended(
+            Verdict.ERROR,
+            f"the function runs in float64, but not in {name}: {explain_exception(error)}",
         ) from error
     if not any(c.verdict in (Verdict.PASS, Verdict.KINK) for c in comparisons):
         return comparisons

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker.draws import generator
-from gradcheck.checker.evaluate import NotDeterministic
+from gradcheck.checker.ended import Ended
 from gradcheck.checker.layout import to_double
 from gradcheck.checker.nudge import rounding_anew
 from gradcheck.checker.spread import Spread
-from gradcheck.model import Mode
+from gradcheck.model import Mode, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,7 +114,7 @@ def gradient_spread(
         relative: by name of the input, how large its relative change is at most; the upstream
             changes by the largest of them.
 
-    Raises NotDeterministic where the gradient is another one each time: its own randomness would
+    Ends the check where the gradient is another one each time: its own randomness would
     be taken for rounding, and excuse whatever it says.
     """
     problem = reference.problem
@@ -174,11 +174,12 @@ def _add(spreads: list[Spread], base: Backward, moved: Backward, factor: float =
                 spread.add(np.asarray(to_double(after) / factor))
 
 
-def another_each_time(name: str) -> NotDeterministic:
+def another_each_time(name: str) -> Ended:
     """What is said of an input whose gradient does not repeat itself."""
-    return NotDeterministic(
+    return Ended(
+        Verdict.INCONCLUSIVE,
         f"the gradient of {name} is not deterministic: it differs from one call to the next. Fix "
-        "its seed (tf.random.stateless_…)"
+        "its seed (tf.random.stateless_…)",
     )
 
 

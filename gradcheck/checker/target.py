@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck import ops
+from gradcheck.checker.ended import Ended
 from gradcheck.checker.gauge import with_fixed_phase
 from gradcheck.checker.tensors import explain_exception
 from gradcheck.errors import FunctionError, UsageError
-from gradcheck.model import Array, Case, TargetKind
+from gradcheck.model import Array, Case, TargetKind, Verdict
 from gradcheck.ops.language import CONSTANTS, FUNCTIONS, unbroadcast
 from gradcheck.spec import allowlist
 from gradcheck.spec.expression import TF_CONSTANTS, parse_formula, parse_tf
@@ -45,12 +46,8 @@ def resolve(name: str) -> Any:
     for part in name.split(".")[1:]:
         found = getattr(found, part, None)
         if found is None:
-            raise MissingFunction(f"TensorFlow {tf.__version__} has no `{name}`")
+            raise Ended(Verdict.SKIPPED, f"TensorFlow {tf.__version__} has no `{name}`")
     return found
-
-
-class MissingFunction(Exception):  # noqa: N818  (it becomes the verdict `skipped`)
-    """This TensorFlow does not have the function; another version may."""
 
 
 def formulas(case: Case) -> dict[str, Formula]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from gradcheck.checker.evaluate import Evaluator, NotDeterministic
+from gradcheck.checker.ended import Ended
+from gradcheck.checker.evaluate import Evaluator
 from gradcheck.checker.problem import Operand
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def test_precision() -> None:
 def test_must_repeat(tf: Any) -> None:
     evaluator(tf.sin, draw(3)).must_repeat(4)
     chance = evaluator(lambda x: x + tf.random.normal([3], dtype=tf.float64), draw(3))
-    with pytest.raises(NotDeterministic, match="not deterministic"):
+    with pytest.raises(Ended, match="not deterministic"):
         chance.must_repeat(4)
 
 
