@@ -83,6 +83,17 @@ def is_differentiable(dtype: np.dtype[Any]) -> bool:
     return dtype.kind == "c" or is_floating(dtype)
 
 
+_DTYPES = {
+    "half": "float16",
+    "bfloat16": "bfloat16",
+    "float": "float32",
+    "double": "float64",
+    "complex64": "complex64",
+    "complex128": "complex128",
+}
+"""What TensorFlow's messages call them, and what people do."""
+
+
 def explain_exception(error: BaseException) -> str:
     """The telling line of an exception, without TensorFlow's decoration."""
     if isinstance(error, FunctionRaised):
@@ -92,9 +103,8 @@ def explain_exception(error: BaseException) -> str:
     text = re.sub(r"\{\{[^}]*\}\}|\[Op:\w+\]( name: ?)?", "", text)
     missing = re.search(r"Could not find device for node:.*= (\w+)\[.*?T=DT_(\w+)", text)
     if missing:
-        dtype = {"HALF": "float16", "FLOAT": "float32", "DOUBLE": "float64"}.get(
-            missing[2], missing[2].lower()
-        )
+        name = missing[2].lower()
+        dtype = _DTYPES.get(name, name)
         return f"TensorFlow has no {dtype} kernel for {missing[1]} on this device"
     unregistered = re.search(r"gradient registry has no entry for: (\w+)", text)
     if unregistered:
@@ -102,6 +112,14 @@ def explain_exception(error: BaseException) -> str:
         return (
             f"LookupError: TensorFlow has no gradient for {name}. Register one "
             f'(tf.RegisterGradient("{name}")), or wrap the call in a tf.custom_gradient'
+        )
+    mixed = re.search(r"expected to be an? (\w+) tensor but is an? (\w+) tensor", text)
+    if mixed and set(mixed.groups()) <= _DTYPES.keys():
+        wanted, given = (_DTYPES[name] for name in mixed.groups())
+        text = (
+            f"{text.strip()}: {wanted} and {given} do not mix. Give the inputs the dtype that the "
+            "function's own tensors have (`dtype:` in a spec), or let those follow its input "
+            "(tf.cast(w, x.dtype))"
         )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     # Errors while tracing carry the user's stack, with the message at its end.

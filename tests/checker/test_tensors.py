@@ -78,3 +78,11 @@ def test_what_ends_a_program_is_not() -> None:
 )
 def test_the_telling_line(error: Exception, text: str) -> None:
     assert explain_exception(error) == text
+
+
+def test_tensors_of_two_precisions(tf: Any) -> None:
+    own = tf.constant([1.0, 2.0])
+    with pytest.raises(FunctionRaised) as raised:
+        call(lambda x: x * own, [tf.constant([1.0, 2.0], tf.float64)])
+    assert "float64 and float32 do not mix" in str(raised.value)
+    assert "`dtype:` in a spec" in str(raised.value)
