@@ -91,8 +91,8 @@ def _square(
         return
     if outputs == (given,):
         text = (
-            "counts of each element only what it does to the output at its own place, and not to "
-            "the others, as if the function worked element by element"
+            "counts only what each element does to the output at its own place: what it does to "
+            "the others is missing, as if the function worked element by element"
         )
         yield "diagonal", text, np.diag(jacobian) * weights
     text = "is multiplied by the Jacobian, and not by its transpose"
