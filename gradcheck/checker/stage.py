@@ -132,7 +132,9 @@ def as_claimed(moves: Moves, claimed: Array) -> tuple[Stage, Array]:
     right, left = (slopes[:, 0] for slopes in moves.slopes)
     value, noise, step = moves.central[:, 0], moves.roundoff[:, 0], moves.ladder[:, 0]
     settled = (np.abs(right - left) <= 3 * noise) & (np.abs(value - claimed) <= noise)
-    return Stage.smooth(value, noise, noise, step, moves.size[:, 0] / step), settled
+    # (Of its own, so that what is put there later changes nothing else.)
+    own = (value.copy(), noise.copy(), noise.copy(), step.copy())
+    return Stage.smooth(*own, moves.size[:, 0] / step), settled
 
 
 def judge(moves: Moves) -> Stage:
