@@ -245,15 +245,16 @@ class Worker:
         return True
 
     def _ask_where(self) -> None:
-        """Let it write down where it is; a moment must be enough."""
+        """Let it write down where it is; on a busy machine that may take a moment."""
         if self._process.pid is None:
             return
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._process.pid, WHERE)
-        for _ in range(10):
+        for _ in range(100):
+            told = b"most recent call first" in self._tail
             time.sleep(SHORTEST)
             self._drain()
-            if b"most recent call first" in self._tail:
+            if told:  # and all of it by now
                 return
 
     def _look(self, now: float, at: _Given) -> list[Result]:

@@ -277,11 +277,11 @@ def test_of_many_cases_at_hand_the_one_that_did_it_is_blamed(name: str, verdict:
 
 def test_what_lies_behind_a_slow_case_goes_to_another_worker(tmp_path: Path) -> None:
     # One in forty is slow, which nobody can know beforehand.
-    names = [f"log-{n}-{2.0 if n == 60 else 0.002}" for n in range(200)]
+    names = [f"log-{n}-{4.0 if n == 60 else 0.002}" for n in range(200)]
     results = run_fakes(*names, jobs=2, root=str(tmp_path))
     assert {r.verdict for r in results} == {Verdict.PASS}
     # All the others were done before it, and each was run once.
-    assert results[-1].id == "specs/a.yaml::log-60-2.0"
+    assert results[-1].id == "specs/a.yaml::log-60-4.0"
     assert {len((tmp_path / name).read_text().split()) for name in names} == {1}
 
 
