@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker.sizes import changed
+
 if TYPE_CHECKING:
     from gradcheck.checker.noise import Evaluate
     from gradcheck.checker.space import Space
@@ -22,6 +24,5 @@ def dependents(evaluate: Evaluate, space: Space, columns: Array, base: Array) ->
     with np.errstate(all="ignore"):
         for move in (huge, -huge):
             points, _ = space.points(columns, np.full(len(columns), move))
-            outputs = evaluate(points)
-            reached |= (outputs != base) & ~(np.isnan(outputs) & np.isnan(base))
+            reached |= changed(evaluate(points), base)
     return reached

@@ -74,8 +74,8 @@ def _simple(comparison: Comparison, reference: Reference) -> Suspects:
     if (np.abs(n) <= BOUND_SAFETY * bound).all():
         text = (
             f"the output, as it is weighed, does not move with {name}, but its gradient is not "
-            "zero; a "
-            "straight-through estimator does that on purpose: then say `expect: mismatch` and why"
+            "zero; a straight-through estimator does that on purpose: then say `expect: mismatch` "
+            "and why"
         )
         yield "constant", text, None
         return

@@ -53,6 +53,10 @@ def _other_upstreams(reference: Reference, position: int) -> Iterator[tuple[str,
     weights, outputs = reference.weights, reference.evaluator.outputs
     ignored = "ignores the upstream gradient: it is what an upstream of ones gives"
     yield ignored, np.ones_like(weights), False
+    if not any(outputs.complex_):
+        squared = "uses the square of the upstream gradient: it is multiplied in twice"
+        yield squared, weights**2, False
+        yield "uses the size of the upstream gradient, without its sign", np.abs(weights), False
     if any(outputs.complex_) and reference.evaluator.inputs.complex_[position]:
         # Without its conjugate, Jᵀu is the conjugate of what the conjugate of u would give.
         conjugates = [np.conj(u) for u in outputs.unflatten(weights)]

@@ -45,14 +45,11 @@ def from_jacobian(comparison: Comparison, reference: Reference) -> Suspects:
     ):
         return
     jacobian = _jacobian(reference, columns)
-    mistakes = [
-        _upstream(jacobian, reference.weights),
-        _square(jacobian, reference.weights, analytic.shape, evaluator.outputs.shapes),
-    ]
-    if len(evaluator.outputs.shapes) == 1:
-        parts = (jacobian @ np.ones(len(columns))) * reference.weights
-        shape = evaluator.outputs.shapes[0]
-        mistakes.append(_other_axes(parts.reshape(shape), analytic.shape))
+    weights, shapes = reference.weights, evaluator.outputs.shapes
+    mistakes = [_square(jacobian, weights, analytic.shape, shapes)]
+    if len(shapes) == 1:
+        parts = jacobian.sum(axis=1) * weights
+        mistakes.append(_other_axes(parts.reshape(shapes[0]), analytic.shape))
     for cause, text, candidate in (mistake for kind in mistakes for mistake in kind):
         fit = explains(candidate, comparison)
         if fit is not None:
@@ -71,16 +68,6 @@ def _jacobian(reference: Reference, columns: Array) -> Array:
         for i in (0, 2)
     )
     return np.asarray((4 * narrow - wide) / 3).T
-
-
-def _upstream(jacobian: Array, weights: Array) -> Iterator[tuple[str, str, Array]]:
-    squared = "uses the square of the upstream gradient: it is multiplied in twice"
-    yield "upstream", squared, weights**2 @ jacobian
-    yield (
-        "upstream",
-        "uses the size of the upstream gradient, without its sign",
-        (np.abs(weights) @ jacobian),
-    )
 
 
 def _square(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gradcheck.checker.dependents import dependents
-from gradcheck.checker.sizes import largest, norms, norms_of_some
+from gradcheck.checker.sizes import changed, largest, norms, norms_of_some
 from gradcheck.checker.stage import Moves
 
 if TYPE_CHECKING:
@@ -247,22 +247,18 @@ class Mover:
             return split(values.reshape(len(colours), per_colour, outputs)).reshape(deltas.shape)
 
         top = float(seen.noise.max(initial=0.0)) or 1.0
-        noisy = (seen.noise / top).reshape(-1, 1, outputs)
-        if len(noisy) > 1:
-            noisy = noisy.reshape(len(colours), per_colour, outputs)
+        noisy = (seen.noise / top).reshape(-1, per_colour if seen.noise.ndim > 1 else 1, outputs)
         variance = split((noisy * seen.moved[:, np.newaxis]) ** 2)
         # As above: where nothing moves, anything may have hidden a change.
         still = np.ones(count + 1, dtype=bool)
         still[owner[seen.moved]] = False
         variance[still[:count]] = float((noisy[0] ** 2).sum(axis=-1).max())
-        noise = top * np.sqrt(variance).reshape(count, -1, 1)
-        if noise.shape[1] > 1:
-            noise = noise.reshape(deltas.shape)
+        noise = np.broadcast_to(top * np.sqrt(variance), (count, per_colour))
         return (
             actual.reshape(deltas.shape),
             by_move(changes),
             by_move(seen.sizes * self._sizes),
-            noise + np.zeros(deltas.shape),
+            noise.reshape(deltas.shape),
         )
 
     def _see(self, points: Array, groups: int) -> _Seen:
@@ -272,8 +268,7 @@ class Mover:
         change = outputs - self.base
         if not self._finite:
             # Outputs may be infinite or NaN in places that do not move: that is no change.
-            moved = (outputs != self.base) & ~(np.isnan(outputs) & np.isnan(self.base))
-            change = np.where(moved, change, 0.0)
+            change = np.where(changed(outputs, self.base), change, 0.0)
         sizes = np.abs(change)
         most = sizes.reshape(groups, len(points) // groups, len(self.base)).max(axis=1)
         assumed = self._noise.assumed

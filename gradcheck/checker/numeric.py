@@ -1,11 +1,11 @@
 """The numeric derivative of a scalar `Σ weights·f(x)` along each coordinate, with error bars.
 
 Central differences over halving steps, extrapolated, with a bound made of truncation and measured
-round-off. Most coordinates are done after four steps; one suffices where a function is linear, as
-its gradient then says so. The others get more stages: smaller
-steps where the truncation dominates or a kink shows, larger ones where the round-off does. Where
-two stages contradict each other, the one with the smaller steps is right: smaller steps can only
-reduce the truncation, and the round-off is in the bound.
+round-off. Most coordinates are done after four steps; one suffices where a function is linear and
+its gradient says so. The others get more stages: smaller steps where the truncation dominates or a
+kink shows, larger ones where the round-off does. Where two stages contradict each other, the one
+with the smaller steps is right: smaller steps can only reduce the truncation, and the round-off is
+in the bound.
 """
 
 from __future__ import annotations

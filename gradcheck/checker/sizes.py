@@ -1,4 +1,4 @@
-"""How large numbers are: the largest of them, and norms that neither overflow nor vanish."""
+"""How large numbers are, and which have changed, where some may be infinite or no numbers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ import numpy as np
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
+
+
+def changed(found: Array, before: Array) -> Array:
+    """Where they differ; NaN is as good as NaN."""
+    return np.asarray((found != before) & ~(np.isnan(found) & np.isnan(before)))
 
 
 def largest(values: Array) -> float:

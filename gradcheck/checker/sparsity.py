@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from gradcheck.checker.draws import generator
+from gradcheck.checker.sizes import changed
 from gradcheck.checker.space import as_slice
 
 if TYPE_CHECKING:
@@ -185,8 +186,7 @@ def _run(
         for columns, own in batch:
             points[row : row + len(own), as_slice(space.position[columns])] += own * move[columns]
             row += len(own)
-        outputs = evaluate(space.rounded(points))
-        moved.append((outputs != base) & ~(np.isnan(outputs) & np.isnan(base)))
+        moved.append(changed(evaluate(space.rounded(points)), base))
     return moved[0] if len(moved) == 1 else np.concatenate(moved)
 
 
