@@ -61,11 +61,6 @@ def first_steps(space: Space) -> Array:
     return steps * ODD if space.precision is None else steps
 
 
-def last_steps(first: Array) -> Array:
-    """The last steps of a stage that starts with these."""
-    return np.asarray(first * HALVINGS[-1])
-
-
 def next_steps(
     best: Stage, finest: Array, coarsest: Array, space: Space, size: float, among: Array
 ) -> tuple[Array, Array]:
@@ -108,4 +103,4 @@ def next_steps(
 
 def roundoff_at(best: Stage, first: Array) -> Array:
     """What the round-off would be in a stage that starts with these steps."""
-    return np.asarray(best.roundoff * best.step / last_steps(first))
+    return np.asarray(best.roundoff * best.step / (first * HALVINGS[-1]))
