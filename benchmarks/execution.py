@@ -18,7 +18,7 @@ from gradcheck.cli.session import execute
 from gradcheck.model import Plan
 from gradcheck.run import Pool, default_limit, describe, shut_down, warm_up
 from gradcheck.run import run as run_cases
-from gradcheck.run.memory import held
+from gradcheck.run.workers.memory import held
 from gradcheck.spec import load
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from benchmarks.markdown import table
 from gradcheck.checker.api import describe
 from gradcheck.model import Result, Verdict
 from gradcheck.run import run
-from gradcheck.run.worker import check_with_tensorflow
+from gradcheck.run.workers.worker import check_with_tensorflow
 from tools.swept import DTYPES, cases, check_wild, known_somewhere
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from tests.ops.calls import USES, Use
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from gradcheck.checker.problem import Operand
+    from gradcheck.checker.subject.problem import Operand
     from gradcheck.model import Array
 
 DTYPES = ("float64", "float32", "bfloat16", "float16", "complex128", "complex64")
@@ -86,7 +86,7 @@ def _known() -> dict[tuple[str, str], Expectation]:
 def check_wild(case: Case, *, allow: Collection[str], root: str) -> Result:
     """Check the case at a point far from where its sample would be."""
     from gradcheck.checker.case import problem_of
-    from gradcheck.checker.gradients import check_problem
+    from gradcheck.checker.check import check_problem
 
     problem = problem_of(case, allow=allow, root=root)
     if case.seed % 2:

@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from gradcheck.cache.history import History
 from gradcheck.cache.journal import Journal
-from gradcheck.cache.keeper import Keeper
+from gradcheck.cache.store import Keeper
 
 __all__ = ["History", "Journal", "Keeper"]

@@ -14,8 +14,8 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.cache.history import Past, past_of
-from gradcheck.report.json_reader import MALFORMED, decode_result
-from gradcheck.report.json_report import encode_result
+from gradcheck.report.formats.json import encode_result
+from gradcheck.report.read.json_reader import MALFORMED, decode_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker.gradients import check_problem
-from gradcheck.checker.problem import Operand, Problem
-from gradcheck.checker.tensors import is_differentiable
+from gradcheck.checker.check import check_problem
+from gradcheck.checker.subject.problem import Operand, Problem
+from gradcheck.checker.subject.tensors import is_differentiable
 from gradcheck.errors import UsageError
 from gradcheck.model import (
     Array,

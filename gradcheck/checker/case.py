@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck import ops
-from gradcheck.checker.draws import generator
-from gradcheck.checker.ended import Ended
-from gradcheck.checker.gradients import check_problem
-from gradcheck.checker.problem import Operand, Problem
-from gradcheck.checker.target import build, claims, formulas
-from gradcheck.checker.tensors import is_differentiable
+from gradcheck.checker.check import check_problem
+from gradcheck.checker.numerics.rng import generator
+from gradcheck.checker.subject.build_function import build, claims, formulas
+from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.problem import Operand, Problem
+from gradcheck.checker.subject.tensors import is_differentiable
 from gradcheck.errors import GradcheckError
 from gradcheck.model import Array, Case, Comparison, Input, Result, Sample, TargetKind, Verdict
 from gradcheck.ops.declaration import ANYWHERE, Domain, Kind, Parameter
-from gradcheck.ops.samples import SAMPLES, draw
+from gradcheck.ops.samples.registry import SAMPLES, draw
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.analytic import forward
-from gradcheck.checker.compare import compare, relative_error
-from gradcheck.checker.draws import generator
-from gradcheck.checker.sizes import largest
+from gradcheck.checker.judge.agreement import compare, relative_error
+from gradcheck.checker.numerics.rng import generator
+from gradcheck.checker.numerics.safe_norms import largest
+from gradcheck.checker.subject.tape import forward
 from gradcheck.model import Array, CheckKind, Comparison, Element
 
 if TYPE_CHECKING:
-    from gradcheck.checker.problem import Problem
-    from gradcheck.checker.reference import Reference
+    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.subject.problem import Problem
 
 MOST_ELEMENTS = 64
 """Real numbers of an input up to which each gets a forward pass of its own."""

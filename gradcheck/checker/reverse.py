@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import describe
-from gradcheck.checker.compare import some_of
-from gradcheck.checker.describe import Part
-from gradcheck.checker.diagnose import diagnose
-from gradcheck.checker.first_sight import first_sight
-from gradcheck.checker.formula import judge_formulas
-from gradcheck.checker.notes import another_shape
-from gradcheck.checker.precision import judge_precision
-from gradcheck.checker.rounding import Roundings, another_each_time, in_place
-from gradcheck.checker.search import find_wrong_element
-from gradcheck.checker.second_look import judge_directions, judge_elements
-from gradcheck.checker.sizes import largest
-from gradcheck.checker.ties import judge_ties
+from gradcheck.checker.diagnose.diagnose import diagnose
+from gradcheck.checker.judge import describe
+from gradcheck.checker.judge.agreement import some_of
+from gradcheck.checker.judge.bisect import find_wrong_element
+from gradcheck.checker.judge.confirm import judge_directions, judge_elements
+from gradcheck.checker.judge.describe import Part
+from gradcheck.checker.judge.formula import judge_formulas
+from gradcheck.checker.judge.notes import another_shape
+from gradcheck.checker.judge.quick_check import first_sight
+from gradcheck.checker.judge.rounding import Roundings, another_each_time, in_place
+from gradcheck.checker.judge.ties import judge_ties
+from gradcheck.checker.numerics.safe_norms import largest
+from gradcheck.checker.precision.low_precision import judge_precision
 from gradcheck.errors import UsageError
 from gradcheck.model import Array, Comparison, Estimate, Mode, Verdict
 
 if TYPE_CHECKING:
-    from gradcheck.checker.analytic import Backward
-    from gradcheck.checker.problem import Differentiate, Problem
-    from gradcheck.checker.reference import Reference
+    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.subject.problem import Differentiate, Problem
+    from gradcheck.checker.subject.tape import Backward
 
 SUSPICIOUS_CALLS = 32
 """How often a function is called again before its gradient is blamed."""

@@ -12,7 +12,7 @@ from gradcheck.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gradcheck.report.difference import Change, Difference
+    from gradcheck.report.read.difference import Change, Difference
 
 FACTOR = 10.0
 
@@ -44,8 +44,8 @@ def command(old: str, new: str, factor: float) -> int:
     The exit code is 1 when something got worse: a case that was as expected and is not any more,
     one that is gone, or an error that grew. Otherwise it is 0.
     """  # noqa: D301  (click reads the \b)
-    from gradcheck.report.difference import compare
-    from gradcheck.report.json_reader import read_report
+    from gradcheck.report.read.difference import compare
+    from gradcheck.report.read.json_reader import read_report
 
     difference = compare(read_report(Path(old)), read_report(Path(new)), factor)
     click.echo("\n".join(_lines(difference)))

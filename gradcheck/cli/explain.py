@@ -87,18 +87,18 @@ def command(
 
 def _rendered(document: Document, style: str) -> str:
     if style == "markdown":
-        from gradcheck.explain.render_markdown import render_markdown
+        from gradcheck.explain.render.markdown import render_markdown
 
         return render_markdown(document)
     if style == "latex":
-        from gradcheck.explain.render_latex import render_latex
+        from gradcheck.explain.render.latex import render_latex
 
         return render_latex(document)
     if style == "json":
-        from gradcheck.explain.render_json import render_json
+        from gradcheck.explain.render.json import render_json
 
         return render_json(document)
-    from gradcheck.explain.render_text import WIDTH, render_text
+    from gradcheck.explain.render.text import WIDTH, render_text
 
     width = shutil.get_terminal_size((WIDTH, 24)).columns
     return render_text(document, lambda text: click.style(text, bold=True), width)
@@ -118,7 +118,7 @@ def _op(
     if op is None:
         if re.fullmatch(r"tf\.raw_ops\.\w+", name):
             from gradcheck.explain.loading import load_quietly
-            from gradcheck.explain.registered import explain_registered
+            from gradcheck.explain.page.registered import explain_registered
 
             load_quietly()
 
@@ -128,7 +128,7 @@ def _op(
     document = explain_op(subject)
     proofs: list[Proof] = []
     if at:
-        from gradcheck.explain.numbers import op_numbers
+        from gradcheck.explain.page.worked_numbers import op_numbers
 
         document = _with(document, op_numbers(subject, at))
     if verify:
@@ -148,8 +148,8 @@ def _expression(
     verify: bool,
     wanted: tuple[str, ...] | None,
 ) -> tuple[Document, list[Proof]]:
-    from gradcheck.explain.expression_page import explain_expression
-    from gradcheck.explain.graph import read_graph
+    from gradcheck.explain.derive.call_graph import read_graph
+    from gradcheck.explain.page.expression_page import explain_expression
 
     try:
         graph = read_graph(text, shapes)
@@ -163,7 +163,7 @@ def _expression(
     document = explain_expression(graph, wanted)
     proofs: list[Proof] = []
     if at:
-        from gradcheck.explain.numbers import expression_numbers
+        from gradcheck.explain.page.worked_numbers import expression_numbers
 
         document = _with(document, expression_numbers(graph, at))
     if verify:

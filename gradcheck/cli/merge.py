@@ -38,11 +38,11 @@ def command(
     a spec was bad, or the reports do not fit together.
     """  # noqa: D301  (click reads the \b)
     from gradcheck.cache import Keeper
-    from gradcheck.cli.audience import Audience
     from gradcheck.cli.outputs import pair
+    from gradcheck.cli.reporters import Audience
     from gradcheck.cli.session import exit_code, note
-    from gradcheck.report.json_reader import read_report
-    from gradcheck.report.merge import merge
+    from gradcheck.report.read.json_reader import read_report
+    from gradcheck.report.read.merge_reports import merge
     from gradcheck.run import summarise
     from gradcheck.spec.settings import read_settings
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gradcheck.model import Case, Result
-    from gradcheck.report.power import PowerOutcome
+    from gradcheck.report.formats.power_report import PowerOutcome
 
 TIMEOUT = 900.0
 """Seconds for one case: it is checked a hundred times over, so its own limit does not apply."""
@@ -100,23 +100,27 @@ def command(
         click.echo(options.nothing_selected(expression, len(loaded.cases)), err=True)
         return ExitCode.NOTHING_SELECTED
 
-    from gradcheck.report import power
+    from gradcheck.report.formats import power_report
 
     started = time.perf_counter()
     console = None
     if format_ == "table" or (format_ is None and sys.stdout.isatty()):
-        from gradcheck.report.table import open_console
+        from gradcheck.report.formats.table import open_console
 
         console = open_console(sys.stdout)
     results, interrupted = _measure(
         cases, console, allow=allowed, root=str(settings.root), jobs=jobs
     )
     seconds = time.perf_counter() - started
-    outcome = power.PowerOutcome(tuple(results), loaded.problems, seconds, interrupted)
+    outcome = power_report.PowerOutcome(tuple(results), loaded.problems, seconds, interrupted)
     if console is not None:
-        power.print_table(console, outcome)
+        power_report.print_table(console, outcome)
     else:
-        text = power.document(outcome, describe()) if format_ == "json" else power.plain(outcome)
+        text = (
+            power_report.document(outcome, describe())
+            if format_ == "json"
+            else power_report.plain(outcome)
+        )
         click.echo(text)
     return _exit_code(outcome, min_score)
 
@@ -125,7 +129,7 @@ def _measure(
     cases: Sequence[Case], console: Console | None, **settings: Any
 ) -> tuple[list[Result], bool]:
     """The results in the order of the cases, and whether Ctrl-C came before the last."""
-    from gradcheck.checker.power import measure_power
+    from gradcheck.checker.power.measure_power import measure_power
     from gradcheck.run import run
 
     results: dict[str, Result] = {}
@@ -133,7 +137,7 @@ def _measure(
     with contextlib.ExitStack() as stack:
         live = None
         if console is not None:
-            from gradcheck.report.progress import LiveBar
+            from gradcheck.report.formats.progress import LiveBar
 
             live = LiveBar(console, len(cases))
             live.start()
@@ -151,7 +155,7 @@ def _measure(
 
 
 def _exit_code(outcome: PowerOutcome, min_score: float | None) -> int:
-    from gradcheck.report.power import Tally, percent
+    from gradcheck.report.formats.power_report import Tally, percent
 
     if outcome.interrupted:
         return ExitCode.INTERRUPTED

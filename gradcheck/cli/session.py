@@ -75,7 +75,7 @@ def execute(
         append: Whether the journal goes on where it is, and everything runs all the same.
         failed_first: Whether to begin with what failed last time.
     """
-    from gradcheck.cli.audience import Audience
+    from gradcheck.cli.reporters import Audience
     from gradcheck.run import summarise
 
     # Neither the seed, since every case has its own, nor what workers said in an earlier run.

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.ops.language import CONSTANTS, FUNCTIONS
-from gradcheck.spec.expression import parse_formula
-from gradcheck.spec.syntax import parse_tree
+from gradcheck.ops.language.vocabulary import CONSTANTS, FUNCTIONS
+from gradcheck.spec.expression.expression import parse_formula
+from gradcheck.spec.expression.syntax import parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

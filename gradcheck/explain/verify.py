@@ -14,20 +14,20 @@ import numpy as np
 from gradcheck import ops
 from gradcheck.errors import UsageError
 from gradcheck.explain import tree as trees
-from gradcheck.explain.chain import bar, closed_form, run_chain
-from gradcheck.explain.derive import gradient_steps
+from gradcheck.explain.calculus.evaluate import evaluate
+from gradcheck.explain.derive.chain import bar, closed_form, run_chain
+from gradcheck.explain.derive.derive import gradient_steps
 from gradcheck.explain.document import Paragraph, Section, Table
-from gradcheck.explain.evaluate import evaluate
 from gradcheck.model import Array, Case, Input, Location, Shape, Target, TargetKind, Verdict
 from gradcheck.ops.declaration import ANYWHERE, Domain, Kind
-from gradcheck.ops.samples import SAMPLES, draw
+from gradcheck.ops.samples.registry import SAMPLES, draw
 
 if TYPE_CHECKING:
     import ast
 
-    from gradcheck.explain.graph import Graph
-    from gradcheck.explain.index import Index, Node
-    from gradcheck.explain.subject import Subject
+    from gradcheck.explain.calculus.einstein import Index, Node
+    from gradcheck.explain.derive.call_graph import Graph
+    from gradcheck.explain.derive.op_call import Subject
 
 __all__ = ["Point", "Proof", "proof_section", "verify_expression", "verify_op"]
 
@@ -185,10 +185,10 @@ def _prove(
     seed: int,
     complete: Callable[[dict[str, Any]], Mapping[str, Any]],
 ) -> list[Proof]:
-    from gradcheck.checker.analytic import draw_upstream
-    from gradcheck.checker.gradients import check_problem
-    from gradcheck.checker.problem import Operand, Problem
-    from gradcheck.checker.target import build
+    from gradcheck.checker.check import check_problem
+    from gradcheck.checker.subject.build_function import build
+    from gradcheck.checker.subject.problem import Operand, Problem
+    from gradcheck.checker.subject.tape import draw_upstream
 
     function = build(case, allow=(), root=".")
     operands = tuple(
@@ -246,7 +246,7 @@ def _prove(
 def _outputs(function: Callable[..., Any], operands: Any) -> list[Array]:
     import tensorflow as tf
 
-    from gradcheck.checker.tensors import call, differentiable_outputs, to_numpy
+    from gradcheck.checker.subject.tensors import call, differentiable_outputs, to_numpy
 
     tensors = [tf.constant(operand.value) for operand in operands]
     return [to_numpy(output) for output in differentiable_outputs(call(function, tensors))]

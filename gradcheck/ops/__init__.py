@@ -5,8 +5,20 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from gradcheck.ops import (
-    array,
+from gradcheck.ops.declaration import (
+    ANYWHERE,
+    Call,
+    Derivation,
+    Domain,
+    Example,
+    Formulas,
+    Kind,
+    Op,
+    Parameter,
+    Step,
+)
+from gradcheck.ops.families import (
+    activations,
     bessel,
     cumulative,
     elementwise,
@@ -19,26 +31,14 @@ from gradcheck.ops import (
     linalg,
     losses,
     moments,
-    nn,
     normalisation,
-    pieces,
     products,
-    reduce,
+    reductions,
+    reshaping,
+    slicing,
     solving,
     special_functions,
     trigonometry,
-)
-from gradcheck.ops.declaration import (
-    ANYWHERE,
-    Call,
-    Derivation,
-    Domain,
-    Example,
-    Formulas,
-    Kind,
-    Op,
-    Parameter,
-    Step,
 )
 
 if TYPE_CHECKING:
@@ -68,18 +68,18 @@ _FAMILIES = (
     special_functions,
     bessel,
     guarded,
-    reduce,
+    reductions,
     moments,
     cumulative,
     linalg,
     products,
     solving,
     factorisations,
-    array,
+    reshaping,
     indexing,
-    pieces,
+    slicing,
     joining,
-    nn,
+    activations,
     losses,
     normalisation,
     images,

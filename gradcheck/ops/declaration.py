@@ -1,7 +1,7 @@
 """What one declaration of an op says. The families (elementwise.py, linalg.py, …) hold them.
 
-A formula is always text in the small language of `gradcheck.ops.language`: the checks execute that
-text and `explain` prints it, so the two cannot drift apart.
+A formula is always text in the small language of `ops/language/`: the checks execute that text and
+`explain` prints it, so the two cannot drift apart.
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ __all__ = ["FORMATS", "Reporter", "make_reporter"]
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
-        "table": "gradcheck.report.table:TableReporter",
-        "plain": "gradcheck.report.plain:PlainReporter",
-        "json": "gradcheck.report.json_report:JsonReporter",
-        "junit": "gradcheck.report.junit:JUnitReporter",
-        "github": "gradcheck.report.github:GitHubReporter",
+        "table": "gradcheck.report.formats.table:TableReporter",
+        "plain": "gradcheck.report.formats.plain:PlainReporter",
+        "json": "gradcheck.report.formats.json:JsonReporter",
+        "junit": "gradcheck.report.formats.junit:JUnitReporter",
+        "github": "gradcheck.report.formats.github:GitHubReporter",
     }
 )
 """By name: `module:class`. A module is imported only when its format is asked for."""

@@ -4,14 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gradcheck.run.cluster import Cluster
+    from gradcheck.run.dask.cluster import Cluster
     from gradcheck.run.environment import describe
-    from gradcheck.run.memory import default_limit, parse_size
-    from gradcheck.run.pool import Pool, cores, run
     from gradcheck.run.select import compile_selector
-    from gradcheck.run.server import dismiss, shut_down, warm_up
     from gradcheck.run.shard import cut, parse_shard
     from gradcheck.run.summary import summarise
+    from gradcheck.run.workers.fork_server import dismiss, shut_down, warm_up
+    from gradcheck.run.workers.memory import default_limit, parse_size
+    from gradcheck.run.workers.pool import Pool, cores, run
 
 __all__ = [
     "Cluster",
@@ -31,20 +31,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Cluster": "cluster",
-    "Pool": "pool",
+    "Cluster": "dask.cluster",
+    "Pool": "workers.pool",
     "compile_selector": "select",
-    "cores": "pool",
+    "cores": "workers.pool",
     "cut": "shard",
-    "default_limit": "memory",
+    "default_limit": "workers.memory",
     "describe": "environment",
-    "dismiss": "server",
+    "dismiss": "workers.fork_server",
     "parse_shard": "shard",
-    "parse_size": "memory",
-    "run": "pool",
-    "shut_down": "server",
+    "parse_size": "workers.memory",
+    "run": "workers.pool",
+    "shut_down": "workers.fork_server",
     "summarise": "summary",
-    "warm_up": "server",
+    "warm_up": "workers.fork_server",
 }
 
 

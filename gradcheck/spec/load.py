@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from gradcheck.errors import SpecProblem
 from gradcheck.model import Case, Location
-from gradcheck.spec import fields, keys
 from gradcheck.spec.discover import SpecFile, discover
-from gradcheck.spec.draft import Draft, merge
-from gradcheck.spec.expand import expand
-from gradcheck.spec.located import read_yaml
-from gradcheck.spec.nodes import ListNode, MapNode, Node
-from gradcheck.spec.reader import CaseReader
-from gradcheck.spec.source import Source
+from gradcheck.spec.format import fields, keys
+from gradcheck.spec.format.draft import Draft, merge
+from gradcheck.spec.format.expand import expand
+from gradcheck.spec.format.reader import CaseReader
+from gradcheck.spec.yaml.located import read_yaml
+from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node
+from gradcheck.spec.yaml.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import UsageError
-from gradcheck.spec.keys import IDENTIFIER
+from gradcheck.spec.format.keys import IDENTIFIER
 
 if TYPE_CHECKING:
     from pathlib import Path

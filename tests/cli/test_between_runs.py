@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gradcheck.run.cluster import ClusterLostError
+from gradcheck.run.dask.cluster import ClusterLostError
 from tests.cli.conftest import PROBLEM, Gradcheck, Stage
 
 if TYPE_CHECKING:

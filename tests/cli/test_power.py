@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gradcheck.checker.power import measure_power
+from gradcheck.checker.power.measure_power import measure_power
 from gradcheck.model import Case, Result, Verdict
-from gradcheck.planted import Fate, Planted, Power
+from gradcheck.model.planted import Fate, Planted, Power
 from tests.cli.conftest import PROBLEM, Gradcheck, Stage
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ def play(*names: str, options: tuple[str, ...] = ()) -> int:
     import gradcheck.spec
     from gradcheck.cli import main
 
-    light = ("gradcheck.run.worker",)
+    light = ("gradcheck.run.workers.worker",)
     cases = tuple(make_case(name) for name in names)
     loaded = SimpleNamespace(cases=cases, problems=())
     gradcheck.spec.load = lambda *_, **__: loaded  # type: ignore[assignment]

@@ -39,7 +39,7 @@ def play() -> int:
     import gradcheck.run
     from gradcheck.cli import main
 
-    light = ("gradcheck.run.worker",)
+    light = ("gradcheck.run.workers.worker",)
     pool = partial(gradcheck.run.Pool, check=act, preload=light)
     setattr(import_module("gradcheck.cli.watch"), "Pool", pool)  # noqa: B010  (imported there)
     gradcheck.run.warm_up = partial(gradcheck.run.warm_up, light)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.explain import tree as trees
-from gradcheck.ops.samples import SAMPLES
+from gradcheck.ops.samples.registry import SAMPLES
 from tests.ops.oracle import drawn, within
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from gradcheck import ops
-from gradcheck.explain.broadcasting import is_elementwise
+from gradcheck.explain.formula.broadcasting import is_elementwise
 from gradcheck.ops.declaration import Kind
 from gradcheck.ops.rules import broadcast_call
 

@@ -9,11 +9,11 @@ import pytest
 
 from gradcheck.explain import Subject
 from gradcheck.explain import tree as trees
-from gradcheck.explain.derive import forward_element, gradient_steps
-from gradcheck.explain.evaluate import evaluate as evaluate_element
-from gradcheck.explain.index import Product, Tensor, Total
+from gradcheck.explain.calculus.einstein import Product, Tensor, Total
+from gradcheck.explain.calculus.evaluate import evaluate as evaluate_element
+from gradcheck.explain.derive.derive import forward_element, gradient_steps
 from gradcheck.ops import all_ops
-from gradcheck.ops.samples import SAMPLES
+from gradcheck.ops.samples.registry import SAMPLES
 from tests.explain.claims import failing_claims
 from tests.ops.calls import USES, Use
 from tests.ops.oracle import Point, evaluate, within

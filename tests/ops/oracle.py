@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.ops import Kind, Op
-from gradcheck.ops.language import CONSTANTS, FUNCTIONS, unbroadcast
-from gradcheck.ops.samples import SAMPLES, draw
-from gradcheck.spec.expression import parse_formula
+from gradcheck.ops.language.vocabulary import CONSTANTS, FUNCTIONS, unbroadcast
+from gradcheck.ops.samples.registry import SAMPLES, draw
+from gradcheck.spec.expression.expression import parse_formula
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

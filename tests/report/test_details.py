@@ -5,6 +5,7 @@ import shlex
 import pytest
 
 from gradcheck.model import Element, Result, Verdict
+from gradcheck.report.columns import failure_text
 from gradcheck.report.details import (
     element_grid,
     failure_details,
@@ -16,9 +17,7 @@ from gradcheck.report.details import (
     replay_command,
     skipped_lines,
 )
-from gradcheck.report.layout import failure_text
-
-from . import examples
+from tests.report import examples
 
 
 def details_of(result: Result) -> str:

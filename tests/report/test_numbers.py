@@ -8,8 +8,7 @@ import pytest
 
 from gradcheck.model import Element
 from gradcheck.report import numbers
-
-from .examples import compared
+from tests.report.examples import compared
 
 
 @pytest.mark.parametrize(

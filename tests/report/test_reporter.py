@@ -10,8 +10,7 @@ import pytest
 from gradcheck.errors import UsageError
 from gradcheck.model import Result, Verdict
 from gradcheck.report import FORMATS, make_reporter
-
-from . import examples
+from tests.report import examples
 
 
 @pytest.mark.parametrize("name", FORMATS)

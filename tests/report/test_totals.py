@@ -6,8 +6,7 @@ from dataclasses import replace
 from gradcheck.model import Result, Verdict
 from gradcheck.report.reporter import Outcome
 from gradcheck.report.totals import file_totals, slowest, split_id, succeeded, totals
-
-from . import examples
+from tests.report import examples
 
 
 def outcome(

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcheck.model import CheckKind, Mode, TargetKind
-from gradcheck.spec.keys import CASE_KEYS, INPUT_KEYS
+from gradcheck.spec.format.keys import CASE_KEYS, INPUT_KEYS
 from gradcheck.spec.load import read_spec
-from gradcheck.spec.source import Source
+from gradcheck.spec.yaml.source import Source
 from tests.spec.examples import GOOD
 
 if TYPE_CHECKING:

@@ -1,0 +1,107 @@
+"""Gradients made of the wrong parts of the Jacobian: its transpose, its diagonal, another axis.
+
+For a small function of real numbers the whole Jacobian is at hand, and with it what each of these
+mistakes would give.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker.diagnose.fit import Suspects, arrays, broadcast_axes, explains, how_well
+from gradcheck.checker.numerics.step_choice import ODD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.model import Array, Comparison, Shape
+
+LARGEST = 2**18
+"""Entries of a Jacobian up to which it is worked out."""
+
+STEP = ODD * 2.0**-10
+"""In units of the element: with one extrapolation that is accurate to far more than FIT."""
+
+MOST_AXES = 4
+"""Rank of an output up to which sums over all its axes are tried."""
+
+
+def from_jacobian(comparison: Comparison, reference: Reference) -> Suspects:
+    """What goes wrong between the Jacobian and the gradient."""
+    analytic, _ = arrays(comparison)
+    evaluator, name = reference.evaluator, comparison.name
+    position = [operand.name for operand in reference.moved].index(name)
+    columns = reference.coordinates.columns(position)
+    if (
+        any(evaluator.inputs.complex_)
+        or any(evaluator.outputs.complex_)
+        or reference.coordinates.space.partners is not None
+        or len(columns) != analytic.size
+        or len(columns) * len(evaluator.base) > LARGEST
+    ):
+        return
+    jacobian = _jacobian(reference, columns)
+    weights, shapes = reference.weights, evaluator.outputs.shapes
+    mistakes = [_square(jacobian, weights, analytic.shape, shapes)]
+    if len(shapes) == 1:
+        parts = jacobian.sum(axis=1) * weights
+        mistakes.append(_other_axes(parts.reshape(shapes[0]), analytic.shape))
+    for cause, text, candidate in (mistake for kind in mistakes for mistake in kind):
+        fit = explains(candidate, comparison)
+        if fit is not None:
+            yield cause, f"the gradient of {name} {text} (that fits {how_well(fit)})", None
+
+
+def _jacobian(reference: Reference, columns: Array) -> Array:
+    """(outputs, coordinates): how each output moves with each of these coordinates."""
+    space, outputs = reference.coordinates.space, len(reference.evaluator.base)
+    moves = np.array([1.0, -1.0, 0.5, -0.5]) * STEP * space.unit[columns, np.newaxis]
+    points, actual = space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
+    found = reference.evaluator(points).reshape(*moves.shape, outputs)
+    actual = actual.reshape(moves.shape)
+    wide, narrow = (
+        (found[:, i] - found[:, i + 1]) / (actual[:, i] - actual[:, i + 1])[:, np.newaxis]
+        for i in (0, 2)
+    )
+    return np.asarray((4 * narrow - wide) / 3).T
+
+
+def _square(
+    jacobian: Array, weights: Array, given: Shape, outputs: tuple[Shape, ...]
+) -> Iterator[tuple[str, str, Array]]:
+    """Mistakes that only a square Jacobian allows."""
+    if jacobian.shape[0] != jacobian.shape[1]:
+        return
+    if outputs == (given,):
+        text = (
+            "counts only what each element does to the output at its own place: what it does to "
+            "the others is missing, as if the function worked element by element"
+        )
+        yield "diagonal", text, np.diag(jacobian) * weights
+    text = "is multiplied by the Jacobian, and not by its transpose"
+    yield "jacobian", text, jacobian @ weights
+
+
+def _other_axes(parts: Array, given: Shape) -> Iterator[tuple[str, str, Array]]:
+    """Sums over other axes than those along which the input was broadcast."""
+    right = broadcast_axes(given, parts.shape)
+    if not right or parts.ndim > MOST_AXES:
+        return
+    for axes in combinations(range(parts.ndim), len(right)):
+        for kept in (False, True):
+            summed = parts.sum(axis=axes, keepdims=kept)
+            if axes != tuple(right) and summed.shape == given:
+                text = (
+                    f"is summed over {_named(axes)} of the output, but the input was broadcast "
+                    f"along {_named(right)}"
+                )
+                yield "axis", text, summed
+
+
+def _named(axes: tuple[int, ...] | list[int]) -> str:
+    listed = " and ".join(map(str, axes))
+    return f"axis {listed}" if len(axes) == 1 else f"axes {listed}"

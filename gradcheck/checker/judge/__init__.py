@@ -1,0 +1,1 @@
+"""From two gradients to a verdict, stage by stage, and the words for it."""

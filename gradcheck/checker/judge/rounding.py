@@ -1,0 +1,265 @@
+"""How much of a gradient is rounding.
+
+A gradient cannot be better than its inputs. They are changed at random in their last digits, in
+double precision; what that changes in the gradient, rounding may change too. Nor can it be better
+than its arithmetic, which shows when all of the upstream is made larger by the same factor, and
+when every result on the way to it is changed in its last digit.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker.judge.gradient_spread import Spread
+from gradcheck.checker.numerics.flatten import to_double
+from gradcheck.checker.numerics.rng import generator
+from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.monte_carlo import rounding_anew
+from gradcheck.model import Mode, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.subject.problem import Differentiate, Formula, Problem
+    from gradcheck.checker.subject.tape import Backward
+    from gradcheck.model import Array
+
+DRAWS = 16
+"""Two terms that cancel can do so in one draw, and a difference that is rounded to a few digits can
+come out the same in some of them; hardly in all."""
+
+SCALED = 2.0**-9
+"""By how much of itself the upstream is made larger to see what rounding does to the gradient."""
+
+LAST_DIGIT = 2.0**-52
+"""Relative change by which a number in double precision is not quite the same."""
+
+REORDERED = 2.0**-40
+"""Share of its largest element by which a gradient may differ from one call to the next: sums that
+are taken in another order do that, and it is rounding."""
+
+TRIES, MOST_TIES = 16, 8
+"""How often other neighbours are drawn because numbers that were equal are so again; where many
+were, that cannot be helped."""
+
+CALLS = 3
+"""How often a gradient is called before what changes in it counts as rounding."""
+
+
+LAST_DIGITS = 2.0**-50
+"""Relative change of the inputs that shows how much of a gradient in float64 is rounding."""
+
+ROUNDING_SAFETY = 4.0
+"""How many times that change a gradient may be off."""
+
+
+class Roundings:
+    """What rounding does to the gradients of a check; each found out once, when it is asked for."""
+
+    def __init__(self, reference: Reference, passed: Backward) -> None:
+        """Nothing is measured yet.
+
+        Args:
+            reference: the numeric side.
+            passed: the gradients as they are.
+        """
+        self._reference = reference
+        self.passed = passed
+
+    @cached_property
+    def of_inputs(self) -> list[Spread]:
+        """What each input's gradient is at inputs that differ in their last digits."""
+        reference = self._reference
+        # A function that rounds inside would not notice a change that it rounds away.
+        change = max(LAST_DIGITS, reference.noise.rounds_to)
+        relative = {operand.name: change for operand in reference.moved}
+        return gradient_spread(reference, self.passed, relative)
+
+    @cached_property
+    def on_the_way(self) -> list[Spread]:
+        """What it is where the results on the way to it round differently."""
+        at = self._reference
+        return arithmetic_spread(at.problem, at.values, at.upstream, self.passed)
+
+
+def as_slack(reference: Reference, position: int, spread: Spread) -> Array:
+    """What the gradient of an input may be off by rounding, by real number of the point."""
+    size = spread.size
+    if reference.evaluator.inputs.complex_[position]:
+        size = size + 1j * size
+    full = in_place(reference, position, ROUNDING_SAFETY * size)
+    return np.where(np.isfinite(full), full, 0.0)
+
+
+def in_place(reference: Reference, position: int, gradient: Array) -> Array:
+    """One input's gradient as real numbers at its place in the flat point, zero elsewhere."""
+    layout = reference.evaluator.inputs
+    zeros = [np.zeros(shape) for shape in layout.shapes]
+    zeros[position] = gradient
+    return layout.flatten(zeros)
+
+
+def gradient_spread(
+    reference: Reference, base: Backward, relative: Mapping[str, float]
+) -> list[Spread]:
+    """How each gradient changes, element by element, over a few random changes.
+
+    Args:
+        reference: the problem in double precision.
+        base: the gradients as they are.
+        relative: by name of the input, how large its relative change is at most; the upstream
+            changes by the largest of them.
+
+    Ends the check where the gradient is another one each time: its own randomness would
+    be taken for rounding, and excuse whatever it says.
+    """
+    problem = reference.problem
+    rng = generator(problem.seed, 0x726E64)
+    spreads = _no_spreads(problem, base)
+    largest = max(relative.values(), default=0.0)
+    tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
+    _must_repeat(reference, tape)
+    for _ in range(DRAWS):
+        values = _beside(reference, relative, rng)
+        # A gradient is linear in its upstream, but what it rounds on the way is not. (The factor
+        # is close to one, so that a fault that is not linear either is no excuse for itself.)
+        factor = 1 + SCALED * rng.uniform(0.5, 1.0)
+        upstream = [factor * _changed(to_double(ct), largest, rng) for ct in reference.upstream]
+        _add(spreads, base, tape(values, upstream), factor)
+    return spreads
+
+
+def arithmetic_spread(
+    problem: Problem, values: Sequence[Array], upstream: Sequence[Array], base: Backward
+) -> list[Spread]:
+    """How each gradient changes when every result on the way to it rounds differently.
+
+    Not at all where the function cannot be traced: then this tells nothing.
+
+    Args:
+        problem: whose gradients they are.
+        values: of all the operands, in the precision of the gradients.
+        upstream: likewise.
+        base: the gradients as they are.
+    """
+    spreads = _no_spreads(problem, base)
+    tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
+    for draw in range(DRAWS):
+        try:
+            with rounding_anew(draw):
+                moved = tape(values, upstream)
+        except Exception:  # what runs eagerly need not run in a graph
+            break
+        _add(spreads, base, moved)
+    return spreads
+
+
+def _no_spreads(problem: Problem, base: Backward) -> list[Spread]:
+    moved = [operand for operand in problem.operands if operand.differentiate]
+    return [
+        Spread(np.zeros(operand.value.shape) if gradient is None else gradient)
+        for operand, gradient in zip(moved, base.gradients, strict=True)
+    ]
+
+
+def _add(spreads: list[Spread], base: Backward, moved: Backward, factor: float = 1.0) -> None:
+    """Take in what the gradients are at a neighbour whose upstream is so many times as large."""
+    for spread, before, after in zip(spreads, base.gradients, moved.gradients, strict=True):
+        if before is not None and after is not None and before.shape == after.shape:
+            with np.errstate(all="ignore"):
+                spread.add(np.asarray(to_double(after) / factor))
+
+
+def another_each_time(name: str) -> Ended:
+    """What is said of an input whose gradient does not repeat itself."""
+    return Ended(
+        Verdict.INCONCLUSIVE,
+        f"the gradient of {name} is not deterministic: it differs from one call to the next. Fix "
+        "its seed (tf.random.stateless_…)",
+    )
+
+
+def _must_repeat(reference: Reference, tape: Differentiate) -> None:
+    first, *others = (tape(reference.values, reference.upstream) for _ in range(CALLS))
+    for again in others:
+        for operand, one, other in zip(
+            reference.moved, first.gradients, again.gradients, strict=True
+        ):
+            if one is None or other is None or one.shape != other.shape:
+                continue
+            with np.errstate(all="ignore"):
+                apart = np.abs(to_double(one) - to_double(other))
+                size = np.abs(to_double(one))
+            known = np.isfinite(apart)
+            if apart[known].max(initial=0.0) > REORDERED * size[known].max(initial=0.0):
+                raise another_each_time(operand.name)
+
+
+def _beside(
+    reference: Reference, relative: Mapping[str, float], rng: np.random.Generator
+) -> list[Array]:
+    """Values of all the operands that differ in their last digits.
+
+    Few numbers differ so little: two that are equal may well be so again. But a fault that equal
+    numbers have must not be met again at some neighbours, where it would look like rounding.
+    """
+    base, operands = reference.values, reference.problem.operands
+    moved = [i for i, operand in enumerate(operands) if operand.differentiate]
+    ties = _ties([base[i] for i in moved])
+    for _ in range(TRIES):
+        values = list(base)
+        for i in moved:
+            values[i] = _changed(base[i], relative[operands[i].name], rng)
+        one, other = (_numbers([values[i] for i in moved])[side] for side in ties)
+        if len(one) > MOST_TIES or not (one == other).any():
+            break
+    return values
+
+
+def _ties(arrays: Sequence[Array]) -> tuple[Array, Array]:
+    """The places of pairs of equal numbers; zeros do not count, which stay zeros."""
+    numbers = _numbers(arrays)
+    order = np.argsort(numbers, kind="stable")
+    first, second = order[:-1], order[1:]
+    equal = (numbers[first] == numbers[second]) & (numbers[first] != 0)
+    return first[equal], second[equal]
+
+
+def _numbers(arrays: Sequence[Array]) -> Array:
+    return np.concatenate([array.ravel() for array in arrays])
+
+
+def _changed(value: Array, relative: float, rng: np.random.Generator) -> Array:
+    # Of random size: two signs alone would give an element two values, which may round alike.
+    sizes = rng.uniform(0.25, 1.0, size=value.shape) * rng.choice([-1.0, 1.0], size=value.shape)
+    return np.asarray(value * (1 + relative * sizes)).astype(value.dtype)
+
+
+def formula_spread(
+    formula: Formula, inputs: list[Array], upstream: list[Array], outputs: list[Array], seed: int
+) -> Array:
+    """The largest change of a formula's values when all that it is given changes in the last digit.
+
+    Args:
+        formula: a closed one.
+        inputs: its arguments, in double precision.
+        upstream: likewise.
+        outputs: likewise.
+        seed: for the changes.
+    """
+    rng = generator(seed, 0x666D6C)
+
+    def beside(arrays: list[Array]) -> list[Array]:
+        return [_changed(a, LAST_DIGIT, rng) if a.dtype.kind in "fc" else a for a in arrays]
+
+    with np.errstate(all="ignore"):
+        base = np.asarray(formula(inputs, upstream, outputs))
+        spread = np.zeros(base.shape)
+        for _ in range(DRAWS):
+            moved = np.asarray(formula(beside(inputs), beside(upstream), beside(outputs)))
+            spread = np.fmax(spread, np.abs(moved - base))
+    return spread

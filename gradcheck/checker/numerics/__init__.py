@@ -1,0 +1,1 @@
+"""Differentiation with error bounds, in numpy alone: steps, extrapolation, noise, colouring."""

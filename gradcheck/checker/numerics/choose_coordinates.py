@@ -1,0 +1,255 @@
+"""Which coordinates of which inputs are moved: every element, or a sample and random directions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker.numerics.coordinates import Directions, Elements, Partners, power_of_two
+from gradcheck.checker.numerics.rng import generator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.checker.numerics.flatten import Layout
+    from gradcheck.checker.subject.problem import Operand
+    from gradcheck.model import Array
+
+BUDGET = 4096
+"""Real numbers of one input up to which each is moved, whatever it costs."""
+
+SAMPLED, FEWEST = 256, 16
+"""How many of a larger input's elements are moved by themselves, drawn at random: so many, and
+fewer down to this the larger it is."""
+
+SAMPLED_NUMBERS = 2**23
+"""How many numbers the points that move a sample hold at most, all together."""
+
+SMALLEST = 2.0**-1000
+"""Below this an element is taken for zero when steps are chosen."""
+
+DIRECTIONS = 8
+"""How many random directions are added for a larger input."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """The coordinates of all the inputs that are differentiated, in one space."""
+
+    space: Elements
+    starts: Sequence[int]
+    """Where the coordinates of each input start, and their number at the end."""
+    element: Array
+    """By coordinate: the flat real index within its input of the (first) element it moves."""
+    scale: Array
+    """By real number of the point: the length over which it may be moved."""
+    directions: Directions | None = None
+    """Random directions for the inputs that have too many elements; None if none has."""
+    direction_owner: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """By direction: the position of its input among those that are differentiated."""
+
+    def span(self, position: int) -> slice:
+        """The coordinates of the input at this position, which follow each other."""
+        return slice(self.starts[position], self.starts[position + 1])
+
+    def columns(self, position: int) -> Array:
+        """The same, one by one."""
+        return np.arange(self.starts[position], self.starts[position + 1])
+
+
+def choose(
+    operands: Sequence[Operand],
+    layout: Layout,
+    point: Array,
+    seed: int,
+    precision: np.dtype[np.generic] | None,
+    *,
+    sample: bool = True,
+) -> Coordinates:
+    """Choose the coordinates for these inputs, which are all differentiated.
+
+    Args:
+        operands: the inputs.
+        layout: of their numbers.
+        point: where they are.
+        seed: for what is drawn.
+        precision: what the function is evaluated in, if not in double precision.
+        sample: let a sample and random directions stand for inputs that are over the budget.
+    """
+    scale, typical = _scales(layout, point)
+    reach = np.maximum(scale, typical) / 2
+    down, up = _rooms(operands, layout, point)
+    moved = [_moved(operand, size) for operand, size in zip(operands, layout.sizes, strict=True)]
+    large = [i for i, own in enumerate(moved) if sample and len(own.position) > BUDGET]
+    directions = None
+    if large:
+        rng = generator(seed, 0x636F)
+        vectors = []
+        for i in large:
+            own = moved[i]
+            count = _sampled(len(own.position))
+            chosen = np.sort(rng.choice(len(own.position), count, replace=False))
+            for _ in range(DIRECTIONS):
+                signs = rng.choice([-1.0, 1.0], size=len(own.position))
+                vectors.append(_direction(own, layout.offsets[i], signs, scale))
+            moved[i] = own.take(chosen)
+        directions = _directions(np.array(vectors), point, down, up, precision)
+    if len(moved) == 1:
+        element = position = moved[0].position
+    else:
+        element = np.concatenate([own.position for own in moved])
+        position = np.concatenate(
+            [own.position + start for own, start in zip(moved, layout.offsets, strict=False)]
+        )
+    unit, partners = scale, _all_partners(moved, layout)
+    if partners is not None or len(position) < len(point):
+        unit, reach, down, up = (by_number[position] for by_number in (scale, reach, down, up))
+    return Coordinates(
+        space=Elements(
+            point=point,
+            position=position,
+            partners=partners,
+            unit=unit,
+            reach=reach,
+            room_down=down,
+            room_up=up,
+            precision=precision,
+        ),
+        starts=[0, *accumulate(len(own.position) for own in moved)],
+        element=element,
+        scale=scale,
+        directions=directions,
+        direction_owner=np.array([i for i in large for _ in range(DIRECTIONS)], dtype=np.int64),
+    )
+
+
+def sample_size(layout: Layout) -> int | None:
+    """How many coordinates and directions a sample takes; None where no input needs one."""
+    large = [size for size in layout.sizes if size > BUDGET]
+    small = sum(size for size in layout.sizes if size <= BUDGET)
+    return small + sum(_sampled(size) + DIRECTIONS for size in large) if large else None
+
+
+def _sampled(size: int) -> int:
+    """How many elements of an input over the budget are moved by themselves."""
+    return int(np.clip(SAMPLED_NUMBERS // size, FEWEST, SAMPLED))
+
+
+@dataclass(frozen=True, eq=False)
+class _Moved:
+    """The elements of one input that its coordinates move, by their real index in it."""
+
+    position: Array
+    partners: Partners | None = None
+
+    def take(self, rows: Array) -> _Moved:
+        partners = self.partners
+        if partners is not None:
+            partners = Partners(partners.position[rows], partners.weight[rows])
+        return _Moved(self.position[rows], partners)
+
+
+def _moved(operand: Operand, size: int) -> _Moved:
+    """Every element by itself, unless the input has a structure."""
+    if operand.structure not in ("symmetric", "lower"):
+        return _Moved(np.arange(size))
+    index = np.arange(operand.value.size).reshape(operand.value.shape)
+    rows, columns = np.tril_indices(operand.value.shape[-1])
+    below, above = index[..., rows, columns].ravel(), index[..., columns, rows].ravel()
+    if operand.structure == "lower":
+        above = below
+    weight = (above != below).astype(np.float64)
+    if size == operand.value.size:
+        return _Moved(below, Partners(above, weight))
+    # Hermitian: the imaginary parts mirror with the other sign, and vanish on the diagonal.
+    imaginary = weight > 0 if operand.structure != "lower" else np.ones(len(below), dtype=bool)
+    return _Moved(
+        np.concatenate([2 * below, 2 * below[imaginary] + 1]),
+        Partners(
+            np.concatenate([2 * above, 2 * above[imaginary] + 1]),
+            np.concatenate([weight, -weight[imaginary]]),
+        ),
+    )
+
+
+def _all_partners(moved: Sequence[_Moved], layout: Layout) -> Partners | None:
+    """The partners of all the inputs, by real number of the point."""
+    if all(own.partners is None for own in moved):
+        return None
+    positions, weights = [], []
+    for own, start in zip(moved, layout.offsets, strict=False):
+        nobody = Partners(own.position, np.zeros(len(own.position)))
+        partners = own.partners or nobody
+        positions.append(partners.position + start)
+        weights.append(partners.weight)
+    return Partners(np.concatenate(positions), np.concatenate(weights))
+
+
+def _direction(own: _Moved, start: int, signs: Array, scale: Array) -> Array:
+    """A random direction that moves all the elements of one input, within its structure."""
+    vector = np.zeros(len(scale))
+    vector[own.position + start] = signs
+    if own.partners is not None:
+        np.add.at(vector, own.partners.position + start, own.partners.weight * signs)
+    return vector * scale
+
+
+def _directions(
+    vectors: Array, point: Array, down: Array, up: Array, precision: np.dtype[np.generic] | None
+) -> Directions:
+    down, up = _direction_rooms(vectors, down, up)
+    ones = np.ones(len(vectors))
+    return Directions(
+        point=point,
+        vectors=vectors,
+        unit=ones,
+        reach=ones / 2,
+        room_down=down,
+        room_up=up,
+        precision=precision,
+    )
+
+
+def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
+    """By real number: its own size, and the typical size in its input; powers of two."""
+    size, typical = np.abs(point), np.empty(len(point))
+    all_usable = True
+    for i, is_complex in enumerate(layout.complex_):
+        part = slice(layout.offsets[i], layout.offsets[i + 1])
+        if is_complex:
+            size[part] = np.repeat(np.abs(point[part].view(np.complex128)), 2)
+        # Subnormal numbers are zero to much of the arithmetic.
+        own = size[part]
+        usable = (own > SMALLEST) & (own < np.inf)
+        if not usable.all():
+            own, all_usable = own[usable], False
+        middle = float(np.partition(own, len(own) // 2)[len(own) // 2]) if len(own) else 1.0
+        typical[part] = math.ldexp(1.0, math.frexp(middle)[1] - 1)
+    if not all_usable:
+        size = np.where((size > SMALLEST) & (size < np.inf), size, typical)
+    return power_of_two(size), typical
+
+
+def _rooms(operands: Sequence[Operand], layout: Layout, point: Array) -> tuple[Array, Array]:
+    """By real number: how far it may go down and up in its input's domain."""
+    down, up = np.full((2, len(point)), np.inf)
+    for i, operand in enumerate(operands):
+        # (A complex plane has no ends.)
+        if not layout.complex_[i] and (operand.low > -np.inf or operand.high < np.inf):
+            part = slice(layout.offsets[i], layout.offsets[i + 1])
+            down[part], up[part] = point[part] - operand.low, operand.high - point[part]
+    return down, up
+
+
+def _direction_rooms(vectors: Array, down: Array, up: Array) -> tuple[Array, Array]:
+    """How far each direction can be followed backwards and forwards before an element leaves."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        forward = np.where(
+            vectors > 0, up / vectors, np.where(vectors < 0, down / -vectors, np.inf)
+        )
+        back = np.where(vectors > 0, down / vectors, np.where(vectors < 0, up / -vectors, np.inf))
+    return back.min(axis=1, initial=np.inf), forward.min(axis=1, initial=np.inf)

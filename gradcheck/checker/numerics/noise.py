@@ -1,0 +1,230 @@
+"""How noisy a function really is, output by output.
+
+The round-off of a difference quotient is noise / step, so the noise decides how good a numeric
+derivative can be, and it must not be assumed to be one unit in the last place: a function may
+compute in float32 inside, or cancel. The method is ECnoise (Moré and Wild, SIAM J. Sci. Comput.
+33, 2011): take the function at equally spaced points on a short line through the point. High-order
+differences of a smooth function vanish, so what is left in them is noise.
+
+One spacing does not serve all functions. Over too short a line a function that rounds to float32
+inside stands still; over too long a line a function that varies fast looks like noise. So there are
+several lines, and each output is judged by those that suit it (`lines.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradcheck.checker.numerics.noise_lines import ROUNDING_SHARE, line_steps, over_lines
+from gradcheck.checker.numerics.rng import generator
+from gradcheck.model import Array
+
+Evaluate = Callable[[Array], Array]
+"""Points, one a row, to outputs, one row each; all real float64."""
+
+SPACINGS = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
+"""Relative spacings of the first lines, for arithmetic of 24 bits and more."""
+
+FINE_SPACINGS = (2.0**-50, 2.0**-47, 2.0**-44, 2.0**-42)
+"""For outputs that vary too fast for the first lines: those with a singularity close by."""
+
+QUIET = 1 / 16
+"""How much less than on the first lines it must be on all the shorter ones."""
+
+COARSE_SPACINGS = (2.0**-12, 2.0**-8, 2.0**-5)
+"""For outputs that stand still on the first lines: arithmetic of 8 to 11 bits."""
+
+BITS = (8, 11, 24)
+"""Precisions that a function may round to inside: bfloat16, float16, float32."""
+
+COARSEST = 2.0**-7
+"""Relative spacing of the coarsest values that a function may round to: what an output may hide
+that depends on the inputs and stands still all the same."""
+
+NEGLIGIBLE = 2.0**-40
+"""Outputs below this share of the largest one say nothing about the noise of the others."""
+
+MOST_OUTPUTS = 2**16
+"""Of more outputs than this a sample is looked at."""
+
+UNSEEN = 2.0
+"""How much worse than those of the sample the other outputs may be."""
+
+CHUNK = 2**22
+"""How many numbers the points hold that are evaluated together."""
+
+WILD = 0.1
+"""Share of wild outputs from which on a function is hopeless."""
+
+ASSUMED = 2.0**-52
+"""Relative noise of a function that computes in double precision and loses nothing."""
+
+SCATTERED = 6
+"""How many points tell how many bits a function's values have."""
+
+_UNIT_ROUNDOFF = 2.0**-53
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """The noise of a function around a point."""
+
+    level: Array
+    """Standard deviation, by output."""
+    relative: float
+    """The share of an output's size that is noise, typical of this function."""
+    lost: float = 0.0
+    """The same of the outputs as they are, which may cancel: how ill-conditioned all this is."""
+    rounds_to: float = 0.0
+    """The relative spacing of the values that the function rounds to inside, if it does."""
+    assumed: bool = False
+    """Not measured."""
+
+
+def assumed_noise(base: Array) -> Noise:
+    """The noise of an ordinary function: the last digits of its outputs."""
+    return Noise(ASSUMED * _size(base), ASSUMED, assumed=True)
+
+
+def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, seed: int) -> Noise:
+    """Measure the noise of each output.
+
+    Args:
+        evaluate: the function.
+        point: where.
+        base: the outputs there.
+        scale: by element of the point, the length over which it may be moved.
+        seed: for the direction of the lines.
+    """
+    if not base.size:
+        return Noise(np.zeros(0), _UNIT_ROUNDOFF)
+    rng = generator(seed, 0x6E6F697365)
+    if len(base) <= MOST_OUTPUTS:
+        return _measure(evaluate, point, base, scale, rng)
+    chosen = np.sort(rng.choice(len(base), MOST_OUTPUTS, replace=False))
+    some = _measure(lambda points: evaluate(points)[:, chosen], point, base[chosen], scale, rng)
+    with np.errstate(all="ignore"):
+        relative, absolute = _shared(some.level, _size(base[chosen]))
+        level = UNSEEN * np.maximum(absolute, relative * _size(base))
+    level[chosen] = some.level
+    return replace(some, level=level)
+
+
+def _measure(
+    evaluate: Evaluate, point: Array, base: Array, scale: Array, rng: np.random.Generator
+) -> Noise:
+    # Signed powers of two: the points of a line are then nearly exact, and no noise themselves.
+    direction = rng.choice([-1.0, -0.5, 0.5, 1.0], size=point.shape) * scale
+    away = rng.uniform(2.0**-6, 2.0**-3, size=(SCATTERED, len(point)))
+    away *= rng.choice([-1.0, 1.0], size=away.shape)
+    with np.errstate(all="ignore"):
+        steps = line_steps(SPACINGS)
+        outputs = _along(evaluate, point, direction, steps, away * scale)
+        lines, scattered = outputs[: len(steps)], outputs[len(steps) :]
+        told = over_lines(base, lines, len(SPACINGS))
+        level, seen, wild = told.level, told.seen, told.wild
+        size = _size(base)
+        counts = size > NEGLIGIBLE * size.max(initial=0.0)
+        fast = told.fast & counts
+        if fast.any():
+            # What rounds to few bits stands still on such lines, and what is noise looks the same
+            # on all of them: so an output that looks quiet here is one that varies fast.
+            fine_lines = _along(evaluate, point, direction, line_steps(FINE_SPACINGS))
+            fine = over_lines(base, fine_lines, len(FINE_SPACINGS))
+            quiet = fast & (fine.level > 0) & (fine.most <= QUIET * level)
+            level, seen, wild = np.where(quiet, fine.level, level), seen | quiet, wild & ~quiet
+        seen |= ~counts
+        if not seen.all():
+            coarse_lines = _along(evaluate, point, direction, line_steps(COARSE_SPACINGS))
+            coarse = over_lines(base, coarse_lines, len(COARSE_SPACINGS))
+            level = np.where(seen, level, np.fmin(level, coarse.level))
+        level = np.where(np.isnan(level), 0.0, level)
+        if (scattered == base).all():
+            # Nothing moves over the size of the inputs: look over the size of one.
+            scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
+        unit = _few_bits(base, scattered)
+        level = np.fmax(level, ROUNDING_SHARE * unit)
+        relative, absolute = _shared(level, size)
+        rounded = np.isfinite(unit) & counts
+        rounds_to = float(np.max(unit[rounded] / size[rounded], initial=0.0))
+    level = np.maximum(level, np.maximum(absolute, relative * size))
+    lost = float(np.median(level[counts] / size[counts])) if counts.any() else 0.0
+    if wild.mean() > WILD:
+        lost = 1.0
+    if counts.any() and (outputs == base).all() and (scattered == base).all():
+        # Nothing moves, so nothing tells how many bits there are.
+        hidden = _depend(evaluate, point, base)
+        level = np.where(hidden, np.fmax(level, ROUNDING_SHARE * COARSEST * size), level)
+    return Noise(level, relative, lost, min(rounds_to, 2.0**-7))
+
+
+def _size(base: Array) -> Array:
+    return np.where(np.isfinite(base), np.abs(base), 0.0)
+
+
+def _along(
+    evaluate: Evaluate, point: Array, direction: Array, steps: Array, away: Array | None = None
+) -> Array:
+    """The outputs at these steps along a direction, and at other moves after them."""
+    away = np.zeros((0, len(point))) if away is None else away
+    some = max(1, CHUNK // len(point))
+    if some >= len(steps) + len(away):
+        return evaluate(point + np.concatenate([steps[:, np.newaxis] * direction, away]))
+    # Large points are not all held in memory at once.
+    parts = np.array_split(steps[:, np.newaxis], range(some, len(steps), some))
+    outputs = [evaluate(point + part * direction) for part in parts]
+    return np.concatenate([*outputs, evaluate(point + away)])
+
+
+def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array:
+    """Which outputs depend on the inputs at all, though they may stand still."""
+    # A huge move shows in whatever depends on it; times zero it is zero.
+    try:
+        outputs = evaluate(np.stack([point + 2.0**500, point - 2.0**500]))
+    except Exception:  # some functions refuse it
+        return np.zeros(len(base), dtype=bool)
+    return np.asarray(((outputs != base) & ~np.isnan(base)).any(axis=0))
+
+
+def _few_bits(base: Array, values: Array) -> Array:
+    """The unit in the last place of outputs whose values have few bits; NaN for the others.
+
+    At points with all their bits a function that computes in double precision gives values with
+    all their bits. One whose values all fit into 24, 11 or 8 bits rounds to them.
+    """
+    unit = np.full(base.shape, np.nan)
+    mantissa, exponent = np.frexp(np.concatenate([base[np.newaxis], values]))
+    exponent = np.where(mantissa == 0, -1000, exponent)
+    scaled = np.ldexp(mantissa, max(BITS))
+    open_ = (scaled == np.rint(scaled)).all(axis=0) & (values != base).any(axis=0)
+    # Whole numbers are no rounding but the function's own steps, as of floor or sign.
+    open_ &= ~(values == np.rint(values)).all(axis=0)
+    if not open_.any():
+        return unit
+    for bits in BITS:
+        scaled = np.ldexp(mantissa, bits)
+        short = open_ & (scaled == np.rint(scaled)).all(axis=0)
+        unit = np.where(short, np.ldexp(1.0, exponent.max(axis=0) - bits), unit)
+        open_ &= ~short
+    return unit
+
+
+def _shared(level: Array, size: Array) -> tuple[float, float]:
+    """The relative and the absolute noise that the outputs have in common.
+
+    A few values can agree by chance, so one output borrows from the others. Either the relative
+    noise of the outputs is alike, or the absolute one (where large terms cancel): whichever
+    spreads less.
+    """
+    # Outputs that are zero but for rounding are all noise, and no measure for the others.
+    seen = (level > 0) & (size > NEGLIGIBLE * size.max(initial=0.0))
+    if not seen.any():
+        return _UNIT_ROUNDOFF, 0.0
+    ratios, levels = level[seen] / size[seen], level[seen]
+    relative, absolute = float(np.quantile(ratios, 0.75)), 0.0
+    if np.std(np.log(levels)) < np.std(np.log(ratios)):
+        absolute, relative = float(np.quantile(levels, 0.75)), float(np.min(ratios))
+    return max(min(relative, 1.0), _UNIT_ROUNDOFF), absolute

@@ -1,0 +1,171 @@
+"""The derivative of a function that rounds to few bits inside, from many points at once.
+
+A function that computes in bfloat16 climbs in steps of a 256th. A difference quotient over a short
+step is rounding and little else; over a long one it is not the derivative. So a polynomial is laid
+through many points around the element, which averages the rounding, and its slope at the point is
+taken. The scatter of the points around the polynomial tells how good that is, and a polynomial of
+higher degree tells whether the first one bends enough. Rounding is averaged only where an output
+climbs many steps: one that climbs few, or none though it depends on the element, may be off by half
+a step throughout, and does not scatter at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradcheck.checker.numerics.dependents import dependents
+from gradcheck.checker.numerics.rng import generator
+
+if TYPE_CHECKING:
+    from gradcheck.checker.numerics.coordinates import Space
+    from gradcheck.checker.numerics.noise import Evaluate
+    from gradcheck.model import Array, Estimate
+
+POINTS = 48
+"""How many points around an element its slope is taken from."""
+
+REACHES = (1.0, 0.5, 0.25, 0.125, 0.0625)
+"""How far they reach to both sides, relative to the size that is typical of the input; and relative
+to the element's own, where it is a small one. The best is kept."""
+
+DEGREE, CONTROL = 3, 5
+"""Degrees of the polynomial, and of the one that it is controlled by."""
+
+SIGMAS = 3.0
+"""How many standard deviations of its slope a bound allows for."""
+
+MOST = 512
+"""Coordinates up to which this is done: it takes many evaluations."""
+
+CHUNK = 2**22
+"""How many numbers (points and outputs) are held in memory at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rough:
+    """A function that rounds inside, at its point."""
+
+    evaluate: Evaluate
+    base: Array
+    weights: Array
+    level: Array
+    """Standard deviation of the rounding, by output."""
+    space: Space
+
+    def dependents(self, columns: Array) -> Array:
+        """Which outputs depend on each of these coordinates; all of them where that is unknown."""
+        try:
+            return dependents(self.evaluate, self.space, columns, self.base)
+        except Exception:  # some functions refuse NaN
+            return np.ones((len(columns), len(self.base)), dtype=bool)
+
+
+def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
+    """The estimate, with the derivatives that a fit knows better taken from it.
+
+    Args:
+        estimate: what difference quotients said.
+        rough: the function.
+        seed: for where the points lie.
+    """
+    columns = np.flatnonzero(~estimate.kink)
+    if not 0 < len(columns) <= MOST:
+        return estimate
+    rng = generator(seed, 0x636F61)
+    # One in each of equal parts: evenly spread, and yet at no regular distance from the steps.
+    places = (np.arange(POINTS) + rng.uniform(size=POINTS)) * 2 / POINTS - 1
+    size = max(1, CHUNK // (POINTS * (len(rough.space.point) + 2 * len(rough.base))))
+    parts: dict[str, Any] = {
+        name: getattr(estimate, name).copy()
+        for name in ("numeric", "bound", "step", "scale", "left", "right")
+    }
+    for start in range(0, len(columns), size):
+        chosen = columns[start : start + size]
+        depends = rough.dependents(chosen)
+        typical, own = 2 * rough.space.reach[chosen], rough.space.unit[chosen]
+        steps = [reach * typical for reach in REACHES]
+        if (own < typical).any():
+            steps += [reach * own for reach in REACHES]
+        for step in steps:
+            fit = _fit(rough, chosen, depends, step, places)
+            better = fit.bound < parts["bound"][chosen]
+            at = chosen[better]
+            for name, values in (
+                ("numeric", fit.slope),
+                ("left", fit.slope),
+                ("right", fit.slope),
+                ("bound", fit.bound),
+                ("step", fit.step),
+                ("scale", fit.scale),
+            ):
+                parts[name][at] = values[better]
+    return replace(estimate, **parts)
+
+
+class _Fit(NamedTuple):
+    """By coordinate."""
+
+    slope: Array
+    bound: Array
+    step: Array
+    scale: Array
+
+
+def _fit(rough: Rough, columns: Array, depends: Array, step: Array, places: Array) -> _Fit:
+    space = rough.space
+    room = np.minimum(space.room_down, space.room_up)[columns]
+    step = np.minimum(step, room / 2)
+    usable = step > 0
+    deltas = np.where(usable, step, 0.0)[:, np.newaxis] * places
+    points, actual = space.points(np.repeat(columns, len(places)), deltas.ravel())
+    with np.errstate(all="ignore"):
+        outputs = rough.evaluate(points)
+        change = np.where(outputs == rough.base, 0.0, outputs - rough.base)
+        moved = (change @ rough.weights).reshape(deltas.shape)
+        size = (np.abs(change) @ np.abs(rough.weights)).reshape(deltas.shape).max(axis=1)
+        # (The places are in order.)
+        by_output = change.reshape(*deltas.shape, len(rough.base))
+        climbs = np.count_nonzero(np.diff(by_output, axis=1), axis=1)
+        rounding = np.abs(rough.weights) * rough.level * (depends | (climbs > 0))
+        rounding = np.where(np.isfinite(rounding), rounding, 0.0) / np.sqrt(np.maximum(climbs, 1))
+        floor = np.sqrt((rounding**2).sum(axis=1))
+        # The points lie where rounding put them, hardly elsewhere than they were sent.
+        t = actual.reshape(deltas.shape) / np.where(usable, step, 1.0)[:, np.newaxis]
+        slope, deviation = _slopes(t, moved, DEGREE, floor)
+        control, _ = _slopes(t, moved, CONTROL, floor)
+        bound = (SIGMAS * deviation + np.abs(slope - control)) / step
+        bound = np.where(usable & np.isfinite(bound), bound, np.inf)
+        # Where nothing moves, no scatter is no proof of knowledge.
+        bound = np.where(size > 0, bound, np.inf)
+        return _Fit(slope / step, bound, step, size / step)
+
+
+def _slopes(t: Array, values: Array, degree: int, floor: Array) -> tuple[Array, Array]:
+    """The slope at zero of a polynomial through each row, and its standard deviation.
+
+    Args:
+        t: where the values are.
+        values: a row for each polynomial.
+        degree: of the polynomials.
+        floor: by row, what the mean of the values is off at least.
+    """
+    slopes, deviations = np.full(len(t), np.nan), np.full(len(t), np.nan)
+    for row, (x, y) in enumerate(zip(t, values, strict=True)):
+        terms = np.polynomial.legendre.legvander(x, degree)
+        if not (np.isfinite(y).all() and np.isfinite(terms).all()):
+            continue
+        gram = np.linalg.pinv(terms.T @ terms)
+        fitted = gram @ (terms.T @ y)
+        rest = y - terms @ fitted
+        variance = float(rest @ rest) / (len(y) - degree - 1)
+        variance = max(variance, len(y) * float(floor[row]) ** 2)
+        # The slope at zero of each Legendre polynomial: of the odd ones alone.
+        at_zero = np.array(
+            [np.polynomial.legendre.Legendre.basis(k).deriv()(0.0) for k in range(degree + 1)]
+        )
+        slopes[row] = at_zero @ fitted
+        deviations[row] = np.sqrt(variance * (at_zero @ gram @ at_zero))
+    return slopes, deviations

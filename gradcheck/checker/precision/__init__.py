@@ -1,0 +1,1 @@
+"""Low precision: the gradient in float32 and below against the one in float64."""

@@ -1,0 +1,88 @@
+"""What the errors of a gradient at several points have in common, and what they scatter.
+
+Rounding is another one at every point, while a fault is the same: one that is in all the elements,
+a factor, shows in all of them together where it is below the rounding of each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.numerics.flatten import to_double
+
+if TYPE_CHECKING:
+    from gradcheck.model import Array
+
+CHANCE = 8.0
+"""How many standard deviations a common factor may be off by chance."""
+
+FEWEST_TO_POOL = 32
+"""Elements, over all the points, that it takes to see a common factor."""
+
+LEAST_SCATTER = 0.25
+"""Of relative errors, in units in the last place: what a few points may hide."""
+
+COUNTS = 2.0**-4
+"""Share of the largest element from which on one counts for a common factor."""
+
+FEWEST_POINTS = 5
+"""Points at which an element must have a gradient to be judged by its scatter."""
+
+
+def statistics(errors: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation over the points where there is an error to speak of.
+
+    Infinite where there are too few of them.
+    """
+    known = np.isfinite(errors)
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, errors, 0).sum(axis=0) / count
+    rest = np.where(known, errors - mean, 0)
+    scatter = np.sqrt((np.abs(rest) ** 2).sum(axis=0) / count)
+    return mean, np.where(known.sum(axis=0) >= FEWEST_POINTS, scatter, np.inf)
+
+
+def common_factor(
+    errors: Array,
+    pairs: list[tuple[Array | None, Array | None]],
+    epsilon: float,
+    smallest: float,
+    among: Array | bool = True,
+) -> float:
+    """By what share of themselves all the elements are off together, beyond chance.
+
+    One element's rounding hides a factor of 1.01 in bfloat16; that of all of them, at all the
+    points, does not. Elements count by how little their relative errors scatter; small ones not
+    at all, for they may be off by what larger parts lost before they cancelled.
+    """
+    double = np.array([to_double(b) for a, b in pairs if a is not None and b is not None])
+    size = np.where(np.isfinite(double), np.abs(double), 0.0)
+    usable = np.isfinite(errors) & (size > np.maximum(smallest, COUNTS * size.max(initial=0.0)))
+    usable = usable.all(axis=0) & among
+    if np.count_nonzero(usable) * len(errors) < FEWEST_TO_POOL:
+        return 0.0
+    shares = errors[:, usable] / double[:, usable]
+    mean, scatter = shares.mean(axis=0).real, shares.std(axis=0, ddof=1)
+    # A gradient that is the same number at several points was rounded once, whatever it took.
+    found = np.sort((errors + double)[:, usable], axis=0)
+    roundings = 1 + np.count_nonzero(np.diff(found, axis=0), axis=0)
+    variance = (scatter**2 + (LEAST_SCATTER * epsilon) ** 2) / roundings
+    weight = 1 / variance
+    factor = float((weight * mean).sum() / weight.sum())
+    return abs(factor) - CHANCE * float(weight.sum() ** -0.5)
+
+
+def epsilon_of(dtype: np.dtype[Any]) -> float:
+    """The unit in the last place of one; bfloat16 has eight bits, and numpy does not know it."""
+    if dtype.name == "bfloat16":
+        return 2.0**-7
+    return float(np.finfo(dtype).eps)
+
+
+def limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """The smallest normal and the largest number."""
+    if dtype.name == "bfloat16":
+        return 2.0**-126, 2.0**128
+    return float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)

@@ -1,0 +1,1 @@
+"""The numeric side of one check: the point, the plan, the derivatives."""

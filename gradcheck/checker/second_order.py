@@ -1,0 +1,42 @@
+"""The gradient as a function in its own right, so that its own gradient can be checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.checker.subject.tensors import call, differentiable_outputs
+from gradcheck.model import CheckKind
+
+if TYPE_CHECKING:
+    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.subject.problem import Problem
+
+
+def gradient_problem(problem: Problem, reference: Reference) -> Problem:
+    """The problem whose function is the gradient of this one, for the same upstream."""
+    import tensorflow as tf
+
+    upstream = reference.upstream
+    positions = [i for i, o in enumerate(problem.operands) if o.differentiate]
+
+    def gradient(*tensors: Any) -> list[Any]:
+        sources = [tensors[i] for i in positions]
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(sources)
+            outputs = differentiable_outputs(call(problem.function, tensors))
+        cotangents = [
+            tf.cast(tf.constant(ct), output.dtype)
+            for ct, output in zip(upstream, outputs, strict=True)
+        ]
+        gradients = tape.gradient(outputs, sources, output_gradients=cotangents)
+        return [tf.convert_to_tensor(g) for g in gradients if g is not None]
+
+    return replace(
+        problem,
+        function=gradient,
+        upstream="random",
+        formulas={},
+        claims={},
+        checks=(CheckKind.REVERSE,),
+    )

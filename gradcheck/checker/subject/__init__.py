@@ -1,0 +1,1 @@
+"""What is under test: the border to TensorFlow. The function, its calls, its tape."""

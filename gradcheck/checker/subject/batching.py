@@ -1,0 +1,224 @@
+"""The ways to call a function under test at many points: one by one, or many in one call.
+
+Most TensorFlow functions take a leading batch axis. Some have an axis of their own along which
+nothing interferes (the channels of a convolution's kernel, a free index of an einsum): many points
+can be laid side by side along it. None of this is assumed of a function; `evaluate.py` tries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.tensors import Function, call, differentiable_outputs
+from gradcheck.model import Array, Shape, Verdict
+
+if TYPE_CHECKING:
+    from gradcheck.checker.subject.problem import Operand
+    from gradcheck.checker.subject.tape import Tape
+
+Batched = Callable[[Sequence[Array]], list[Array]]
+"""Values of the moved operands to outputs, all with a leading axis of points; raises ValueError, or
+whatever the function raises, where that cannot be had."""
+
+
+class Calls:
+    """A function with some operands that move and others that stay."""
+
+    def __init__(
+        self,
+        function: Function,
+        operands: Sequence[Operand],
+        values: Sequence[Array],
+        tape: Tape | None = None,
+    ) -> None:
+        """Evaluate once at the point itself; raises whatever the function raises.
+
+        Args:
+            function: takes a tensor per operand.
+            operands: all of them.
+            values: their values, in the precision to evaluate in.
+            tape: records that first call.
+        """
+        self._function = function
+        self._values = list(values)
+        self._is_variable = [operand.variable for operand in operands]
+        self.moved = [i for i, operand in enumerate(operands) if operand.differentiate]
+        self.at_point = [self._values[i] for i in self.moved]
+        self._tensors = [self._tensor(i, value) for i, value in enumerate(self._values)]
+        if tape is not None:
+            outputs = tape.record(self._tensors)
+        else:
+            outputs = differentiable_outputs(call(function, self._tensors))
+        self.outputs: list[Array] = [output.numpy() for output in outputs]
+        self._shapes: list[Shape] = [output.shape for output in self.outputs]
+
+    def once(self, values: Sequence[Array]) -> list[Array]:
+        """The outputs at one point."""
+        arguments = list(self._tensors)
+        for position, value in zip(self.moved, values, strict=True):
+            arguments[position] = self._tensor(position, value)
+        return self._call(arguments)
+
+    def one_by_one(self, stacked: Sequence[Array]) -> list[Array]:
+        """A call per point; the conversions at both ends are done once for all of them."""
+        import tensorflow as tf
+
+        arguments: list[Any] = list(self._tensors)
+        for position, variable in enumerate(self._is_variable):
+            if variable:
+                arguments[position] = tf.Variable(self._values[position])
+        columns = [tf.unstack(tf.constant(array)) for array in stacked]
+        collected: list[list[Any]] = [[] for _ in self._shapes]
+        for tensors in zip(*columns, strict=True):
+            for position, tensor in zip(self.moved, tensors, strict=True):
+                if self._is_variable[position]:
+                    arguments[position].assign(tensor)
+                else:
+                    arguments[position] = tensor
+            outputs = differentiable_outputs(call(self._function, arguments))
+            if [tuple(output.shape) for output in outputs] != self._shapes:
+                raise Ended(
+                    Verdict.INCONCLUSIVE,
+                    "the shapes of the outputs depend on the values of the inputs, and change "
+                    "around this point: there is no derivative to compare with",
+                )
+            for kept, output in zip(collected, outputs, strict=True):
+                kept.append(output)
+        return [tf.stack(outputs).numpy() for outputs in collected]
+
+    def all_together(self) -> Iterator[Batched]:
+        """The ways in which all the moved operands may have many values at once, likely first."""
+        ranks = [value.ndim for value in self.at_point]
+        everyone = range(len(self.moved))
+        folded = self._folded(everyone, axis=0)
+        has_batch_axis = len(self.moved) > 1 and self._share_leading_axis(everyone)
+        # With two axes or fewer that is more often chance.
+        likely = has_batch_axis and min(ranks) > 2
+        if likely:
+            yield folded
+        if len(set(ranks)) > 1:
+            yield self._stacked(pad_to=max(ranks))
+        yield self._stacked(pad_to=None)
+        if len(self.moved) < len(self._values):
+            yield self._stacked(pad_to=max(ranks), stack_all=True)
+        if len(self.moved) == 1:
+            yield from self._along_axes(0)
+        elif has_batch_axis and not likely:
+            yield folded
+
+    def _share_leading_axis(self, positions: Iterable[int]) -> bool:
+        """Whether these moved operands and the outputs have a leading axis of the same size."""
+        shapes = [*(self.at_point[i].shape for i in positions), *self._shapes]
+        return all(shapes) and len({shape[0] for shape in shapes}) == 1
+
+    def one_operand(self, position: int) -> Iterator[Batched]:
+        """The ways in which one moved operand may have many values, the others staying as is."""
+        shape = self.at_point[position].shape
+        # Images have an axis for many of them, kernels one for many channels.
+        if len(shape) > 2 and self._share_leading_axis([position]):
+            yield self._folded([position], axis=0)
+        elif len(shape) > 2 and all(own[-1:] == shape[-1:] for own in self._shapes):
+            yield self._folded([position], axis=len(shape) - 1)
+        yield self._stacked(pad_to=None, only=position)
+        yield from self._along_axes(position)
+
+    def _along_axes(self, position: int) -> Iterator[Batched]:
+        for axis in reversed(range(self.at_point[position].ndim)):
+            yield self._folded([position], axis)
+
+    def _stacked(
+        self, pad_to: int | None, *, stack_all: bool = False, only: int | None = None
+    ) -> Batched:
+        """A leading axis on the moved operands.
+
+        Args:
+            pad_to: insert axes of size one so that all have this rank behind the leading one, as
+                broadcasting aligns shapes at their ends.
+            stack_all: give the operands that are not moved a leading axis too.
+            only: give it to this moved operand alone; the others stay at the point.
+        """
+
+        def batched(stacked: Sequence[Array]) -> list[Array]:
+            arguments = list(self._tensors)
+            rows = len(stacked[0])
+            if stack_all:
+                arguments = [_align(np.stack([v] * rows), v.shape, pad_to) for v in self._values]
+            for i, (position, array) in enumerate(zip(self.moved, stacked, strict=True)):
+                if only is None or i == only:
+                    value = _align(array, self.at_point[i].shape, pad_to)
+                    arguments[position] = self._tensor(position, value)
+            outputs = self._call(arguments)
+            if any(o.shape != (rows, *s) for o, s in zip(outputs, self._shapes, strict=True)):
+                raise ValueError("the outputs do not have the leading axis")
+            return outputs
+
+        return batched
+
+    def _folded(self, positions: Sequence[int], axis: int) -> Batched:
+        """The points side by side along an axis that these moved operands have already."""
+
+        def batched(stacked: Sequence[Array]) -> list[Array]:
+            arguments = list(self._tensors)
+            rows = len(stacked[0])
+            for i in positions:
+                shape = self.at_point[i].shape
+                wide = (*shape[:axis], rows * shape[axis], *shape[axis + 1 :])
+                ahead = np.moveaxis(stacked[i], 0, axis) if axis else stacked[i]
+                value = ahead.reshape(wide)
+                arguments[self.moved[i]] = self._tensor(self.moved[i], value)
+            return [
+                _unfolded(output, shape, rows)
+                for output, shape in zip(self._call(arguments), self._shapes, strict=True)
+            ]
+
+        return batched
+
+    def vectorised(self) -> Batched:
+        """TensorFlow's own vectorisation of the function, traced once."""
+        import tensorflow as tf
+
+        def one(tensors: Sequence[Any]) -> list[Any]:
+            arguments = list(self._tensors)
+            for position, tensor in zip(self.moved, tensors, strict=True):
+                arguments[position] = tensor
+            return differentiable_outputs(call(self._function, arguments))
+
+        # What it says about ops that it cannot vectorise is no concern of the user's.
+        tf.get_logger().setLevel("CRITICAL")
+
+        @tf.function(reduce_retracing=True)  # type: ignore[untyped-decorator]  # no types in TF
+        def many(stacked: list[Any]) -> Any:
+            return tf.vectorized_map(one, stacked)
+
+        return lambda stacked: [o.numpy() for o in many([tf.constant(a) for a in stacked])]
+
+    def _call(self, arguments: Sequence[Any]) -> list[Array]:
+        outputs = differentiable_outputs(call(self._function, arguments))
+        if len(outputs) != len(self._shapes):
+            raise ValueError("there are more outputs, or fewer")
+        return [output.numpy() for output in outputs]
+
+    def _tensor(self, position: int, value: Array) -> Any:
+        """A tensor, or the variable that the function may insist on."""
+        import tensorflow as tf
+
+        return tf.Variable(value) if self._is_variable[position] else tf.constant(value)
+
+
+def _align(array: Array, shape: Shape, rank: int | None) -> Array:
+    if rank is None or len(shape) >= rank:
+        return array
+    return array.reshape(len(array), *(1,) * (rank - len(shape)), *shape)
+
+
+def _unfolded(output: Array, shape: Shape, rows: int) -> Array:
+    """An output that grew along one axis, cut into the points that lie side by side there."""
+    for axis, (wide, size) in enumerate(zip(output.shape, shape, strict=True)):
+        if wide != size:
+            cut = output.reshape(*shape[:axis], rows, *shape[axis:])
+            return np.moveaxis(cut, axis, 0) if axis else cut
+    raise ValueError("the output did not grow")

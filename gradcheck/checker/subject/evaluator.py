@@ -1,0 +1,294 @@
+"""A function under test as a map from rows of numbers to rows of numbers.
+
+Numeric differentiation calls the function thousands of times at nearby points. Whether many of them
+can share a call is not assumed: the first rows of a batch are a probe, which must equal single
+calls.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.numerics.coordinates import as_slice
+from gradcheck.checker.numerics.flatten import Layout
+from gradcheck.checker.numerics.safe_norms import largest
+from gradcheck.checker.subject.batching import Batched, Calls
+from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.tensors import Function, is_floating
+from gradcheck.model import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gradcheck.checker.subject.problem import Operand
+    from gradcheck.checker.subject.tape import Tape
+    from gradcheck.model import Array
+
+PROBE_TOLERANCE = 1e-12
+"""How far a batched call may be from single ones, relative to the largest output: summation in
+another order is all that may differ."""
+
+CHUNK = 2**22
+"""How many numbers go through one call, inputs and outputs together."""
+
+PROBE, OTHERS = 17, (3, 9, 16)
+"""Rows of the probe: the point itself, but for a few rows of an unrelated one. Rows that ought to
+be equal also show a function that gives something else each time."""
+
+GOLDEN = (5**0.5 - 1) / 2
+
+WORTH_PROBING = 4
+"""Points from which on a call looks for a batched form."""
+
+SMALL = 2**18
+"""Numbers up to which the points that are wanted are evaluated along with the probe."""
+
+CALLS, MORE_CALLS = 3, 16
+"""How often a function that takes no batches is called again to see whether it repeats itself; more
+often if chance can do much."""
+
+FEW_OUTPUTS = 4
+"""So few outputs can agree by chance."""
+
+TRACING_PAYS = 2_000
+"""Single calls from which on tracing a vectorised version is worth its cost. A number and not a
+time: the two ways differ in the last digits, and a result must not depend on a clock."""
+
+
+class OneByOne(Exception):  # noqa: N818  (it tells the way to go)
+    """The function does not take many points at once."""
+
+
+class Evaluator:
+    """Evaluates a function at rows of points: batched where that is right, one by one elsewhere."""
+
+    def __init__(
+        self,
+        function: Function,
+        operands: Sequence[Operand],
+        values: Sequence[Array],
+        tape: Tape | None = None,
+    ) -> None:
+        """Evaluate once at the point itself; the arguments are those of `Calls`."""
+        self._calls = Calls(function, operands, values, tape)
+        self._dtypes = [value.dtype for value in self._calls.at_point]
+        self.inputs = Layout.of(self._calls.at_point)
+        self.point = self.inputs.flatten(self._calls.at_point)
+        self.outputs = Layout.of(self._calls.outputs)
+        self.base = self.outputs.flatten(self._calls.outputs)
+        self._probed = False
+        self._batched: Batched | None = None
+        self._alone: dict[int, Batched] = {}
+        """By position among the moved operands: a call with many values of this one alone."""
+
+    @property
+    def precision(self) -> np.dtype[Any] | None:
+        """What the moved values are rounded to; None for double precision."""
+        for dtype in self._dtypes:
+            if dtype == np.float64:
+                continue
+            if is_floating(dtype):
+                return dtype
+            if dtype == np.complex64:
+                return np.dtype(np.float32)
+        return None
+
+    def dtype(self, position: int) -> np.dtype[Any]:
+        """What the moved operand at this position is evaluated in."""
+        return self._dtypes[position]
+
+    def __call__(self, points: Array) -> Array:
+        """Rows of outputs for rows of points."""
+        if len(points) >= WORTH_PROBING:
+            self.probe()
+        size = max(1, CHUNK // max(1, len(self.point) + len(self.base)))
+        if len(points) <= size:
+            return self._chunk(points)
+        chunks = [self._chunk(points[i : i + size]) for i in range(0, len(points), size)]
+        return np.concatenate(chunks)
+
+    def together(self, points: Array) -> Array:
+        """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
+        if not self._probed and len(points) * (len(self.point) + len(self.base)) <= SMALL:
+            outputs = self._probe(points)
+            if outputs is not None:
+                return outputs
+        else:
+            self.probe()
+        if not self.is_batched:
+            raise OneByOne
+        return self(points)
+
+    def probe(self) -> None:
+        """Find out, once, whether many points can share a call."""
+        if not self._probed:
+            self._probe(self.point[np.newaxis][:0])
+
+    def _probe(self, points: Array) -> Array | None:
+        """The same; and the outputs at these points if they can."""
+        self._probed = True
+        if not self.outputs.shapes:
+            return None
+        if self._is_large:
+            self.must_repeat(CALLS)
+            return None
+        self._batched, outputs = self._first_that_works(self._calls.all_together(), points)
+        if self._batched is None and len(self._dtypes) > 1:
+            outputs = self._probe_each(points)
+        if not self.is_batched:
+            # The probe of a batched call has seen the function repeat itself; this one has not.
+            self.must_repeat(MORE_CALLS if self.base.size <= FEW_OUTPUTS else CALLS)
+        return outputs
+
+    def _probe_each(self, points: Array) -> Array | None:
+        """The same for each moved operand, with the others at the point."""
+        outputs, told = np.empty((len(points), len(self.base))), 0
+        for i, rows in enumerate(self._moved_alone(points)):
+            found, here = self._first_that_works(self._calls.one_operand(i), points[rows], only=i)
+            if found is not None and here is not None:
+                self._alone[i] = found
+                outputs[rows] = here
+                told += len(here)
+        return outputs if told == len(points) else None
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether a call at one point is work enough."""
+        return PROBE * (len(self.point) + len(self.base)) > CHUNK
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether many points share a call, or at least many that move the same operand."""
+        return self._batched is not None or len(self._alone) == len(self._dtypes)
+
+    def must_repeat(self, calls: int) -> None:
+        """End the check unless the function gives the same at the point each time."""
+        again = self(np.repeat(self.point[np.newaxis], calls, axis=0))
+        # A batched call may round differently from a single one, but its rows are alike.
+        first = again[0] if self._batched is not None else self.base
+        with np.errstate(all="ignore"):
+            same = (again == first) | (np.isnan(again) & np.isnan(first))
+            apart = float(np.max(np.abs(np.where(same, 0.0, again - first)), initial=0.0))
+        if apart > 0:
+            raise Ended(
+                Verdict.INCONCLUSIVE,
+                "the function is not deterministic: calls with the same inputs differ by "
+                f"{apart:.3g}. Fix its seed (tf.random.stateless_…), or switch the randomness off "
+                "for the check. If nothing in it is random, an op leaves its result undefined, as "
+                "tf.linalg.cholesky does of a matrix that is not positive definite: give the "
+                "input a sample it can take (`sample: spd`)",
+            )
+
+    def expect(self, evaluations: int) -> None:
+        """Say how many single calls are to come, so that tracing is weighed against them."""
+        if self._is_large or self.is_batched or not self._probed:
+            return
+        if evaluations > TRACING_PAYS:
+            nowhere = self.point[np.newaxis][:0]
+            self._batched, _ = self._first_that_works([self._calls.vectorised()], nowhere)
+
+    def _first_that_works(
+        self, candidates: Iterable[Batched], points: Array, *, only: int | None = None
+    ) -> tuple[Batched | None, Array | None]:
+        """The first candidate that equals single calls, at the point and at an unrelated one.
+
+        Args:
+            candidates: ways to call the function with many points.
+            points: where its outputs are wanted at the same time, for the second result.
+            only: the one operand that is different at the unrelated point; None for all of them.
+        """
+        # Shares of the golden ratio are as good as random ones, and cost less.
+        other = self.point * (1 - 0.25 * np.modf(GOLDEN * np.arange(1, len(self.point) + 1))[0])
+        if only is not None:
+            start, stop = self.inputs.offsets[only : only + 2]
+            other[:start], other[stop:] = self.point[:start], self.point[stop:]
+        # A number of rows that is no size of an axis: a batch must not pass for one.
+        taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
+        count = PROBE
+        while count + len(points) in taken:
+            count += 1
+        rows = np.empty((count + len(points), len(self.point)))
+        rows[:count], rows[count:] = self.point, points
+        rows[OTHERS, :] = other
+        stacked, alone = self._stacked(rows), None
+        for candidate in candidates:
+            try:
+                outputs = self._rows(candidate(stacked))
+            except Exception:  # noqa: S112  (this function may not take a batch in this way)
+                continue
+            if alone is None:
+                try:
+                    alone = self.outputs.flatten(self._calls.once(self._values(other)))
+                except Exception:  # not defined there: nothing to compare with
+                    break
+            if self._is_probe(outputs[:count], alone):
+                return candidate, outputs[count:]
+        return None, None
+
+    def _is_probe(self, outputs: Array, alone: Array) -> bool:
+        """Whether these are the rows of the probe: what single calls give at its two points."""
+        expected = np.empty(outputs.shape)
+        expected[:] = self.base
+        expected[OTHERS, :] = alone
+        allowed = PROBE_TOLERANCE * max(largest(self.base), largest(alone))
+        if self.precision is not None:
+            allowed *= 2.0**29
+        return _equal(outputs, expected, allowed)
+
+    def _chunk(self, points: Array) -> Array:
+        stacked = self._stacked(points)
+        if self._batched is not None:
+            try:
+                return self._rows(self._batched(stacked))
+            except Exception:  # a batch of another size may not fit where the probe did
+                self._batched = None
+        return self._by_operand(points, stacked)
+
+    def _by_operand(self, points: Array, stacked: list[Array]) -> Array:
+        """Rows in which only one operand moves may share a call where others cannot."""
+        outputs = np.empty((len(points), len(self.base)))
+        left = np.ones(len(points), dtype=bool)
+        if self._alone:
+            for i, rows in enumerate(self._moved_alone(points)):
+                if i in self._alone and len(left[rows]):
+                    batched = self._alone[i]
+                    outputs[rows] = self._rows(batched([array[rows] for array in stacked]))
+                    left[rows] = False
+        if left.any():
+            outputs[left] = self._rows(self._calls.one_by_one([array[left] for array in stacked]))
+        return outputs
+
+    def _moved_alone(self, points: Array) -> list[Array | slice]:
+        """By moved operand: the rows in which it, and no other, is not at the point."""
+        moves = points != self.point
+        differs = np.stack(
+            [moves[:, start:stop].any(axis=1) for start, stop in pairwise(self.inputs.offsets)]
+        )
+        single = differs.sum(axis=0) == 1
+        return [as_slice(np.flatnonzero(mine & single)) for mine in differs]
+
+    def _values(self, point: Array) -> list[Array]:
+        """One point as values of the moved operands."""
+        return [array[0] for array in self._stacked(point[np.newaxis])]
+
+    def _stacked(self, points: Array) -> list[Array]:
+        """Rows as values of the moved operands, in the precision of each."""
+        return [
+            array.astype(dtype, copy=False)
+            for array, dtype in zip(self.inputs.unflatten_rows(points), self._dtypes, strict=True)
+        ]
+
+    def _rows(self, stacked: list[Array]) -> Array:
+        return self.outputs.flatten_rows(stacked)
+
+
+def _equal(found: Array, expected: Array, allowed: float) -> bool:
+    with np.errstate(invalid="ignore"):
+        same = np.abs(found - expected) <= allowed
+        if same.all():
+            return True
+        same |= (found == expected) | (np.isnan(found) & np.isnan(expected))
+    return bool(same.all())

@@ -1,0 +1,52 @@
+"""What one check needs to know, whether it came from a spec or from a call of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradcheck.checker.subject.tape import Backward, Tape
+from gradcheck.model import Array, CheckKind, Mode, Tolerance, Upstream
+
+Differentiate = Callable[[Sequence[Array], Sequence[Array]], Backward]
+"""Values and upstream in, outputs and gradients out."""
+
+Formula = Callable[[list[Array], list[Array], list[Array]], Array]
+"""The closed formula of one gradient: inputs, upstream and outputs, all by position."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operand:
+    """One input of the function, at the point where the gradient is checked."""
+
+    name: str
+    value: Array
+    """In the precision of the check."""
+    differentiate: bool = True
+    variable: bool = False
+    low: float = float("-inf")
+    high: float = float("inf")
+    """The domain, which numeric steps do not leave."""
+    structure: str = "general"
+    """`symmetric` and `lower` matrices are only moved to matrices of the same kind."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """A function, a point, and what is asked about the gradient there."""
+
+    function: Callable[..., Any]
+    """Takes one tensor per operand, by position, and returns any structure of tensors."""
+    operands: tuple[Operand, ...]
+    upstream: Upstream = "random"
+    formulas: Mapping[str, Formula] = field(default_factory=dict)
+    """By operand: a declared formula, which is right for all we know."""
+    claims: Mapping[str, Formula] = field(default_factory=dict)
+    """By operand: what the spec says the gradient is."""
+    mode: Mode = Mode.EAGER
+    checks: tuple[CheckKind, ...] = (CheckKind.REVERSE,)
+    seed: int = 0
+    tolerance: Tolerance | None = None
+    tape: Callable[[Callable[..., Any], Sequence[Operand], Mode], Differentiate] = Tape
+    """How gradients are taken; whoever measures what a check would catch plants faults here."""

@@ -1,0 +1,149 @@
+"""The border to TensorFlow: structures of tensors in and out of a function under test."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gradcheck.model import Array
+
+Function = Callable[..., Any]
+"""Takes tensors by position, returns any structure of tensors."""
+
+
+class FunctionRaised(Exception):  # noqa: N818  (it becomes a verdict)
+    """The function under test raised; made of what it raised, or of what is to be told."""
+
+    def __str__(self) -> str:
+        """What is told; worked out when somebody asks, for most attempts at a batch raise."""
+        (told,) = self.args
+        if isinstance(told, BaseException):
+            return explain_exception(told) + where_raised(told)
+        return str(told)
+
+
+def call(function: Function, arguments: Sequence[Any]) -> Any:
+    """Call the function under test; whatever it raises comes as FunctionRaised."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        raise FunctionRaised(error) from error
+
+
+def differentiable_outputs(structure: Any) -> list[Any]:
+    """The floating-point and complex tensors of whatever a function returned, in order."""
+    import tensorflow as tf
+
+    if isinstance(structure, tf.Tensor):
+        # The usual case, without the cost of walking through a structure.
+        dtype = structure.dtype
+        return [structure] if dtype.is_floating or dtype.is_complex else []
+    outputs = []
+    for leaf in tf.nest.flatten(structure, expand_composites=True):
+        if leaf is None or isinstance(leaf, str | bytes):
+            continue
+        tensor = tf.convert_to_tensor(leaf)
+        if tensor.dtype.is_floating or tensor.dtype.is_complex:
+            outputs.append(tensor)
+    return outputs
+
+
+def to_numpy(tensor: Any) -> Array:
+    """A tensor, or the slices that stand for one, as a dense array."""
+    import tensorflow as tf
+
+    return np.asarray(tf.convert_to_tensor(tensor).numpy())
+
+
+def in_double(values: Sequence[Array]) -> list[Array]:
+    """Floating-point values as float64, complex ones as complex128, the others as they are."""
+    return [widen(value) for value in values]
+
+
+def widen(value: Array) -> Array:
+    """One value in double precision; integers and booleans stay."""
+    if np.iscomplexobj(value):
+        return value.astype(np.complex128, copy=False)
+    return value.astype(np.float64, copy=False) if is_floating(value.dtype) else value
+
+
+def is_floating(dtype: np.dtype[Any]) -> bool:
+    """Whether a dtype holds real floating-point numbers, bfloat16 included."""
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def is_differentiable(dtype: np.dtype[Any]) -> bool:
+    """Whether an input of this dtype can have a gradient."""
+    return dtype.kind == "c" or is_floating(dtype)
+
+
+_DTYPES = {
+    "half": "float16",
+    "bfloat16": "bfloat16",
+    "float": "float32",
+    "double": "float64",
+    "complex64": "complex64",
+    "complex128": "complex128",
+}
+"""What TensorFlow's messages call them, and what people do."""
+
+
+def explain_exception(error: BaseException) -> str:
+    """The telling line of an exception, without TensorFlow's decoration."""
+    if isinstance(error, FunctionRaised):
+        return str(error)
+    text = str(getattr(error, "message", "") or error)
+    # Graph errors name their node in braces, eager ones their op at the end.
+    text = re.sub(r"\{\{[^}]*\}\}|\[Op:\w+\]( name: ?)?", "", text)
+    missing = re.search(r"Could not find device for node:.*= (\w+)\[.*?T=DT_(\w+)", text)
+    if missing:
+        name = missing[2].lower()
+        dtype = _DTYPES.get(name, name)
+        return f"TensorFlow has no {dtype} kernel for {missing[1]} on this device"
+    unregistered = re.search(r"gradient registry has no entry for: (\w+)", text)
+    if unregistered:
+        name = unregistered[1]
+        return (
+            f"LookupError: TensorFlow has no gradient for {name}. Register one "
+            f'(tf.RegisterGradient("{name}")), or wrap the call in a tf.custom_gradient'
+        )
+    mixed = re.search(r"expected to be an? (\w+) tensor but is an? (\w+) tensor", text)
+    if mixed and set(mixed.groups()) <= _DTYPES.keys():
+        wanted, given = (_DTYPES[name] for name in mixed.groups())
+        text = (
+            f"{text.strip()}: {wanted} and {given} do not mix. Give the inputs the dtype that the "
+            "function's own tensors have (`dtype:` in a spec), or let those follow its input "
+            "(tf.cast(w, x.dtype))"
+        )
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # Errors while tracing carry the user's stack, with the message at its end.
+    if lines and lines[0].startswith(("in user code:", "Exception encountered")):
+        lines = lines[-1:]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def where_raised(error: BaseException) -> str:
+    """The innermost line of the user's own code, in brackets; nothing where there is none."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if not f.filename.startswith("<") and not _is_library(f.filename)]
+    if not own:
+        return ""
+    frame = own[-1]
+    return f" ({Path(frame.filename).name}:{frame.lineno}, in {frame.name})"
+
+
+def _is_library(filename: str) -> bool:
+    path = Path(filename)
+    if {"site-packages", "dist-packages"} & set(path.parts):
+        return True
+    return path.is_relative_to(_PACKAGE) or path.is_relative_to(_STANDARD_LIBRARY)
+
+
+_PACKAGE = Path(__file__).parents[2]
+_STANDARD_LIBRARY = Path(traceback.__file__).parent

@@ -1,0 +1,1 @@
+"""Index notation and its calculus: terms, derivatives, simplification."""

@@ -1,0 +1,1 @@
+"""Derivations: of one op, and along a chain of calls."""

@@ -1,0 +1,1 @@
+"""From index notation to closed formulas and to code."""

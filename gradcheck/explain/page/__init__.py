@@ -1,0 +1,1 @@
+"""What a page says: of an op, of an expression."""

@@ -1,0 +1,1 @@
+"""A page as text, Markdown, LaTeX or JSON: one file per format."""

@@ -1,0 +1,51 @@
+"""The nouns of gradcheck, as frozen dataclasses over the standard library and numpy.
+
+Everything here can be pickled and sent to another process, and nothing here computes: a Case is
+what the spec said, a Result is what the check saw. Imports nothing else of gradcheck.
+"""
+
+from gradcheck.model.arrays import Array, Scalar, Shape
+from gradcheck.model.cases import (
+    Case,
+    CheckKind,
+    Expectation,
+    Input,
+    Location,
+    Mode,
+    Sample,
+    Target,
+    TargetKind,
+    Tolerance,
+    Upstream,
+)
+from gradcheck.model.estimates import Estimate
+from gradcheck.model.results import Comparison, Diagnosis, Element, Result
+from gradcheck.model.suites import Plan, Shard, Summary
+from gradcheck.model.verdicts import Verdict, worst_verdict
+
+__all__ = [
+    "Array",
+    "Case",
+    "CheckKind",
+    "Comparison",
+    "Diagnosis",
+    "Element",
+    "Estimate",
+    "Expectation",
+    "Input",
+    "Location",
+    "Mode",
+    "Plan",
+    "Result",
+    "Sample",
+    "Scalar",
+    "Shape",
+    "Shard",
+    "Summary",
+    "Target",
+    "TargetKind",
+    "Tolerance",
+    "Upstream",
+    "Verdict",
+    "worst_verdict",
+]

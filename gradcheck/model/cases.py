@@ -1,0 +1,125 @@
+"""What a spec said: a Case, its inputs, its target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+from gradcheck.model.arrays import Array, Shape
+from gradcheck.model.verdicts import Verdict
+
+
+class Mode(StrEnum):
+    """How TensorFlow runs the function whose gradient is checked."""
+
+    EAGER = "eager"
+    GRAPH = "graph"
+    XLA = "xla"
+
+
+class CheckKind(StrEnum):
+    """Which derivative is checked: the tape's, the forward accumulator's, the tape's own."""
+
+    REVERSE = "reverse"
+    FORWARD = "forward"
+    SECOND = "second"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a spec file; line and column count from 1."""
+
+    path: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How values are drawn: a name from `gradcheck.ops.samples.registry` and its parameters."""
+
+    name: str = "normal"
+    params: tuple[float, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.params:
+            return self.name
+        return f"{self.name}({', '.join(f'{p:g}' for p in self.params)})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Input:
+    """One tensor that the function takes: given values, or a shape and how to fill it."""
+
+    name: str
+    shape: Shape
+    location: Location
+    values: Array | None = None
+    sample: Sample | None = None
+    """None: as the op's declaration says, else standard normal."""
+    dtype: str | None = None
+    """None: the case's dtype, or what the op's declaration or the values demand."""
+    grad: bool = True
+    variable: bool = False
+
+
+class TargetKind(StrEnum):
+    """The three ways a spec names the function under test."""
+
+    OP = "op"
+    EXPR = "expr"
+    FUNCTION = "function"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The function under test, as the spec names it."""
+
+    kind: TargetKind
+    text: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """A tolerance given by hand, in place of the one that follows from the error bars."""
+
+    rtol: float = 0.0
+    atol: float = 0.0
+
+
+Upstream = Literal["random", "ones"] | tuple[Array, ...]
+"""The cotangent: drawn, all ones, or one array per output."""
+
+Expectation = Verdict | Mapping[str, Verdict] | None
+"""The verdict a case expects: of the whole, or input by input (the others pass)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """One fully concrete check."""
+
+    id: str
+    path: str
+    name: str
+    location: Location
+    target: Target
+    inputs: tuple[Input, ...]
+    args: Mapping[str, Any] = field(default_factory=dict)
+    dtype: str = "float64"
+    mode: Mode = Mode.EAGER
+    checks: tuple[CheckKind, ...] = (CheckKind.REVERSE,)
+    upstream: Upstream = "random"
+    gradient: Mapping[str, str | Array] = field(default_factory=dict)
+    """Claims about gradients by input: a formula's text, or the values."""
+    expect: Expectation = None
+    reason: str = ""
+    seed: int = 0
+    tolerance: Tolerance | None = None
+    timeout: float | None = None
+    tags: tuple[str, ...] = ()

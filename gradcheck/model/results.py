@@ -1,0 +1,128 @@
+"""What a check saw: elements, comparisons, the result of a case."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gradcheck.model.cases import Case, CheckKind
+from gradcheck.model.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from gradcheck.model.arrays import Array, Scalar, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element of a gradient, as the oracles see it."""
+
+    index: tuple[int, ...]
+    value: Scalar
+    """The value of the input there."""
+    analytic: Scalar
+    numeric: Scalar
+    bound: float
+    formula: Scalar | None = None
+    left: Scalar | None = None
+    right: Scalar | None = None
+    """The one-sided derivatives, where they differ."""
+
+    @property
+    def error(self) -> float:
+        """How far the analytic value is from the numeric one; at a kink, from the nearer side."""
+        if self.left is None or self.right is None:
+            return abs(self.analytic - self.numeric)
+        nearest = complex(
+            _between(self.analytic.real, self.left.real, self.right.real),
+            _between(self.analytic.imag, self.left.imag, self.right.imag),
+        )
+        return abs(self.analytic - nearest)
+
+
+def _between(value: float, one: float, other: float) -> float:
+    return min(max(value, min(one, other)), max(one, other))
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The likely cause of a mismatch."""
+
+    cause: str
+    """A short stable name: `sign`, `factor`, `transposed`, …"""
+    text: str
+    """One sentence for the report."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The gradient of one input against the numeric one, element by element."""
+
+    name: str
+    verdict: Verdict
+    shape: Shape
+    dtype: str
+    check: CheckKind = CheckKind.REVERSE
+    note: str = ""
+    """What there is to say beyond the verdict's meaning."""
+    judged: int = 0
+    """How many elements were compared one by one."""
+    directions: int = 0
+    """How many random directions were compared on top, for inputs over the budget."""
+    max_abs_error: float | None = None
+    max_rel_error: float | None = None
+    error_bar: float | None = None
+    """The numeric derivative's bound at the element where it is widest."""
+    worst: tuple[Element, ...] = ()
+    """The elements that stand out most, worst first."""
+    failing: int = 0
+    """How many elements are not as they should be."""
+    analytic: Array | None = None
+    numeric: Array | None = None
+    bound: Array | None = None
+    formula: Array | None = None
+    """Whole arrays of the input's shape; None where there is nothing to show or it is too large."""
+    diagnosis: Diagnosis | None = None
+
+    @property
+    def elements(self) -> int:
+        """How many elements the input has."""
+        return math.prod(self.shape)
+
+    @property
+    def worst_index(self) -> tuple[int, ...] | None:
+        """The index of the element that stands out most."""
+        return self.worst[0].index if self.worst else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """A Case, its Verdict, its Comparisons, its time."""
+
+    id: str
+    verdict: Verdict
+    comparisons: tuple[Comparison, ...] = ()
+    message: str = ""
+    """What happened, where the comparisons do not say it: an exception, a signal, a time limit."""
+    seconds: float = 0.0
+    case: Case | None = None
+
+    @property
+    def expected(self) -> bool:
+        """Whether the verdict is the one that the case expects."""
+        expect = self.case.expect if self.case else None
+        if expect is None or self.verdict is Verdict.SKIPPED:
+            return self.verdict.acceptable
+        if isinstance(expect, Verdict):
+            return self.verdict == expect
+        if not self.comparisons:
+            return False
+        return all(
+            c.verdict == expect[c.name] if c.name in expect else c.verdict.acceptable
+            for c in self.comparisons
+        )
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """The likely cause of the first mismatch that has one."""
+        return next((c.diagnosis for c in self.comparisons if c.diagnosis), None)

@@ -1,0 +1,1 @@
+"""The declarations, a file per family of ops."""

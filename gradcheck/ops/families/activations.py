@@ -1,0 +1,310 @@
+"""Activations, and the softmax pair."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradcheck.model import Sample
+from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
+from gradcheck.ops.families.elementwise import BEND_AT_ZERO, elementwise
+from gradcheck.ops.rules import one_axis, only
+
+if TYPE_CHECKING:
+    from gradcheck.model import Shape
+    from gradcheck.ops.declaration import Call
+
+BENDS = {"features": BEND_AT_ZERO}
+_SCALE, _ALPHA = 1.0507009873554805, 1.6732632423543772
+"""The λ and the α of selu."""
+
+_ACTIVATIONS = (
+    elementwise(
+        "sigmoid",
+        "tf.sigmoid",
+        "y = 1/(1 + e⁻ˣ)",
+        "tf.math.sigmoid",
+        "tf.nn.sigmoid",
+        forward="sigmoid(x)",
+        family="nn",
+        x="G * conj(out * (1 - out))",
+        slope=(
+            Step(
+                "1/y = 1 + e⁻ˣ; differentiate both sides.", "-dout / square(out) == -exp(-x) * dx"
+            ),
+            Step(
+                "From the same equation e⁻ˣ is 1/y − 1, and y²·(1/y − 1) is y·(1 − y).",
+                "exp(-x) == 1 / out - 1",
+            ),
+        ),
+        related=("log_sigmoid", "tanh", "softplus"),
+        pitfalls=(
+            "y·(1 - y) with the output y, not with x.",
+            "At most 1/4, and 0 in floating point for large |x|: deep stacks of it stop learning.",
+        ),
+    ),
+    elementwise(
+        "log_sigmoid",
+        "tf.math.log_sigmoid",
+        "y = log(1/(1 + e⁻ˣ))",
+        forward="log(sigmoid(x))",
+        family="nn",
+        x="G * sigmoid(-x)",
+        slope=(
+            Step(
+                "By the chain rule: the slope of log σ is 1/σ, that of σ is σ·(1 − σ).",
+                "dout == (1 - sigmoid(x)) * dx",
+            ),
+            Step("And 1 − σ(x) is σ(−x).", "1 - sigmoid(x) == sigmoid(-x)"),
+        ),
+        related=("sigmoid", "softplus"),
+        pitfalls=("log(sigmoid(x)) by hand overflows for x < -700; this op does not.",),
+    ),
+    elementwise(
+        "softplus",
+        "tf.math.softplus",
+        "y = log(1 + eˣ)",
+        "tf.nn.softplus",
+        forward="log(1 + exp(features))",
+        family="nn",
+        features="G * sigmoid(features)",
+        slope=(
+            Step(
+                "By the chain rule the slope is eˣ/(1 + eˣ); divided by eˣ above and below that "
+                "is σ(x).",
+                "exp(features) / (1 + exp(features)) == sigmoid(features)",
+            ),
+        ),
+        related=("sigmoid", "log_sigmoid", "relu"),
+        pitfalls=("The derivative is the sigmoid, not the output.",),
+    ),
+    elementwise(
+        "softsign",
+        "tf.nn.softsign",
+        "y = x/(1 + |x|)",
+        "tf.math.softsign",
+        forward="features / (1 + abs(features))",
+        family="nn",
+        domains=BENDS,
+        features="G / square(1 + abs(features))",
+        slope=(
+            Step(
+                "By the quotient rule the slope is (1 + |x| − x·sign(x))/(1 + |x|)², and "
+                "x·sign(x) is |x|.",
+                "dout == dfeatures / square(1 + abs(features))",
+            ),
+        ),
+        undefined=("Differentiable everywhere; at 0 the second derivative jumps.",),
+        related=("tanh", "abs"),
+        pitfalls=("Smooth at 0, but its second derivative jumps there.",),
+    ),
+    elementwise(
+        "relu",
+        "tf.nn.relu",
+        "y = max(x, 0)",
+        forward="maximum(features, 0)",
+        family="nn",
+        domains=BENDS,
+        features="where(features > 0, G, 0)",
+        slope=(
+            Step(
+                "Above 0 y is x, below it does not move: the slope is 1 or 0.",
+                "dout == where(features > 0, dfeatures, 0)",
+            ),
+        ),
+        related=("leaky_relu", "relu6", "maximum"),
+        pitfalls=(
+            "There is no derivative at 0; TensorFlow gives 0.",
+            "A unit whose input is negative for every example gets no gradient at all.",
+        ),
+    ),
+    elementwise(
+        "relu6",
+        "tf.nn.relu6",
+        "y = min(max(x, 0), 6)",
+        forward="minimum(maximum(features, 0), 6)",
+        family="nn",
+        domains={"features": Domain(sample=Sample("uniform", (-3.0, 9.0)), kinks=(0.0, 6.0))},
+        features="where(logical_and(features > 0, features < 6), G, 0)",
+        slope=(
+            Step(
+                "Between 0 and 6 y is x, outside it does not move: the slope is 1 or 0.",
+                "dout == where(logical_and(features > 0, features < 6), dfeatures, 0)",
+            ),
+        ),
+        related=("relu", "clip_by_value"),
+        pitfalls=("The gradient is 0 above 6 as well as below 0.",),
+    ),
+    elementwise(
+        "leaky_relu",
+        "tf.nn.leaky_relu",
+        "y = x where x > 0, else alpha·x",
+        forward="where(features > 0, features, float32(alpha) * features)",
+        family="nn",
+        args={"alpha": 0.2},
+        domains=BENDS,
+        features="where(features > 0, G, float32(alpha) * G)",
+        slope=(
+            Step(
+                "Two straight lines: the slope is 1 above 0 and alpha below.",
+                "dout == where(features > 0, dfeatures, float32(alpha) * dfeatures)",
+            ),
+        ),
+        related=("relu", "elu"),
+        pitfalls=(
+            "The slope below 0 is 0.2 unless `alpha` says otherwise; Keras' layer has 0.3.",
+            "TensorFlow keeps alpha in float32, so the slope 0.2 is off by 3e-9 also in float64.",
+        ),
+    ),
+    elementwise(
+        "elu",
+        "tf.nn.elu",
+        "y = x where x > 0, else eˣ - 1",
+        forward="where(features > 0, features, exp(features) - 1)",
+        family="nn",
+        domains=BENDS,
+        features="where(features < 0, G * (out + 1), G)",
+        slope=(
+            Step(
+                "Above 0 the slope is 1. Below it is eˣ, which is y + 1.",
+                "dout == where(features < 0, exp(features), 1) * dfeatures",
+            ),
+        ),
+        undefined=("Differentiable everywhere; at 0 the second derivative jumps.",),
+        related=("selu", "relu", "expm1"),
+        pitfalls=("Below 0 the derivative is y + 1 = eˣ, not y.",),
+    ),
+    elementwise(
+        "selu",
+        "tf.nn.selu",
+        "y = λ·x where x > 0, else λα·(eˣ - 1)",
+        forward=f"{_SCALE} * where(features > 0, features, {_ALPHA} * (exp(features) - 1))",
+        family="nn",
+        domains=BENDS,
+        features=f"where(features < 0, G * (out + {_SCALE} * {_ALPHA}), {_SCALE} * G)",
+        slope=(
+            Step(
+                "Above 0 the slope is λ. Below it is λα·eˣ, which is y + λα.",
+                f"dout == where(features < 0, out + {_SCALE} * {_ALPHA}, {_SCALE}) * dfeatures",
+            ),
+        ),
+        related=("elu", "relu"),
+        pitfalls=("λ = 1.0507… and α = 1.6733… are fixed; rounding them shows in the gradient.",),
+    ),
+    elementwise(
+        "silu",
+        "tf.nn.silu",
+        "y = x·sigmoid(beta·x)",
+        "tf.nn.swish",
+        forward="features * sigmoid(beta * features)",
+        family="nn",
+        args={"beta": 1.0},
+        features=(
+            "G * conj(sigmoid(beta * features) + beta * out * (1 - sigmoid(beta * features)))"
+        ),
+        slope=(
+            Step(
+                "By the product rule, with σ′ = σ·(1 − σ), and x·σ being y again:",
+                "dout == (sigmoid(beta * features) + beta * out * (1 - sigmoid(beta * "
+                "features))) * dfeatures",
+            ),
+        ),
+        related=("sigmoid", "gelu", "relu"),
+        pitfalls=("A product: both the factor x and the sigmoid contribute.",),
+    ),
+)
+
+
+def _axis_kept(call: Call) -> Shape:
+    shape = only(call)
+    one_axis(call.args["axis"], len(shape))
+    return shape
+
+
+_SOFTMAX = tuple(
+    Op(
+        name=name,
+        tf=f"tf.nn.{name}",
+        family="nn",
+        summary=summary,
+        inputs=(Parameter("logits"),),
+        formula={"logits": formula},
+        forward=forward,
+        tangent=tangent,
+        derivation=derivation,
+        symbols={"logits": "x", "out": "y"},
+        example=Example({"logits": (2, 3)}),
+        related=(
+            "log_softmax" if name == "softmax" else "softmax",
+            "softmax_cross_entropy_with_logits",
+            "reduce_logsumexp",
+        ),
+        batches="Every axis but `axis` is a batch axis: each row along it is by itself.",
+        shape=_axis_kept,
+        args={"axis": -1},
+        pitfalls=pitfalls,
+    )
+    for name, summary, forward, formula, tangent, derivation, pitfalls in (
+        (
+            "softmax",
+            "y = eˣ / Σ eˣ along an axis",
+            "exp(logits) / sum(exp(logits), axis, True)",
+            "out * (G - sum(G * out, axis, True))",
+            "out * (dlogits - sum(dlogits * out, axis, True))",
+            (
+                Step("Name the exponentials and their sum.", "w := exp(logits)"),
+                Step("", "s := sum(w, axis, True)"),
+                Step("", "out == w / s"),
+                Step(
+                    "Each exponential changes by itself times dx, and s by the sum of these.",
+                    "ds := sum(w * dlogits, axis, True)",
+                ),
+                Step("By the quotient rule", "dout == (w * dlogits) / s - w * ds / square(s)"),
+                Step(
+                    "In both terms w/s is y again: y moves by y times how far dx is above its mean "
+                    "under y.",
+                    "dout == out * (dlogits - sum(out * dlogits, axis, True))",
+                ),
+                Step(
+                    "The change of the loss is the inner product of G with dy. Written out, "
+                    "it is a "
+                    "double sum over the row in which the two indices may be swapped: the same "
+                    "formula, with G in the place of dx, stands beside dx.",
+                    "sum(G * dout) == sum(out * (G - sum(G * out, axis, True)) * dlogits)",
+                ),
+            ),
+            (
+                "The Jacobian is not diagonal: every output depends on every logit of its row.",
+                "With an upstream of ones the gradient is exactly 0, so a check with ones passes "
+                "for a backward pass that returns nothing.",
+                "The inner sum keeps its axis; without that it broadcasts along the wrong one.",
+            ),
+        ),
+        (
+            "log_softmax",
+            "y = x - log Σ eˣ along an axis",
+            "logits - log(sum(exp(logits), axis, True))",
+            "G - exp(out) * sum(G, axis, True)",
+            "dlogits - sum(exp(out) * dlogits, axis, True)",
+            (
+                Step("p is the softmax.", "p := exp(logits) / sum(exp(logits), axis, True)"),
+                Step("", "out == log(p)"),
+                Step(
+                    "log Σ eˣ changes by the mean of dx under p; y by what dx is above that.",
+                    "dout == dlogits - sum(p * dlogits, axis, True)",
+                ),
+                Step(
+                    "Multiply by G and sum. In the second part the sum of G over the row stands "
+                    "beside p·dx.",
+                    "sum(G * dout) == sum((G - p * sum(G, axis, True)) * dlogits)",
+                ),
+                Step("p is exp(y), which is at hand.", "p == exp(out)"),
+            ),
+            (
+                "The sum runs over G, and exp(out) is the softmax: not the other way round.",
+                "log(softmax(x)) by hand underflows, and its gradient is NaN there; not this one.",
+            ),
+        ),
+    )
+)
+
+OPS = (*_ACTIVATIONS, *_SOFTMAX)

@@ -1,0 +1,200 @@
+"""Functions of each element: powers, exponentials, logarithms and error functions."""
+
+from __future__ import annotations
+
+from gradcheck.model import Sample
+from gradcheck.ops.declaration import Domain, Step
+from gradcheck.ops.families.elementwise import BROADCASTING, NONZERO, elementwise
+
+POSITIVE = Domain(low=0.0, sample=Sample("positive"))
+UNIT = Domain(low=-1.0, high=1.0, sample=Sample("unit"))
+
+_POWERS = (
+    elementwise(
+        "square",
+        "tf.square",
+        "y = x²",
+        "tf.math.square",
+        forward="square(x)",
+        x="2 * G * conj(x)",
+        slope=(
+            Step(
+                "(x + dx)² = x² + 2·x·dx + dx², and dx² is too small to count.",
+                "dout == 2 * x * dx",
+            ),
+        ),
+        related=("sqrt", "pow", "squared_difference"),
+        pitfalls=("The derivative is 2x, not 2 and not x.",),
+    ),
+    elementwise(
+        "sqrt",
+        "tf.sqrt",
+        "y = √x",
+        "tf.math.sqrt",
+        forward="sqrt(x)",
+        domains={"x": POSITIVE},
+        x="G / (2 * conj(out))",
+        slope=(Step("y² = x; differentiate both sides.", "2 * out * dout == dx"),),
+        undefined=("Not defined below 0; at 0 it is defined, but its slope is infinite.",),
+        related=("square", "rsqrt", "norm"),
+        pitfalls=(
+            "At 0 the derivative is infinite, and 0·inf further up the chain is NaN: a norm of a "
+            "zero vector has this trap.",
+            "The output is what the formula divides by, not the input.",
+        ),
+    ),
+    elementwise(
+        "rsqrt",
+        "tf.math.rsqrt",
+        "y = 1/√x",
+        forward="1 / sqrt(x)",
+        domains={"x": POSITIVE},
+        x="-G * conj(out**3) / 2",
+        slope=(
+            Step(
+                "y²·x = 1; by the product rule",
+                "2 * out * dout * x + square(out) * dx == zeros_like(x)",
+            ),
+            Step("Divide by 2·x·y, where 1/x is y².", "dout == -out**3 / 2 * dx"),
+        ),
+        related=("sqrt", "reciprocal", "l2_normalize"),
+        pitfalls=("The derivative is -y³/2: both the sign and the half are easy to lose.",),
+    ),
+    elementwise(
+        "pow",
+        "tf.pow",
+        "z = xʸ",
+        "tf.math.pow",
+        forward="x**y",
+        domains={"x": POSITIVE},
+        x="G * conj(y * x**(y - 1))",
+        y="G * conj(log(x) * out)",
+        slope=(
+            Step("xʸ is exp(y·log x).", "out == exp(y * log(x))"),
+            Step(
+                "The exponential changes by itself times the change of y·log x.",
+                "dout == out * (dy * log(x) + y * dx / x)",
+            ),
+        ),
+        undefined=(
+            "Below x = 0 only whole exponents give real numbers, and the exponent has no gradient.",
+        ),
+        related=("square", "sqrt", "exp"),
+        pitfalls=(
+            "The exponent has a gradient too: xʸ·log x.",
+            "For x < 0 the exponent's gradient is not real; TensorFlow gives 0 where x ≤ 0.",
+            BROADCASTING,
+        ),
+    ),
+)
+
+_EXPONENTIALS = (
+    elementwise(
+        "exp",
+        "tf.exp",
+        "y = eˣ",
+        "tf.math.exp",
+        forward="exp(x)",
+        x="G * conj(out)",
+        slope=(
+            Step("e^(x + dx) = eˣ·e^dx, and e^dx is 1 + dx for a small dx.", "dout == out * dx"),
+        ),
+        related=("expm1", "log", "softmax"),
+        pitfalls=("The derivative is the output itself: no second exponential is needed.",),
+    ),
+    elementwise(
+        "expm1",
+        "tf.math.expm1",
+        "y = eˣ - 1",
+        forward="expm1(x)",
+        x="G * conj(exp(x))",
+        slope=(Step("The constant −1 does not move; the rest is eˣ.", "dout == exp(x) * dx"),),
+        related=("exp", "log1p"),
+        pitfalls=("The derivative is eˣ, not the output, which is one less.",),
+    ),
+    elementwise(
+        "log",
+        "tf.math.log",
+        "y = log x",
+        forward="log(x)",
+        domains={"x": POSITIVE},
+        x="G / conj(x)",
+        slope=(Step("eʸ = x; differentiate both sides.", "exp(out) * dout == dx"),),
+        related=("exp", "log1p", "xlogy"),
+        pitfalls=(
+            "At 0 the gradient is infinite; log(x + ε) moves the trouble and changes the value.",
+            "Masking the output with tf.where leaves NaN in the gradient: mask the input.",
+        ),
+    ),
+    elementwise(
+        "log1p",
+        "tf.math.log1p",
+        "y = log(1 + x)",
+        forward="log1p(x)",
+        domains={"x": Domain(low=-1.0, sample=Sample("unit"))},
+        x="G / (1 + conj(x))",
+        slope=(Step("eʸ = 1 + x; differentiate both sides.", "exp(out) * dout == dx"),),
+        related=("log", "expm1", "softplus"),
+        pitfalls=("The edge of the domain is -1, not 0.",),
+    ),
+    elementwise(
+        "xlogy",
+        "tf.math.xlogy",
+        "z = x·log y, and 0 where x = 0",
+        forward="x * log(y)",
+        domains={"x": NONZERO, "y": POSITIVE},
+        x="G * conj(log(y))",
+        y="G * conj(x / y)",
+        slope=(Step("By the product rule", "dout == log(y) * dx + x / y * dy"),),
+        undefined=("y must lie above 0. At x = 0 the value is set to 0, whatever y is.",),
+        related=("xlog1py", "log", "xdivy"),
+        pitfalls=("Where x = 0 TensorFlow gives x no gradient, though log y is its slope.",),
+    ),
+    elementwise(
+        "erf",
+        "tf.math.erf",
+        "y = erf x",
+        forward="erf(x)",
+        x="2 / sqrt(pi) * G * exp(-square(x))",
+        slope=(
+            Step(
+                "erf x is 2/√π times the integral of exp(−t²) from 0 to x, and the derivative "
+                "of an integral by its end is the integrand there.",
+                "dout == 2 / sqrt(pi) * exp(-square(x)) * dx",
+            ),
+        ),
+        related=("erfc", "erfinv", "gelu"),
+        pitfalls=("The factor 2/√π belongs to erf; without it one has the plain Gaussian.",),
+    ),
+    elementwise(
+        "erfc",
+        "tf.math.erfc",
+        "y = 1 - erf x",
+        forward="erfc(x)",
+        x="-2 / sqrt(pi) * G * exp(-square(x))",
+        slope=(Step("erfc x is 1 − erf x.", "dout == -2 / sqrt(pi) * exp(-square(x)) * dx"),),
+        related=("erf", "erfcinv"),
+        pitfalls=("erfc falls: the sign is the opposite of erf's.",),
+    ),
+    elementwise(
+        "erfinv",
+        "tf.math.erfinv",
+        "y = erf⁻¹(x)",
+        forward="erfinv(x)",
+        domains={"x": UNIT},
+        x="sqrt(pi) / 2 * G * exp(square(out))",
+        slope=(
+            Step(
+                "erf y = x; differentiate both sides.",
+                "2 / sqrt(pi) * exp(-square(out)) * dout == dx",
+            ),
+        ),
+        related=("erf", "erfcinv", "ndtri"),
+        pitfalls=(
+            "The square in the exponent is that of the output, and its sign is plus.",
+            "At ±1 the derivative is infinite.",
+        ),
+    ),
+)
+
+OPS = (*_POWERS, *_EXPONENTIALS)

@@ -1,0 +1,85 @@
+"""The functions of the formula language that decompose matrices, and what their formulas need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.ops.language.bounds import numbers
+
+if TYPE_CHECKING:
+    from gradcheck.model import Array
+
+__all__ = [
+    "cholesky",
+    "eigenvalues",
+    "eigenvectors",
+    "left_singular",
+    "mirror_lower",
+    "phi",
+    "qr",
+    "qr_change",
+    "right_singular",
+    "singular_values",
+]
+
+
+def cholesky(x: Any) -> Array:
+    """The lower triangular L with L·Lᵀ = x."""
+    return np.linalg.cholesky(numbers(x))
+
+
+def eigenvalues(x: Any) -> Array:
+    """The eigenvalues of a symmetric matrix, from the smallest up."""
+    return np.linalg.eigvalsh(numbers(x))
+
+
+def eigenvectors(x: Any) -> Array:
+    """The eigenvectors of a symmetric matrix, as columns, in the order of the eigenvalues."""
+    return np.linalg.eigh(numbers(x))[1]
+
+
+def singular_values(x: Any) -> Array:
+    """The singular values, from the largest down."""
+    return np.linalg.svd(numbers(x), compute_uv=False)
+
+
+def left_singular(x: Any) -> Array:
+    """The left singular vectors, as columns."""
+    return np.linalg.svd(numbers(x), full_matrices=False)[0]
+
+
+def right_singular(x: Any) -> Array:
+    """The right singular vectors, as columns."""
+    return np.asarray(
+        np.conj(np.swapaxes(np.linalg.svd(numbers(x), full_matrices=False)[2], -1, -2))
+    )
+
+
+def qr(x: Any) -> list[Array]:
+    """The orthonormal Q and the upper triangular R with Q·R = x."""
+    q, r = np.linalg.qr(numbers(x))
+    return [q, r]
+
+
+def qr_change(q: Any, r: Any, change: Any) -> list[Array]:
+    """How Q and R change with x = Q·R: dQ = Q·W + (I - Q·Qᵀ)·dx·R⁻¹ and dR = (Qᵀ·dx·R⁻¹ - W)·R."""
+    q, r, change = numbers(q), numbers(r), numbers(change)
+    moved = change @ np.linalg.inv(r)
+    inner = np.swapaxes(q, -1, -2) @ moved
+    lower = np.tril(inner, -1)
+    turned = lower - np.swapaxes(lower, -1, -2)
+    return [q @ turned + moved - q @ inner, (inner - turned) @ r]
+
+
+def phi(x: Any) -> Array:
+    """The lower triangle, its diagonal halved."""
+    x = numbers(x)
+    return np.asarray(np.tril(x) - np.eye(x.shape[-1]) * x / 2)
+
+
+def mirror_lower(x: Any) -> Array:
+    """The lower triangle, mirrored into the upper one."""
+    x = numbers(x)
+    return np.asarray(np.tril(x) + np.swapaxes(np.tril(x, -1), -1, -2))

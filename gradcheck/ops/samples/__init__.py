@@ -1,0 +1,1 @@
+"""How inputs are drawn, by the name of a sample."""

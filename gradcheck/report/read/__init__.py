@@ -1,0 +1,1 @@
+"""Reports read back: merged and compared."""

@@ -1,0 +1,1 @@
+"""Cases on a Dask cluster."""

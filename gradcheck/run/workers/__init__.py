@@ -1,0 +1,1 @@
+"""Cases in worker processes of this machine, which may crash, hang or exit."""

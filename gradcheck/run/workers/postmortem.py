@@ -1,0 +1,62 @@
+"""What a dead worker leaves behind, made readable: its exit code and the end of its output."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+LINES = 8
+"""How many lines of output are worth showing."""
+
+WIDTH = 300
+"""How many characters of a line are worth showing."""
+
+FRAMES = 4
+"""How many lines of the Python stack are worth showing."""
+
+_MEANINGS = {
+    signal.SIGKILL: "killed, perhaps out of memory",
+    signal.SIGABRT: "a failed internal check of a library, as a rule",
+    signal.SIGSEGV: "an access to memory that is not there",
+    signal.SIGFPE: "an integer division by zero, as a rule",
+    signal.SIGILL: "an instruction that this processor does not have",
+    signal.SIGBUS: "an access to memory that is not there",
+}
+
+# Python's own account of where it is begins so; what TensorFlow has to say comes before it.
+_STACK = re.compile(r"(Fatal Python error:|Stack \(most recent call first\):)")
+
+# Lines that say nothing to whoever wrote the case; cuInit is TensorFlow looking for a GPU.
+_NOISE = re.compile(r"\s*(@\s+0x|\*\*\* |Extension modules:|Current thread )|.*\bcuInit\b")
+
+# Frames of machinery, between the case and the crash.
+_OURS = str(Path(__file__).parents[2])
+_MACHINERY = re.compile(
+    rf"{re.escape(_OURS)}|[/\\](tensorflow|keras|multiprocessing)[/\\]|<(frozen|string)"
+)
+
+
+def death_message(code: int | None) -> str:
+    """What an exit code says; negative ones are signals."""
+    if code is None:
+        return "the worker process closed its connection and went on"
+    if code >= 0:
+        return f"the worker process ended itself with exit code {code}"
+    try:
+        name = signal.Signals(-code)
+    except ValueError:
+        return f"the worker process died of signal {-code}"
+    meaning = _MEANINGS.get(name)
+    return f"the worker process died of {name.name}" + (f": {meaning}" if meaning else "")
+
+
+def last_words(output: str) -> list[str]:
+    """The lines worth showing: the last ones printed, then where in Python it happened."""
+    printed, *stack = _STACK.split(output, maxsplit=1)
+    lines = [line.rstrip()[:WIDTH] for line in printed.splitlines()]
+    words = [line for line in lines if line.strip() and not _NOISE.match(line)][-LINES:]
+    if stack:
+        frames = [line.strip() for line in stack[-1].splitlines() if line.startswith("  File ")]
+        words += [frame for frame in frames if not _MACHINERY.search(frame)][:FRAMES]
+    return words

@@ -1,0 +1,1 @@
+"""Safe expressions: parsed by Python, translated node by node, reaching a fixed list."""

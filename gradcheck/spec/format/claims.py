@@ -1,0 +1,157 @@
+"""What a case claims: gradients, the upstream, the verdict it expects, its tolerance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradcheck.errors import ExpressionError
+from gradcheck.model import Array, Expectation, Input, Shape, Tolerance, Upstream, Verdict
+from gradcheck.spec.expression.expression import parse_formula
+from gradcheck.spec.format import fields
+from gradcheck.spec.format.array_values import read_array
+from gradcheck.spec.format.keys import EXPECTATIONS, NEED_A_REASON, TOLERANCE_KEYS, UPSTREAMS
+from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, ScalarNode, place_of
+from gradcheck.spec.yaml.source import Source, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from gradcheck.spec.format.inputs import Entries
+
+
+def expression_problem(source: Source, node: Node, error: ExpressionError) -> None:
+    """Note a problem inside of an expression, at the very character where that can be told."""
+    hint = error.hint
+    if isinstance(node, ScalarNode):
+        line = source.lines[node.line - 1] if node.line <= len(source.lines) else ""
+        place = place_of(node, error.offset, line)
+        rest = line[node.column - 1 + node.length :].lstrip()
+        if "never closed" in str(error) and node.style is None and rest.startswith((",", "#")):
+            hint = f"quote the text: unquoted, it ends before the `{rest[0]}`"
+        if place is not None:
+            source.problem_at(*place, str(error), hint, error.length)
+            return
+    source.problem(node, str(error), hint)
+
+
+def read_gradient(
+    source: Source, entries: Entries, inputs: Collection[Input], names: Collection[str]
+) -> dict[str, str | Array]:
+    """The claims by input; `names` are those that a formula may use."""
+    differentiated = {i.name: i for i in inputs if i.grad}
+    claims: dict[str, str | Array] = {}
+    for name, entry in entries.items():
+        known = differentiated.get(name)
+        if known is None:
+            hint = fields.did_you_mean(name, differentiated)
+            if name.endswith(")"):
+                hint = "quote a formula that holds a comma: inside of { } it ends the value"
+            elif any(i.name == name for i in inputs):
+                hint = "it has `grad: false`, or holds integers or booleans"
+            message = f"`gradient` names {shown(name)}, which is no differentiated input"
+            source.problem(entry.key, message, hint)
+        elif isinstance(entry.value, ScalarNode) and isinstance(entry.value.value, str):
+            formula = entry.value.value
+            try:
+                parse_formula(formula, names)
+                claims[name] = formula
+            except ExpressionError as error:
+                expression_problem(source, entry.value, error)
+        else:
+            values = read_array(source, entry.value, f"the gradient of `{name}`")
+            if values is not None and values.shape != known.shape:
+                source.problem(
+                    entry.value,
+                    f"the gradient of `{name}` has the shape {list(values.shape)}, and `{name}` "
+                    f"itself {list(known.shape)}",
+                    "a gradient has the shape of its input",
+                )
+            elif values is not None:
+                claims[name] = values
+    return claims
+
+
+def read_upstream(source: Source, node: Node, output: Shape | None) -> Upstream:
+    """The cotangent; `output` is the shape of the one output where it is known."""
+    if isinstance(node, ScalarNode) and isinstance(node.value, str):
+        if node.value == "random":
+            return "random"
+        if node.value == "ones":
+            return "ones"
+        if not node.value.rstrip(") ").endswith(("j", "J")):
+            fields.choice(source, node, "`upstream`", (*UPSTREAMS, "the values"))
+            return "random"
+    if isinstance(node, MapNode):
+        outputs = node.items.get("outputs")
+        if outputs is not None:
+            fields.unknown_keys(source, node, "`upstream`", ("outputs",))
+        if not isinstance(outputs, ListNode) or not outputs.items:
+            hint = "write the values themselves, or {outputs: [values, values]} for several outputs"
+            source.problem(outputs or node, "`upstream` needs a list of `outputs`", hint)
+            return "random"
+        arrays = [read_array(source, item, "`upstream`") for item in outputs.items]
+        return tuple(array for array in arrays if array is not None)
+    values = read_array(source, node, "`upstream`")
+    if values is None:
+        return "random"
+    if output is not None and values.shape != output:
+        source.problem(
+            node,
+            f"`upstream` has the shape {list(values.shape)}, and the output {list(output)}",
+            "there is one upstream value for each element of the output",
+        )
+    return (values,)
+
+
+def read_expect(source: Source, node: Node, reason: str, inputs: Collection[Input]) -> Expectation:
+    """The verdict that the case expects, of the whole or by input."""
+    if isinstance(node, MapNode):
+        verdicts: dict[str, Verdict] = {}
+        known = [i.name for i in inputs if i.grad]
+        if not node.items:
+            source.problem(node, "`expect` is an empty mapping", "name an input, or a verdict")
+        for name, item in node.items.items():
+            if name not in known:
+                hint = fields.did_you_mean(name, known) or f"those are: {', '.join(known)}"
+                message = f"`expect` names {shown(name)}, which is no differentiated input"
+                source.problem(node.keys[name], message, hint)
+            verdict = fields.choice(source, item, f"`expect` of `{name}`", EXPECTATIONS)
+            if verdict is not None:
+                verdicts[name] = Verdict(verdict)
+        expect: Expectation = verdicts
+        found = set(verdicts.values())
+    else:
+        single = fields.choice(source, node, "`expect`", EXPECTATIONS)
+        if single is None:
+            return None
+        expect = Verdict(single)
+        found = {expect}
+    if found & NEED_A_REASON and not reason:
+        worst = min(found & NEED_A_REASON)
+        message = f"`expect: {worst}` is a known bug: it needs a `reason`"
+        source.problem(node, message, "say in a sentence why, for example `reason: bug 123`")
+    return expect
+
+
+def read_tolerance(source: Source, entries: Entries, place: Node) -> Tolerance | None:
+    """A tolerance that can fail."""
+    parts: dict[str, float] = {}
+    for name, entry in entries.items():
+        if name not in TOLERANCE_KEYS:
+            hint = fields.did_you_mean(name, TOLERANCE_KEYS) or "known are: rtol, atol"
+            source.problem(entry.key, f"`tolerance` has no key {shown(name)}", hint)
+            continue
+        value = fields.number(source, entry.value, f"`{name}`")
+        if value is None:
+            continue
+        if value < 0:
+            source.problem(entry.value, f"`{name}` cannot be negative")
+        elif name == "rtol" and value >= 1:
+            message = "a relative tolerance of 1 or more could not fail: even zeros would pass"
+            source.problem(entry.value, message, "choose one below 1, such as 1e-6")
+        else:
+            parts[name] = value
+    if not any(parts.values()) and len(parts) == len(entries):
+        hint = "give `rtol` or `atol`, or leave `tolerance` out: the error bars are the default"
+        source.problem(place, "the tolerance is zero: nothing computed could pass", hint)
+    return Tolerance(**parts)

@@ -1,0 +1,67 @@
+"""A case between text and Case: what its keys say, and how a case's keys lie over its file's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.spec.format import keys
+from gradcheck.spec.format.inputs import Entry
+from gradcheck.spec.yaml.nodes import MapNode, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.model import (
+        Array,
+        CheckKind,
+        Expectation,
+        Input,
+        Location,
+        Mode,
+        Tolerance,
+        Upstream,
+    )
+    from gradcheck.spec.format.target import Chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A case as written: right in all its keys, its axes not yet multiplied out."""
+
+    location: Location
+    name: str | None
+    name_node: Node
+    chosen: Chosen
+    inputs: tuple[Input, ...]
+    args: Mapping[str, Any]
+    dtypes: tuple[str, ...]
+    modes: tuple[Mode, ...]
+    seeds: tuple[int, ...] | None
+    checks: tuple[CheckKind, ...]
+    upstream: Upstream
+    gradient: Mapping[str, str | Array]
+    expect: Expectation
+    reason: str
+    tolerance: Tolerance | None
+    timeout: float | None
+    tags: tuple[str, ...]
+
+
+def merge(file: MapNode, case: MapNode | None) -> dict[str, Entry]:
+    """The case's keys over the file's; a case's own target replaces that of the file."""
+    merged = {n: Entry(file.keys[n], v) for n, v in file.items.items() if n != "cases"}
+    if case is None:
+        return merged
+    if any(target in case.items for target in keys.TARGETS):
+        merged = {n: e for n, e in merged.items() if n not in keys.TARGETS}
+    for name, value in case.items.items():
+        below = merged[name].value if name in merged else None
+        if name in keys.MERGED and isinstance(below, MapNode) and isinstance(value, MapNode):
+            both = MapNode(line=value.line, column=value.column)
+            both.items = {**below.items, **value.items}
+            both.keys = {**below.keys, **value.keys}
+            merged[name] = Entry(case.keys[name], both)
+        else:
+            merged[name] = Entry(case.keys[name], value)
+    return merged

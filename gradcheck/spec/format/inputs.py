@@ -1,0 +1,229 @@
+"""The `inputs:` of a case: shapes, numbers and values into Inputs that fit the function."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradcheck.model import Array, Input, Sample, Shape
+from gradcheck.ops.declaration import Kind, Op, Parameter
+from gradcheck.ops.samples.registry import SAMPLES, parse_sample
+from gradcheck.spec.format import fields
+from gradcheck.spec.format.array_values import read_array, read_shape
+from gradcheck.spec.format.keys import IDENTIFIER, INPUT_DTYPES, INPUT_KEYS, INTEGER_DTYPES
+from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, ScalarNode
+from gradcheck.spec.yaml.source import Source, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key and its value."""
+
+    key: ScalarNode
+    value: Node
+
+
+Entries = Mapping[str, Entry]
+
+
+def read_inputs(
+    source: Source, entries: Entries, place: Node, op: Op | None, reserved: Mapping[str, str]
+) -> tuple[Input, ...]:
+    """Every input that is right, in the order of the call; `reserved`: names and what they mean."""
+    parameters = {} if op is None or op.variadic else {p.name: p for p in op.inputs}
+    inputs: dict[str, Input] = {}
+    for name, entry in entries.items():
+        if op is not None and parameters and name not in parameters:
+            _unknown_input(source, name, entry, op)
+            continue
+        if not name_is_good(source, name, entry.key, "an input", reserved):
+            continue
+        parameter = op.inputs[0] if op is not None and op.variadic else parameters.get(name)
+        read = _read_input(source, name, entry, parameter)
+        if read is not None:
+            inputs[name] = read
+    if op is not None:
+        _missing_inputs(source, parameters, entries, place, op)
+    # A declared op is called in its own order, whatever that of the spec.
+    order = list(parameters) or list(entries)
+    return tuple(inputs[name] for name in order if name in inputs)
+
+
+def name_is_good(
+    source: Source, name: str, key: ScalarNode, what: str, reserved: Mapping[str, str]
+) -> bool:
+    """Whether a name of the spec's can be used in a call and in expressions."""
+    if not re.fullmatch(IDENTIFIER, name) or keyword.iskeyword(name):
+        hint = "letters, digits and _ make a name, as in Python"
+        source.problem(key, f"{shown(name)} cannot be the name of {what}", hint)
+        return False
+    if name in reserved:
+        source.problem(key, f"`{name}` cannot be the name of {what}: it is {reserved[name]}")
+        return False
+    return True
+
+
+def _missing_inputs(
+    source: Source, parameters: Mapping[str, Parameter], entries: Entries, place: Node, op: Op
+) -> None:
+    missing = [p.name for p in parameters.values() if p.name not in entries and not p.optional]
+    strangers = [name for name in entries if parameters and name not in parameters]
+    # A wrong name explains a missing one: it is said once.
+    for name in missing[len(strangers) :]:
+        hint = f"its inputs are: {', '.join(parameters)}"
+        source.problem(place, f"`{op.name}` needs the input `{name}`", hint)
+
+
+def _unknown_input(source: Source, name: str, entry: Entry, op: Op) -> None:
+    inputs = [p.name for p in op.inputs]
+    hint = fields.did_you_mean(name, inputs) or f"its inputs are: {', '.join(inputs)}"
+    if name in op.args or name in op.required:
+        hint = f"`{name}` is not a tensor: put it under `args`"
+    source.problem(entry.key, f"`{op.name}` has no input {shown(name)}", hint)
+
+
+def _read_input(
+    source: Source, name: str, entry: Entry, parameter: Parameter | None
+) -> Input | None:
+    node, what = entry.value, f"the input `{name}`"
+    before = source.count
+    shape: Shape | None = None
+    values: Array | None = None
+    options: Mapping[str, Node] = {}
+    holder: Node = node
+    if isinstance(node, MapNode):
+        options = node.items
+        fields.unknown_keys(source, node, what, INPUT_KEYS)
+        given = [key for key in ("shape", "values") if key in options]
+        if source.count == before and len(given) != 1:
+            which = "both `shape` and `values`" if given else "neither `shape` nor `values`"
+            source.problem(entry.key, f"{what} has {which}", "give one of them")
+        if len(given) != 1:
+            return None
+        holder = options[given[0]]
+        if given == ["values"]:
+            values = read_array(source, holder, f"`values` of {what}")
+        elif isinstance(holder, ListNode):
+            shape = read_shape(source, holder, what)
+        else:
+            message = f"`shape` must be a list of whole numbers, not {fields.found(holder)}"
+            source.problem(holder, message, "write [3, 4], or [] for a single number")
+    elif isinstance(node, ListNode):
+        shape = _bare_list(source, node, what)
+    elif isinstance(node, ScalarNode) and type(node.value) in (int, float):
+        values = read_array(source, node, what)
+    else:
+        message = f"{what} must be a shape, a number or a mapping, not {fields.found(node)}"
+        source.problem(node, message, "write [3, 4], 2.0, {shape: [3, 4]} or {values: [1, 2]}")
+    sample = _sample(source, options, shape)
+    dtype = _dtype(source, options, parameter, values, name)
+    grad = _grad(source, options, dtype, what)
+    variable = False
+    if "variable" in options:
+        variable = bool(fields.boolean(source, options["variable"], "`variable`"))
+    if values is not None:
+        values = _fit_values(source, holder, values, dtype, what)
+        shape = None if values is None else values.shape
+    if source.count != before or shape is None:
+        return None
+    return Input(name, shape, source.location(entry.key), values, sample, dtype, grad, variable)
+
+
+def _bare_list(source: Source, node: ListNode, what: str) -> Shape | None:
+    """A list is a shape; one that cannot be is probably meant as values."""
+    for item in node.items:
+        whole = isinstance(item, ScalarNode) and type(item.value) is int
+        if not whole:
+            message = f"a list is a shape, and {what} holds {fields.found(item)}"
+            source.problem(item, message, "for values write {values: […]}")
+            return None
+    return read_shape(source, node, what)
+
+
+def _sample(source: Source, options: Mapping[str, Node], shape: Shape | None) -> Sample | None:
+    node = options.get("sample")
+    if node is None:
+        return None
+    text = fields.text(source, node, "`sample`", ".{1,200}", "write it as in `uniform(0, 1)`")
+    if text is None:
+        return None
+    if "values" in options:
+        source.problem(node, "`sample` goes with `shape`: with `values` nothing is drawn")
+        return None
+    try:
+        sample = parse_sample(text)
+    except ValueError as error:
+        source.problem(node, str(error))
+        return None
+    square = SAMPLES[sample.name].square
+    if square and shape is not None and (len(shape) < 2 or shape[-1] != shape[-2]):
+        message = f"the sample `{sample.name}` draws square matrices, not the shape {list(shape)}"
+        source.problem(options["shape"], message, "make the last two sizes equal")
+    return sample
+
+
+def _dtype(
+    source: Source,
+    options: Mapping[str, Node],
+    parameter: Parameter | None,
+    values: Array | None,
+    name: str,
+) -> str | None:
+    kind = parameter.kind if parameter is not None else Kind.REAL
+    if "dtype" in options:
+        node = options["dtype"]
+        given = fields.choice(source, node, "`dtype` of an input", INPUT_DTYPES)
+        fitting = {Kind.INTEGER: INTEGER_DTYPES, Kind.BOOLEAN: ("bool",)}.get(kind, INPUT_DTYPES)
+        if given is not None and given not in fitting:
+            message = f"`{name}` holds {_PLURALS[kind]}: its dtype cannot be `{given}`"
+            source.problem(node, message, f"possible are: {', '.join(fitting)}")
+        return given
+    if kind is Kind.INTEGER:
+        return "int32"
+    if kind is Kind.BOOLEAN or (values is not None and values.dtype == np.bool_):
+        return "bool"
+    return None
+
+
+_PLURALS = {Kind.REAL: "numbers", Kind.INTEGER: "whole numbers", Kind.BOOLEAN: "booleans"}
+
+
+def _grad(source: Source, options: Mapping[str, Node], dtype: str | None, what: str) -> bool:
+    differentiable = dtype is None or dtype not in (*INTEGER_DTYPES, "bool")
+    if "grad" not in options:
+        return differentiable
+    grad = fields.boolean(source, options["grad"], "`grad`")
+    if grad and not differentiable:
+        message = f"{what} is of dtype {dtype}: it has no gradient"
+        source.problem(options["grad"], message, "leave `grad` out, or choose a floating dtype")
+    return bool(grad)
+
+
+def _fit_values(
+    source: Source, node: Node, values: Array, dtype: str | None, what: str
+) -> Array | None:
+    """The values in the widest dtype of the input's kind."""
+    if (dtype == "bool") != (values.dtype == np.bool_):
+        kind = "booleans" if dtype == "bool" else f"numbers of dtype {dtype}"
+        source.problem(node, f"{what} must hold {kind}")
+        return None
+    if dtype == "bool":
+        return values
+    if dtype in INTEGER_DTYPES:
+        if values.size and values.dtype != np.int64:
+            source.problem(node, f"{what} must hold whole numbers: its dtype is {dtype}")
+            return None
+        limits = np.iinfo(dtype)
+        if values.size and (values.min() < limits.min or values.max() > limits.max):
+            source.problem(node, f"{what} holds a number that does not fit into {dtype}")
+            return None
+        return values.astype(np.int64)
+    if values.dtype == np.complex128:
+        if dtype is not None and not dtype.startswith("complex"):
+            source.problem(node, f"{what} holds complex numbers, and its dtype is {dtype}")
+        return values
+    return values.astype(np.float64)

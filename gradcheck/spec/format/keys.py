@@ -1,0 +1,201 @@
+"""The keys of the spec format, each declared once: the reader and the JSON Schema share them.
+
+A fragment of JSON Schema says what an editor can see; what takes a look at several keys at once
+(shapes that fit together, names that exist) is the reader's part.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcheck.model import CheckKind, Mode, Verdict
+from gradcheck.ops.samples.registry import SAMPLES
+
+Schema = dict[str, Any]
+
+CASE_DTYPES = ("float64", "float32", "float16", "bfloat16", "complex128", "complex64")
+INTEGER_DTYPES = ("int8", "int16", "int32", "int64", "uint8")
+INPUT_DTYPES = (*CASE_DTYPES, *INTEGER_DTYPES, "bool")
+MODES = tuple(mode.value for mode in Mode)
+CHECKS = tuple(check.value for check in CheckKind)
+EXPECTATIONS = tuple(v.value for v in Verdict if v is not Verdict.SKIPPED)
+"""Nothing in a spec makes a case be skipped, so that none can expect it."""
+NEED_A_REASON = frozenset(
+    {Verdict.MISMATCH, Verdict.NONFINITE, Verdict.ERROR, Verdict.CRASHED, Verdict.TIMEOUT}
+)
+"""Expecting one of these calls something a known bug: the spec says which."""
+UPSTREAMS = ("random", "ones")
+
+TARGETS = ("op", "expr", "function")
+MERGED = ("inputs", "args", "gradient", "tolerance")
+"""Where a case adds to the file's mapping, name by name; every other key it replaces."""
+
+MAX_SEED = 2**63 - 1
+MAX_TIMEOUT = 86_400
+NAME = r"[A-Za-z0-9_\-.,+]+"
+IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
+FUNCTION = rf"{IDENTIFIER}(\.{IDENTIFIER})*:{IDENTIFIER}(\.{IDENTIFIER})*"
+
+
+def _one_or_more(item: Schema) -> Schema:
+    many = {"type": "array", "items": item, "minItems": 1, "uniqueItems": True}
+    return {"anyOf": [item, many]}
+
+
+def _by_name(value: Schema) -> Schema:
+    return {
+        "type": "object",
+        "propertyNames": {"pattern": f"^{IDENTIFIER}$"},
+        "additionalProperties": value,
+    }
+
+
+_SHAPE: Schema = {
+    "type": "array",
+    "items": {"type": "integer", "minimum": 0},
+    "maxItems": 32,
+    "description": "A shape; [] is that of a single number.",
+}
+_VALUES: Schema = {"$ref": "#/definitions/values"}
+_EXPECTATION: Schema = {"enum": list(EXPECTATIONS)}
+
+INPUT_KEYS: dict[str, Schema] = {
+    "shape": {**_SHAPE, "description": "The sizes; the values are drawn."},
+    "values": {
+        **_VALUES,
+        "description": "The values: a number or nested lists; complex ones as '1+2j'.",
+    },
+    "sample": {
+        "type": "string",
+        "description": "How the values are drawn: "
+        + "; ".join(f"{kind.signature}: {kind.text}" for kind in SAMPLES.values()),
+        "examples": [kind.signature for kind in SAMPLES.values()],
+    },
+    "dtype": {"enum": list(INPUT_DTYPES), "description": "The input's own dtype."},
+    "grad": {
+        "type": "boolean",
+        "description": "Whether its gradient is checked; by default that of real and complex ones.",
+    },
+    "variable": {
+        "type": "boolean",
+        "default": False,
+        "description": "Whether the function gets a tf.Variable.",
+    },
+}
+
+TOLERANCE_KEYS: dict[str, Schema] = {
+    "rtol": {
+        "type": "number",
+        "minimum": 0,
+        "exclusiveMaximum": 1,
+        "description": "Relative to the element.",
+    },
+    "atol": {"type": "number", "minimum": 0, "description": "Absolute."},
+}
+
+CASE_KEYS: dict[str, Schema] = {
+    "name": {
+        "type": "string",
+        "pattern": f"^{NAME}$",
+        "description": "The case's name in its id; by default made of the op and the shapes.",
+    },
+    "op": {
+        "type": "string",
+        "description": "The function under test: an op of gradcheck's (`gradcheck ops`) or a "
+        "TensorFlow function, tf.linalg.matmul or tf.raw_ops.Roll.",
+        "examples": ["matmul", "tf.linalg.matmul", "tf.raw_ops.Roll"],
+    },
+    "expr": {
+        "type": "string",
+        "description": "The function under test: an expression over the inputs and tf functions.",
+        "examples": ["tf.reduce_sum(tf.square(s * t - target))"],
+    },
+    "function": {
+        "type": "string",
+        "pattern": f"^{FUNCTION}$",
+        "description": "The function under test: your own, package.module:name; its package must "
+        "be allowed in pyproject.toml, [tool.gradcheck] allow, or with --allow.",
+        "examples": ["mypkg.layers:swish"],
+    },
+    "inputs": {
+        **_by_name({"$ref": "#/definitions/input"}),
+        "description": "The tensors that the function takes, by name, in the order of the call.",
+    },
+    "args": {
+        **_by_name({}),
+        "description": "Keyword arguments of the op or function, which are not differentiated.",
+    },
+    "dtype": {
+        **_one_or_more({"enum": list(CASE_DTYPES)}),
+        "default": "float64",
+        "description": "The dtype of the real inputs; a list makes one case of each.",
+    },
+    "mode": {
+        **_one_or_more({"enum": list(MODES)}),
+        "default": "eager",
+        "description": "How TensorFlow runs the function; a list makes one case of each.",
+    },
+    "check": {
+        **_one_or_more({"enum": list(CHECKS)}),
+        "default": ["reverse"],
+        "description": "Which derivatives are checked: the tape's, the forward accumulator's, "
+        "the second by the tape of the tape.",
+    },
+    "upstream": {
+        "anyOf": [
+            {"enum": list(UPSTREAMS)},
+            _VALUES,
+            {
+                "type": "object",
+                "properties": {"outputs": {"type": "array", "items": _VALUES, "minItems": 1}},
+                "required": ["outputs"],
+                "additionalProperties": False,
+            },
+        ],
+        "default": "random",
+        "description": "The gradient that comes from above: random, ones, the values of it, or "
+        "{outputs: […]} with the values for each of several outputs.",
+    },
+    "gradient": {
+        **_by_name({"anyOf": [{"type": "string"}, _VALUES]}),
+        "description": "What the gradients should be: by input, a numpy formula over the inputs, "
+        "the args, G (upstream) and out, or the values.",
+    },
+    "expect": {
+        "anyOf": [_EXPECTATION, {**_by_name(_EXPECTATION), "minProperties": 1}],
+        "description": "The verdict that is right for this case, or by input; then any other "
+        "fails the run.",
+    },
+    "reason": {
+        "type": "string",
+        "minLength": 1,
+        "description": "Why that verdict is expected; a known bug must say.",
+    },
+    "seed": {
+        **_one_or_more({"type": "integer", "minimum": 0, "maximum": MAX_SEED}),
+        "default": 0,
+        "description": "The seed of all that is drawn; a list makes one case of each.",
+    },
+    "tolerance": {
+        "type": "object",
+        "properties": TOLERANCE_KEYS,
+        "additionalProperties": False,
+        "minProperties": 1,
+        "description": "A tolerance by hand, in place of the one that follows from the error bars.",
+    },
+    "timeout": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": MAX_TIMEOUT,
+        "description": "Seconds after which the case is given up.",
+    },
+    "tags": {
+        **_one_or_more({"type": "string", "pattern": f"^{NAME}$"}),
+        "description": "Words by which cases can be selected.",
+    },
+}
+
+CASES_TEXT = (
+    "The cases. Each takes over the keys of the file and overrides them; inputs, args, gradient "
+    "and tolerance are merged name by name."
+)

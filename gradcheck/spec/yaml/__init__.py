@@ -1,0 +1,1 @@
+"""YAML in which every node knows its place."""

@@ -1,0 +1,361 @@
+"""Every verdict that a check in this process can end with, and what is said then."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker.api import describe
+from gradcheck.checker.check import check_problem
+from gradcheck.checker.subject.problem import Operand, Problem
+from gradcheck.checker.subject.tape import forward
+from gradcheck.model import CheckKind, Verdict
+from tests.checker.planted import planted, with_gradient
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+def test_pass(tf: Any) -> None:
+    result = gradcheck.check(tf.square, X, upstream="ones")
+    (comparison,) = result.comparisons
+    assert result.verdict is Verdict.PASS
+    assert comparison.failing == 0
+    assert comparison.judged == 3
+    assert comparison.error_bar is not None
+    assert comparison.error_bar < 1e-11
+    assert comparison.max_abs_error is not None
+    assert comparison.max_abs_error <= 2 * comparison.error_bar
+    assert comparison.analytic is not None
+    assert comparison.analytic.tolist() == [2, 4, 6]
+    assert comparison.diagnosis is None
+
+
+def test_mismatch(tf: Any) -> None:
+    wrong = planted(tf.square, lambda gs: [gs[0] * np.array([1.0, 1.5, 1.0])])
+    result = gradcheck.check(wrong, X, upstream="ones")
+    (comparison,) = result.comparisons
+    assert result.verdict is Verdict.MISMATCH
+    assert comparison.failing == 1
+    worst = comparison.worst[0]
+    assert worst.index == (1,)
+    assert worst.value == 2
+    assert worst.analytic == 6
+    assert worst.numeric == pytest.approx(4)
+    assert worst.error == pytest.approx(2)
+    assert comparison.max_abs_error == pytest.approx(2)
+    assert comparison.max_rel_error == pytest.approx(1 / 3)
+
+
+def test_only_what_fails_is_named(tf: Any) -> None:
+    wrong = planted(tf.square, lambda gs: [gs[0] * np.array([1.0, 1.5, 1.0])])
+    assert len(gradcheck.check(wrong, X).comparisons[0].worst) == 1
+
+
+def test_disconnected_though_the_output_moves(tf: Any) -> None:
+    result = gradcheck.check(lambda x: tf.stop_gradient(x) ** 2, X, upstream="ones")
+    assert result.verdict is Verdict.DISCONNECTED
+    note = result.comparisons[0].note
+    assert "does move" in note
+    assert "[2] is 6 ±" in note
+    assert "a gradient is missing" in note
+
+
+@pytest.mark.parametrize("kind", ["unused", "captured"])
+def test_disconnected_as_it_should_be(tf: Any, kind: str) -> None:
+    outside = tf.constant(X) ** 2
+    functions = {"unused": lambda _x: 2 * outside, "captured": lambda _x: outside}
+    result = gradcheck.check(functions[kind], X)
+    assert result.verdict is Verdict.DISCONNECTED
+    note = result.comparisons[0].note
+    assert "the tape and the numeric derivative agree" in note
+    assert "captured as a constant" in note
+
+
+def test_disconnected_for_one_input_alone() -> None:
+    result = gradcheck.check(lambda used, _unused: used * 2, X, X)
+    assert [str(c.verdict) for c in result.comparisons] == ["pass", "disconnected"]
+    assert result.verdict is Verdict.DISCONNECTED
+
+
+def test_nonfinite(tf: Any) -> None:
+    wrong = planted(tf.square, lambda gs: [gs[0] * np.array([1.0, np.nan, 1.0])])
+    result = gradcheck.check(wrong, X)
+    assert result.verdict is Verdict.NONFINITE
+    assert result.comparisons[0].worst_index == (1,)
+    assert np.isnan(result.comparisons[0].worst[0].analytic)
+    assert np.isfinite(result.comparisons[0].worst[0].numeric)
+
+
+def test_infinity_is_not_nan(tf: Any) -> None:
+    wrong = planted(tf.square, lambda gs: [gs[0] + np.array([0.0, np.inf, 0.0])])
+    result = gradcheck.check(wrong, X)
+    assert result.verdict is Verdict.NONFINITE
+    assert np.isinf(result.comparisons[0].worst[0].analytic)
+
+
+def test_kink(tf: Any) -> None:
+    result = gradcheck.check(tf.abs, np.array([0.0, 1.0]), upstream="ones")
+    assert result.verdict is Verdict.KINK
+    worst = result.comparisons[0].worst[0]
+    assert worst.index == (0,)
+    assert (worst.left, worst.right) == pytest.approx((-1, 1))
+
+
+def test_inconclusive_for_want_of_digits(tf: Any) -> None:
+    result = gradcheck.check(lambda x: tf.sin(x) + 1e16, X)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "hides 3 of 3" in result.comparisons[0].note
+
+
+def test_inconclusive_for_want_of_a_value() -> None:
+    result = gradcheck.check(lambda x: x * np.nan, X)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "every output of the function is NaN" in result.message
+
+
+def test_inconclusive_for_chance(tf: Any) -> None:
+    result = gradcheck.check(lambda x: x * tf.random.normal([3], dtype=tf.float64), X)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "not deterministic" in result.message
+    assert "seed" in result.message
+
+
+class TestErrors:
+    def test_the_function_raises(self) -> None:
+        def function(x: Any) -> Any:
+            raise ValueError("first line\nsecond line")
+
+        result = gradcheck.check(function, X)
+        assert result.verdict is Verdict.ERROR
+        where = r"\(test_gradients\.py:\d+, in function\)"
+        assert re.fullmatch(f"the function raised ValueError: first line {where}", result.message)
+
+    def test_tensorflow_raises(self, tf: Any) -> None:
+        result = gradcheck.check(lambda x: tf.reshape(x, [7]), X)
+        assert result.verdict is Verdict.ERROR
+        assert "the function raised InvalidArgumentError: Input to reshape" in result.message
+        assert "{{" not in result.message
+        assert "[Op:" not in result.message
+
+    @pytest.mark.parametrize("mode", ["eager", "graph"])
+    def test_the_gradient_raises(self, mode: str) -> None:
+        def gradient(*_: Any) -> Any:
+            raise RuntimeError("no way back")
+
+        result = gradcheck.check(with_gradient(lambda x: 2 * x, gradient), X, mode=mode)
+        assert result.verdict is Verdict.ERROR
+        assert "the forward pass is fine, but its gradient raised" in result.message
+        assert "RuntimeError: no way back (test_gradients.py:" in result.message
+
+    def test_a_traced_function_that_fails_when_it_runs_is_not_called_fine(self, tf: Any) -> None:
+        def function(x: Any) -> Any:
+            with tf.control_dependencies([tf.debugging.assert_greater(x, 1e6)]):
+                return 2 * x
+
+        result = gradcheck.check(function, X, mode="graph")
+        assert result.verdict is Verdict.ERROR
+        assert "the forward pass is fine" not in result.message
+
+    @pytest.mark.parametrize("mode", ["eager", "graph"])
+    def test_no_gradient_is_registered(self, tf: Any, mode: str) -> None:
+        result = gradcheck.check(lambda x: tf.unique(x)[0], X, mode=mode)
+        assert result.verdict is Verdict.ERROR
+        assert "the forward pass is fine, but its gradient raised: LookupError" in result.message
+        assert 'tf.RegisterGradient("Unique")' in result.message
+
+    @pytest.mark.parametrize("kind", ["none", "integers", "text"])
+    def test_no_floating_point_output(self, tf: Any, kind: str) -> None:
+        functions = {
+            "none": lambda _x: None,
+            "integers": lambda x: tf.cast(x, tf.int32),
+            "text": lambda _x: "text",
+        }
+        result = gradcheck.check(functions[kind], X)
+        assert result.verdict is Verdict.ERROR
+        assert result.message == "the function returns no floating-point or complex tensor"
+
+    def test_no_kernel_for_the_precision(self, tf: Any) -> None:
+        result = gradcheck.check(tf.linalg.det, np.eye(2, dtype=np.float16))
+        assert result.verdict is Verdict.ERROR
+        assert "runs in float64, but not in float16" in result.message
+
+    def test_a_gradient_of_another_dtype(self, tf: Any) -> None:
+        wrong = with_gradient(lambda x: 2 * x, lambda g, _x: tf.cast(2 * g, tf.float32))
+        result = gradcheck.check(wrong, X)
+        assert result.verdict in (Verdict.MISMATCH, Verdict.ERROR)
+        assert "float32" in describe(result)
+
+    def test_a_fault_of_ours_is_said_to_be_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def broken(*_: Any) -> Any:
+            raise IndexError("our own")
+
+        monkeypatch.setattr("gradcheck.checker.check.check_reverse", broken)
+        result = gradcheck.check(lambda x: 2 * x, X)
+        assert result.verdict is Verdict.ERROR
+        assert result.message == "the check itself failed, please report this: IndexError: our own"
+
+
+def test_the_verdict_is_the_gravest_of_the_inputs(tf: Any) -> None:
+    def function(a: Any, b: Any, c: Any) -> Any:
+        return planted(lambda a, b: a * b, lambda gs: [-gs[0], gs[1]])(a, b) + 0 * c
+
+    result = gradcheck.check(function, X, X, X)
+    assert [str(c.verdict) for c in result.comparisons] == ["mismatch", "pass", "pass"]
+    assert result.verdict is Verdict.MISMATCH
+
+
+def test_what_was_found_before_an_error_is_kept(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise IndexError("our own")
+
+    monkeypatch.setattr("gradcheck.checker.check.check_forward", broken)
+    problem = Problem(
+        function=tf.sin,
+        operands=(Operand("x", X),),
+        checks=(CheckKind.REVERSE, CheckKind.FORWARD, CheckKind.SECOND),
+    )
+    result = check_problem(problem, "name")
+    assert result.id == "name"
+    assert result.verdict is Verdict.ERROR
+    assert [c.check for c in result.comparisons] == [CheckKind.REVERSE]
+
+
+def test_results_repeat(tf: Any) -> None:
+    first, again = (gradcheck.check(tf.tanh, X, seed=5) for _ in range(2))
+    for a, b in zip(first.comparisons, again.comparisons, strict=True):
+        np.testing.assert_array_equal(np.asarray(a.numeric), np.asarray(b.numeric))
+        np.testing.assert_array_equal(np.asarray(a.bound), np.asarray(b.bound))
+
+
+class TestForwardMode:
+    def test_right(self, tf: Any) -> None:
+        result = gradcheck.check(tf.tanh, X, checks=["forward"])
+        assert result.verdict is Verdict.PASS
+        assert result.comparisons[0].judged == 3
+
+    @pytest.mark.parametrize("size", [3, 100])
+    def test_wrong(self, tf: Any, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        def wrong(*given: Any) -> list[Any]:
+            return [move * (1 + 1e-6) for move in forward(*given)]
+
+        monkeypatch.setattr("gradcheck.checker.forward.forward", wrong)
+        result = gradcheck.check(tf.sin, np.linspace(0.5, 1, size), checks=["forward"])
+        assert result.verdict is Verdict.MISMATCH, describe(result)
+
+    def test_complex(self, tf: Any) -> None:
+        assert gradcheck.check(tf.exp, X + 1j, checks=["forward"]).verdict is Verdict.PASS
+
+    def test_two_inputs(self, tf: Any) -> None:
+        result = gradcheck.check(tf.multiply, X, X, checks=["forward"])
+        assert [c.name for c in result.comparisons] == ["x", "y"]
+        assert result.verdict is Verdict.PASS
+
+
+class TestSecondDerivatives:
+    @pytest.mark.parametrize("name", ["tanh", "exp", "square"])
+    def test_right(self, tf: Any, name: str) -> None:
+        result = gradcheck.check(getattr(tf.math, name), X, checks=["second"])
+        assert result.verdict is Verdict.PASS, describe(result)
+
+    def test_wrong(self, tf: Any) -> None:
+        @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+        def cube(x: Any) -> Any:
+            # The gradient is right, but what it depends on is hidden from its own gradient.
+            return x**3, lambda g: g * 3 * tf.stop_gradient(x) * x
+
+        assert gradcheck.check(cube, X).verdict is Verdict.PASS
+        assert gradcheck.check(cube, X, checks=["second"]).verdict is Verdict.MISMATCH
+
+    def test_none(self) -> None:
+        result = gradcheck.check(lambda x: 2 * x, X, checks=["second"])
+        assert result.verdict in (Verdict.DISCONNECTED, Verdict.PASS), describe(result)
+        assert "please report" not in result.message
+
+
+SIZE = 5000
+"""Elements, more than are moved whatever it costs."""
+
+
+def entangled(tf: Any) -> Any:
+    """A function whose outputs depend on all the elements, so that none can be moved together."""
+    return lambda x: tf.sin(x) * tf.reduce_mean(x * x)
+
+
+@pytest.fixture(params=["apart", "entangled"])
+def large(request: pytest.FixtureRequest, tf: Any) -> Any:
+    """Of the first kind every element of a large input is judged, of the second a sample."""
+    return tf.sin if request.param == "apart" else entangled(tf)
+
+
+class TestBeyondTheBudget:
+    X = np.linspace(-3, 3, SIZE)
+
+    def test_elements_that_do_not_interfere_are_all_judged(self, tf: Any) -> None:
+        result = gradcheck.check(tf.sin, self.X)
+        (comparison,) = result.comparisons
+        assert result.verdict is Verdict.PASS
+        assert (comparison.judged, comparison.directions) == (SIZE, 0)
+
+    def test_a_sample_and_directions_stand_for_the_others(self, tf: Any) -> None:
+        result = gradcheck.check(entangled(tf), self.X)
+        (comparison,) = result.comparisons
+        assert result.verdict is Verdict.PASS
+        assert (comparison.judged, comparison.directions) == (256, 8)
+
+    def test_beside_a_small_input(self, tf: Any) -> None:
+        result = gradcheck.check(lambda x, b: tf.sin(x) + b, self.X.reshape(-1, 5), np.ones(5))
+        assert result.verdict is Verdict.PASS
+        assert [c.judged for c in result.comparisons] == [SIZE, 5]
+
+    def test_a_function_that_rounds_inside_is_sampled(self, tf: Any) -> None:
+        def rounds(x: Any) -> Any:
+            return tf.cast(tf.sin(tf.cast(x, tf.float32)), tf.float64)
+
+        result = gradcheck.check(rounds, self.X)
+        assert result.verdict is Verdict.PASS
+        assert result.comparisons[0].judged == 256
+
+    def test_kinks_among_many(self, tf: Any) -> None:
+        x = self.X.copy()
+        x[[7, 4000]] = 0.0
+        result = gradcheck.check(tf.abs, x)
+        assert result.verdict is Verdict.KINK
+        (comparison,) = result.comparisons
+        assert (comparison.judged, comparison.worst_index) == (SIZE, (7,))
+
+    @pytest.mark.parametrize("error", [1e-8, 1e-3])
+    def test_all_of_it_wrong(self, large: Any, error: float) -> None:
+        wrong = planted(large, lambda gs: [gs[0] * (1 + error)])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.MISMATCH
+
+    @pytest.mark.parametrize("position", [0, 1234, 4999])
+    def test_one_element_wrong(self, large: Any, position: int) -> None:
+        factor = np.ones(SIZE)
+        factor[position] = 1.001
+        wrong = planted(large, lambda gs: [gs[0] * factor])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.MISMATCH
+
+    @pytest.mark.parametrize("position", [0, 1234, 4999])
+    def test_one_element_a_little_wrong(self, tf: Any, position: int) -> None:
+        factor = np.ones(SIZE)
+        factor[position] = 1 + 1e-8
+        result = gradcheck.check(planted(tf.sin, lambda gs: [gs[0] * factor]), self.X)
+        assert result.verdict is Verdict.MISMATCH
+        (comparison,) = result.comparisons
+        assert (comparison.failing, comparison.worst_index) == (1, (position,))
+
+    def test_two_errors_that_cancel(self, large: Any) -> None:
+        extra = np.zeros(SIZE)
+        extra[10], extra[11] = 1.0, -1.0
+        wrong = planted(large, lambda gs: [gs[0] + extra])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.MISMATCH
+
+    def test_nan_at_an_element_that_was_not_sampled(self, large: Any) -> None:
+        factor = np.ones(SIZE)
+        factor[1234] = np.nan
+        wrong = planted(large, lambda gs: [gs[0] * factor])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.NONFINITE

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gradcheck.errors import UsageError
+from gradcheck.model import Plan, Result, Shard
+from gradcheck.report import make_reporter
+from gradcheck.report.formats.json import encode_result
+from gradcheck.report.read.json_reader import decode_result, read_report
+from tests.report import examples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def written(results: list[Result]) -> str:
+    stream = io.StringIO()
+    examples.tell(make_reporter("json", stream), results, (examples.PROBLEM,))
+    return stream.getvalue()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "report.json"
+
+
+def test_a_report_read_and_written_again_is_the_same_text(path: Path) -> None:
+    text = written(examples.all_results())
+    path.write_text(text)
+    report = read_report(path)
+    assert written(list(report.results)) == text
+    assert report.problems == (replace(examples.PROBLEM, length=1),)
+    assert report.environment == examples.ENVIRONMENT
+
+
+@pytest.mark.parametrize("result", examples.all_results(), ids=lambda r: r.id)
+def test_one_result_there_and_back(result: Result) -> None:
+    data = json.loads(json.dumps(encode_result(result)))
+    back = decode_result(data)
+    assert encode_result(back) == data
+    assert back.expected == result.expected
+    assert decode_result(data, result.case).case is result.case
+
+
+def test_a_shard_is_read_back(path: Path) -> None:
+    result = examples.passing()
+    assert result.case is not None
+    shard = Shard(2, 3, "abc", (7,))
+    plan = Plan(cases=(result.case,), problems=(), environment={}, shard=shard)
+    with path.open("w") as stream:
+        reporter = make_reporter("json", stream)
+        reporter.start(plan)
+        reporter.result(result)
+        reporter.finish(examples.summary_of([result]))
+    assert read_report(path).shard == shard
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", "is not a report"),
+        ('{"a": 1}', "is not a report"),
+        ('{"version": 99, "results": []}', "version 99"),
+        ('{"version": 1, "results": [{}]}', "is damaged"),
+        ('{"version": 1, "results": 3, "environment": {}}', "is damaged"),
+    ],
+)
+def test_what_is_no_report_is_said(path: Path, text: str, said: str) -> None:
+    path.write_text(text)
+    with pytest.raises(UsageError, match=said):
+        read_report(path)
+
+
+def test_a_report_that_is_not_there(path: Path) -> None:
+    with pytest.raises(UsageError, match="No such file"):
+        read_report(path)
+
+
+@pytest.mark.parametrize("change", [{"verdict": "fine"}, {"id": 3}, {"comparisons": None}])
+def test_a_damaged_result_is_not_taken_for_another(path: Path, change: dict[str, Any]) -> None:
+    data = json.loads(written(examples.all_results()))
+    data["results"][0].update(change)
+    path.write_text(json.dumps(data))
+    with pytest.raises(UsageError, match="is damaged"):
+        read_report(path)

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import math
+import operator
+import string
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradcheck.errors import ExpressionError
+from gradcheck.ops.language import vocabulary
+from gradcheck.spec.expression.expression import Expression, parse_formula, parse_tf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+NAMES = ("s", "t", "target")
+
+FAKE: Mapping[str, Any] = {
+    "tf.square": np.square,
+    "tf.reduce_sum": np.sum,
+    "tf.cast": lambda x, dtype: np.asarray(x).astype(dtype),
+    "tf.float32": np.float32,
+    "tf.newaxis": None,
+    "tf.transpose": np.transpose,
+    "tf.concat": np.concatenate,
+}
+
+
+def value(text: str, **values: Any) -> Any:
+    return parse_tf(text, tuple(values)).evaluate(values, FAKE.__getitem__)
+
+
+def formula(text: str, **values: Any) -> Any:
+    lookup = {**vocabulary.FUNCTIONS, **vocabulary.CONSTANTS}
+    return parse_formula(text, tuple(values)).evaluate(values, lookup.__getitem__)
+
+
+def refused(parse: Callable[..., Expression], text: str) -> ExpressionError:
+    with pytest.raises(ExpressionError) as caught:
+        parse(text, NAMES)
+    return caught.value
+
+
+def test_an_expression_says_what_it_uses() -> None:
+    expression = parse_tf("tf.reduce_sum(tf.square(s * t - target))", NAMES)
+    assert expression.names == {"s", "t", "target"}
+    assert expression.functions == {"tf.reduce_sum", "tf.square"}
+    assert expression.text == "tf.reduce_sum(tf.square(s * t - target))"
+
+
+X = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tf.reduce_sum(tf.square(2 * x - 1))", 1 + 9 + 25 + 49),
+        ("-x + +x", X * 0),
+        ("x @ x", X @ X),
+        ("x / 2 + x // 2 + x % 2 + x ** 2", X / 2 + X // 2 + X % 2 + X**2),
+        ("x[0, 1]", 2.0),
+        ("x[..., 0]", X[..., 0]),
+        ("x[1:, None, ::-1]", X[1:, None, ::-1]),
+        ("x[tf.newaxis]", X[None]),
+        ("(x > 1) & (x <= 3) | ~(x == x)", (X > 1) & (X <= 3)),
+        ("tf.cast(x, tf.float32)", X.astype(np.float32)),
+        ("tf.cast(x, dtype='int32')", X.astype(np.int32)),
+        ("tf.concat([x, x], axis=-1)", np.concatenate([X, X], -1)),
+        ("tf.transpose(x, (1, 0))", X.T),
+        ("x + [1.0, 2.0]", X + np.array([1.0, 2.0])),
+        ("2 ** 10 * x", 1024 * X),
+        ("x * 1j", X * 1j),
+        (" x\n  + 1 ", X + 1),
+    ],
+)
+def test_expressions_mean_what_python_says(text: str, expected: Any) -> None:
+    np.testing.assert_array_equal(value(text, x=X), expected)
+
+
+def test_a_formula_uses_the_numpy_language() -> None:
+    result = formula("2 * sum(t * (s * t - 1)) + pi", s=3.0, t=X)
+    assert result == pytest.approx(2 * np.sum(X * (3 * X - 1)) + math.pi)
+
+
+def test_numpy_scalars_keep_their_own_arithmetic() -> None:
+    with np.errstate(divide="ignore"):
+        assert formula("1 / x", x=np.float64(0.0)) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "words"),
+    [
+        ("__import__('os')", "__import__", "not a function known here"),
+        ("__import__('os').system('ls')", "__import__", "not a function known here"),
+        ("s + tf.io.write_file('a', s)", "tf.io.write_file", "not on the list of pure"),
+        ("tf.py_function(s)", "tf.py_function", "not on the list of pure"),
+        ("tf.map_fn(s)", "tf.map_fn", "not on the list of pure"),
+        ("tf.squar(s)", "tf.squar", "did you mean `tf.square`?"),
+        ("tf.raw_ops.rol(s)", "tf.raw_ops.rol", "did you mean `tf.raw_ops.Roll`?"),
+        ("np.exp(s)", "np.exp", "did you mean `tf.exp`?"),
+        ("sum(s)", "sum", "did you mean `tf.reduce_sum`?"),
+        ("s.__class__", "s.__class__", "`.__class__` of a value"),
+        ("s.numpy()", "s.numpy", "`.numpy` of a value"),
+        ("s.T", "s.T", "tf.transpose"),
+        ("().__class__.__bases__", "().__class__", "`.__class__` of a value"),
+        ("tf.square.__globals__", "tf.square.__globals__", "not on the list of pure"),
+        ("tf.square(s).op", "tf.square(s).op", "`.op` of a value"),
+        ("tf.square", "tf.square", "is a function: call it"),
+        ("tf.linalg", "tf.linalg", "is a module"),
+        ("tf", "tf", "`tf` alone"),
+        ("s(t)", "s", "is an input"),
+        ("tf.square(s)(t)", "tf.square(s)", "only functions named"),
+        ("1 + targt", "targt", "did you mean `target`?"),
+        ("1 + zzz", "zzz", "known are: s, t, target"),
+        ("lambda: s", "lambda: s", "lambda"),
+        ("[s for s in t]", "[s for s in t]", "comprehension"),
+        ("tf.add_n(s for s in t)", "(s for s in t)", "comprehension"),
+        ("f'{s}'", "f'{s}'", "f-string"),
+        ("tf.square(*s)", "*s", "`*`"),
+        ("tf.square(**s)", "s", "`**`"),
+        ("(s := t)", "s := t", "`:=`"),
+        ("s and t", "s and t", "& or |"),
+        ("not s", "not s", "~"),
+        ("s if t else s", "s if t else s", "where"),
+        ("s < t < s", "s < t < s", "chain of comparisons"),
+        ("s is t", "s is t", "`is`"),
+        ("s in t", "s in t", "`in`"),
+        ("{1: s}", "{1: s}", "dictionary"),
+        ("s << 2", "s << 2", "<<"),
+        ("s + ...", "...", "`...`"),
+        ("b'x'", "b'x'", "bytes"),
+        ("await s", "await s", "`await`"),
+        ("é + ü + s", "é", "not an input"),
+        ("s + 'é' + zzz", "zzz", "not an input"),
+        ("s + ", "+", "ends too early"),
+        ("s t", "t", "not a valid expression"),
+        ("(s", "(", "never closed"),
+        ("s = t", "=", "not a valid expression"),
+        ("s # and t", "# and t", "comment"),
+        ("s\0", "\0", "not allowed"),
+        ("", "", "empty"),
+        ("  \n ", "", "empty"),
+    ],
+)
+def test_all_else_is_refused_at_its_place(text: str, marked: str, words: str) -> None:
+    error = refused(parse_tf, text)
+    assert words in f"{error}\n{error.hint}"
+    if marked:
+        assert text[error.offset : error.offset + error.length] == marked
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "words"),
+    [
+        ("2 * np.sum(t)", "np.sum", "did you mean `sum"),
+        ("tf.reduce_sum(t)", "tf.reduce_sum", "did you mean `sum"),
+        ("transpos(t)", "transpos", "did you mean `transpose"),
+        ("t.T", "t.T", "transpose"),
+        ("open('x')", "open", "not a function of the formula language"),
+        ("sum", "sum", "is a function: call it"),
+        ("targt", "targt", "did you mean `target`?"),
+        ("sum(t)(t)", "sum(t)", "only functions"),
+        ("G * 2", "G", "not known"),
+    ],
+)
+def test_a_formula_reaches_its_language_alone(text: str, marked: str, words: str) -> None:
+    error = refused(parse_formula, text)
+    assert words in f"{error}\n{error.hint}"
+    assert text[error.offset : error.offset + error.length] == marked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "10**10**10",
+        "s + 10**10**10",
+        "2**63",
+        "(-2)**64",
+        "9" * 50,
+        "9223372036854775807 + 1",
+        "'a' * 10**9",
+        "'%1000000000d' % 1",
+        "'a' + 'b'",
+        "None + 1",
+        "1 / 0",
+        "10.0 ** 400",
+        "1 @ 2",
+        "-'a'",
+        "~True",
+        "1 < 'a'",
+    ],
+)
+def test_arithmetic_on_literals_is_bounded_when_read(text: str) -> None:
+    refused(parse_tf, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "x"),
+    [
+        ("[0] * 10**9", 0),
+        ("[0] * x", 10**9),
+        ("x * (0, 0)", np.int64(10**9)),
+        ("'%1000000000d' % x", X),
+        ("x * 10**9", "a"),
+        ("x ** x", 10**9),
+        ("x * x * x", 2**40),
+        ("[1] + [2]", 0),
+    ],
+)
+def test_arithmetic_on_given_values_is_bounded_when_run(text: str, x: Any) -> None:
+    with pytest.raises(ExpressionError):
+        value(text, x=x)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["-" * 3900 + "s", "[" * 3000, "s" + "+s" * 150, "s" + "[0]" * 150, "tf.abs(" * 500 + "s"],
+)
+def test_depth_is_bounded(text: str) -> None:
+    error = refused(parse_tf, text)
+    assert "deep" in str(error) or "too many nested parentheses" in str(error)
+
+
+def test_length_is_bounded() -> None:
+    assert "4,000" in str(refused(parse_tf, "s + " * 1000 + "s"))
+
+
+def test_python_advice_on_style_is_not_heard() -> None:
+    parse_tf(r"tf.einsum('\d', s)", NAMES)
+
+
+def test_the_text_is_read_once_and_evaluated_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    expression = parse_tf("s * s + 1", ("s",))
+    monkeypatch.setattr("ast.parse", None)
+    assert [expression.evaluate({"s": s}, FAKE.__getitem__) for s in (1, 2, 3)] == [2, 5, 10]
+
+
+WORDS = r"s t tf tf.square lambda for in if ** // ... None 10 1e5 2j __class__ f' not yield :="
+SNIPPETS = st.sampled_from([*"()[]{},.:+-*/%@&|~<>=#'\"\\\n \0", *WORDS.split()])
+
+
+@given(st.one_of(st.text(max_size=40), st.lists(SNIPPETS, max_size=15).map("".join)))
+def test_no_text_does_more_than_be_refused(text: str) -> None:
+    for parse in (parse_tf, parse_formula):
+        try:
+            expression = parse(text, NAMES)
+        except ExpressionError as refusal:
+            place = (refusal.offset, refusal.length)
+        else:
+            place = (0, 1)
+            assert expression.names <= set(NAMES)
+            prefix = "tf." if parse is parse_tf else ""
+            assert all(name.startswith(prefix) for name in expression.functions)
+        assert 0 <= place[0] <= len(text)
+        assert place[1] >= 1
+
+
+@given(st.text(alphabet=string.digits + "+-*/%.e() j", max_size=25))
+def test_no_arithmetic_does_more_than_be_refused(text: str) -> None:
+    try:
+        result = parse_tf(text, ()).evaluate({}, operator.not_)
+    except ExpressionError:
+        return
+    assert not isinstance(result, int) or -(2**63) <= result < 2**63
