@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck import ops
+from gradcheck.checker import limits
 from gradcheck.checker.check import check_problem
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.subject.build_function import build, claims, formulas
@@ -23,9 +24,6 @@ from gradcheck.ops.samples.registry import SAMPLES, draw
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-KEPT = 4096
-"""Elements up to which a result carries whole gradients."""
 
 
 def check_case(case: Case, *, allow: Collection[str] = (), root: str = ".") -> Result:
@@ -70,7 +68,7 @@ def _ended(case: Case, verdict: Verdict, message: str, started: float) -> Result
 
 def _light(comparison: Comparison) -> Comparison:
     """Without the arrays that are too large to travel and that nobody would read."""
-    if comparison.elements <= KEPT:
+    if comparison.elements <= limits.KEPT_ELEMENTS:
         return comparison
     return replace(comparison, analytic=None, numeric=None, bound=None, formula=None)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import compare, relative_error
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.safe_norms import largest
@@ -16,12 +17,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.reference.reference import Reference
     from gradcheck.checker.subject.problem import Problem
 
-MOST_ELEMENTS = 64
-"""Real numbers of an input up to which each gets a forward pass of its own."""
-
-DIRECTIONS = 8
-"""How many random directions stand for the elements of a larger input."""
-
 
 def check_forward(problem: Problem, reference: Reference) -> list[Comparison]:
     """One comparison per input that is differentiated."""
@@ -30,8 +25,8 @@ def check_forward(problem: Problem, reference: Reference) -> list[Comparison]:
     comparisons = []
     for i, operand in enumerate(reference.moved):
         start, size = layout.offsets[i], layout.sizes[i]
-        single = size <= MOST_ELEMENTS
-        block = np.eye(size) if single else rng.choice([-1.0, 1.0], size=(DIRECTIONS, size))
+        single = size <= limits.FORWARD_ELEMENTS
+        block = np.eye(size) if single else rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, size))
         vectors = np.zeros((len(block), layout.offsets[-1]))
         vectors[:, start : start + size] = block * reference.coordinates.scale[start : start + size]
         moved = np.array([_along(problem, reference, vector) for vector in vectors])
@@ -52,7 +47,7 @@ def check_forward(problem: Problem, reference: Reference) -> list[Comparison]:
                 dtype=operand.value.dtype.name,
                 check=CheckKind.FORWARD,
                 judged=operand.value.size if single else 0,
-                directions=0 if single else DIRECTIONS,
+                directions=0 if single else limits.DIRECTIONS,
                 max_abs_error=float(np.nan_to_num(agreement.error).max(initial=0.0)),
                 max_rel_error=float(
                     relative_error(agreement.error, moved, estimate).max(initial=0.0)

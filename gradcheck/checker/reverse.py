@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.diagnose.diagnose import diagnose
 from gradcheck.checker.judge import describe
 from gradcheck.checker.judge.agreement import some_of
@@ -27,12 +28,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.reference.reference import Reference
     from gradcheck.checker.subject.problem import Differentiate, Problem
     from gradcheck.checker.subject.tape import Backward
-
-SUSPICIOUS_CALLS = 32
-"""How often a function is called again before its gradient is blamed."""
-
-CANCELLED = 2.0**-12
-"""What a derivative that cancels counts for, relative to the outputs' moves."""
 
 
 def check_reverse(problem: Problem, reference: Reference) -> list[Comparison]:
@@ -91,7 +86,7 @@ def _along_elements(reference: Reference, passed: Backward) -> Array:
 def _must_be_deterministic(reference: Reference, tape: Differentiate, passed: Backward) -> None:
     """Before blame: is it the same function, and the same gradient, again?"""
     # A few calls can agree by chance (a coin that fell the same way).
-    reference.evaluator.must_repeat(SUSPICIOUS_CALLS)
+    reference.evaluator.must_repeat(limits.REPEATED_BEFORE_BLAME)
     for _ in range(2):
         again = tape(reference.values, reference.upstream)
         for operand, one, other in zip(
@@ -172,7 +167,7 @@ def _size_that_matters(reference: Reference, estimate: Estimate, analytic: Array
     size = max(largest(estimate.numeric), largest(analytic))
     # Derivatives that cancel to nothing are still known well if the bound is tiny against what
     # the outputs move.
-    size = max(size, CANCELLED * largest(estimate.scale))
+    size = max(size, tolerances.CANCELLED * largest(estimate.scale))
     if size > 0:
         return size
     # Nothing moves, and the gradient says so too: there is only the size of the outputs.

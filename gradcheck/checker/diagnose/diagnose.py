@@ -12,19 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.diagnose.fit import EXPLAINED, FIT, Suspects, arrays, how_well
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.diagnose.fit import Suspects, arrays, how_well
 from gradcheck.checker.diagnose.wrong_jacobian import from_jacobian
 from gradcheck.checker.diagnose.wrong_region import right_in_part
 from gradcheck.checker.diagnose.wrong_upstream import from_elsewhere
-from gradcheck.checker.judge.agreement import BOUND_SAFETY
 from gradcheck.model import Comparison, Diagnosis
 
 if TYPE_CHECKING:
     from gradcheck.checker.reference.reference import Reference
     from gradcheck.model import Array
-
-MOST_PERMUTED = 4
-"""Rank up to which all orders of the axes are tried."""
 
 
 def diagnose(comparison: Comparison, reference: Reference) -> Diagnosis | None:
@@ -52,11 +49,11 @@ def _fit(analytic: Array, numeric: Array, bound: Array, candidate: Array) -> flo
     known = np.isfinite(numeric)
     largest = float(np.max(np.abs(numeric[known])))
     before, after = np.abs(analytic - numeric)[known], np.abs(candidate - numeric)[known]
-    allowed = BOUND_SAFETY * bound[known]
-    if not (after <= allowed + FIT * largest).all():
+    allowed = tolerances.BOUND_SAFETY * bound[known]
+    if not (after <= allowed + tolerances.FIT * largest).all():
         return None
     wrong = ~(before <= allowed)
-    if not (after <= np.maximum(allowed, EXPLAINED * before))[wrong].all():
+    if not (after <= np.maximum(allowed, tolerances.EXPLAINED * before))[wrong].all():
         return None
     return float(after.max()) / largest if largest else 0.0
 
@@ -71,7 +68,7 @@ def _simple(comparison: Comparison, reference: Reference) -> Suspects:
         yield "zero", f"the gradient of {name} is zero throughout, the derivative is not", None
         return
     bound = np.nan_to_num(np.asarray(comparison.bound))[known]
-    if (np.abs(n) <= BOUND_SAFETY * bound).all():
+    if (np.abs(n) <= tolerances.BOUND_SAFETY * bound).all():
         text = (
             f"the output, as it is weighed, does not move with {name}, but its gradient is not "
             "zero; a straight-through estimator does that on purpose: then say `expect: mismatch` "
@@ -83,7 +80,7 @@ def _simple(comparison: Comparison, reference: Reference) -> Suspects:
     if np.iscomplexobj(analytic):
         yield "conjugate", f"the gradient of {name} lacks a conjugate", np.conj(analytic)
     factor = np.vdot(a, n) / power  # numeric ≈ factor · analytic
-    if np.iscomplexobj(factor) and abs(factor.imag) < FIT * abs(factor):
+    if np.iscomplexobj(factor) and abs(factor.imag) < tolerances.FIT * abs(factor):
         factor = factor.real
     if factor != 0 and not np.iscomplexobj(factor):
         yield "factor", _factor_text(comparison, reference, float(factor)), factor * analytic
@@ -126,7 +123,7 @@ def _factor_text(comparison: Comparison, reference: Reference, factor: float) ->
 def _arranged(comparison: Comparison, _: Reference) -> Suspects:
     analytic, numeric = arrays(comparison)
     rank, name = analytic.ndim, comparison.name
-    if 2 <= rank <= MOST_PERMUTED:
+    if 2 <= rank <= limits.PERMUTED_RANK:
         for order in permutations(range(rank)):
             moved = analytic.transpose(order)
             if order != tuple(range(rank)) and moved.shape == analytic.shape:

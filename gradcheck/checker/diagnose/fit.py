@@ -6,13 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gradcheck.checker import tolerances
 from gradcheck.model import Array, Comparison, Shape
-
-FIT = 1e-6
-"""How well a suspect must explain the numeric derivative, relative to its largest element."""
-
-EXPLAINED = 0.05
-"""Share of an error that a suspect may leave, where the error bar does not allow more."""
 
 Suspects = Iterator[tuple[str, str, Array | None]]
 """Cause, sentence, and what the gradient would be without the fault, which is then compared with
@@ -47,7 +42,11 @@ def explains(found: Array, comparison: Comparison) -> float | None:
     """
     analytic, numeric = (_flat(array) for array in arrays(comparison))
     fit = _distance(found.ravel(), analytic)
-    return fit if fit <= min(FIT, EXPLAINED * _distance(numeric, analytic)) else None
+    return (
+        fit
+        if fit <= min(tolerances.FIT, tolerances.EXPLAINED * _distance(numeric, analytic))
+        else None
+    )
 
 
 def _flat(gradient: Array) -> Array:

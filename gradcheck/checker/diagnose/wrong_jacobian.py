@@ -11,23 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.diagnose.fit import Suspects, arrays, broadcast_axes, explains, how_well
-from gradcheck.checker.numerics.step_choice import ODD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gradcheck.checker.reference.reference import Reference
     from gradcheck.model import Array, Comparison, Shape
-
-LARGEST = 2**18
-"""Entries of a Jacobian up to which it is worked out."""
-
-STEP = ODD * 2.0**-10
-"""In units of the element: with one extrapolation that is accurate to far more than FIT."""
-
-MOST_AXES = 4
-"""Rank of an output up to which sums over all its axes are tried."""
 
 
 def from_jacobian(comparison: Comparison, reference: Reference) -> Suspects:
@@ -41,7 +32,7 @@ def from_jacobian(comparison: Comparison, reference: Reference) -> Suspects:
         or any(evaluator.outputs.complex_)
         or reference.coordinates.space.partners is not None
         or len(columns) != analytic.size
-        or len(columns) * len(evaluator.base) > LARGEST
+        or len(columns) * len(evaluator.base) > limits.JACOBIAN_ENTRIES
     ):
         return
     jacobian = _jacobian(reference, columns)
@@ -59,7 +50,11 @@ def from_jacobian(comparison: Comparison, reference: Reference) -> Suspects:
 def _jacobian(reference: Reference, columns: Array) -> Array:
     """(outputs, coordinates): how each output moves with each of these coordinates."""
     space, outputs = reference.coordinates.space, len(reference.evaluator.base)
-    moves = np.array([1.0, -1.0, 0.5, -0.5]) * STEP * space.unit[columns, np.newaxis]
+    moves = (
+        np.array([1.0, -1.0, 0.5, -0.5])
+        * tolerances.JACOBIAN_STEP
+        * space.unit[columns, np.newaxis]
+    )
     points, actual = space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
     found = reference.evaluator(points).reshape(*moves.shape, outputs)
     actual = actual.reshape(moves.shape)
@@ -89,7 +84,7 @@ def _square(
 def _other_axes(parts: Array, given: Shape) -> Iterator[tuple[str, str, Array]]:
     """Sums over other axes than those along which the input was broadcast."""
     right = broadcast_axes(given, parts.shape)
-    if not right or parts.ndim > MOST_AXES:
+    if not right or parts.ndim > limits.SUMMED_RANK:
         return
     for axes in combinations(range(parts.ndim), len(right)):
         for kept in (False, True):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.diagnose.fit import FIT, Suspects, arrays, how_well
-from gradcheck.checker.judge.agreement import BOUND_SAFETY
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.diagnose.fit import Suspects, arrays, how_well
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,18 +16,14 @@ if TYPE_CHECKING:
     from gradcheck.checker.reference.reference import Reference
     from gradcheck.model import Array, Comparison
 
-SEVERAL = 3
-"""Elements on each side from which on a condition on the input is no coincidence."""
-
-MOST_SLICES = 4
-"""How many slices are named one by one."""
-
 
 def right_in_part(comparison: Comparison, reference: Reference) -> Suspects:
     """Right, except in a region that has a name."""
     analytic, numeric = arrays(comparison)
     bound = np.nan_to_num(comparison.bound) if comparison.bound is not None else 0.0
-    wrong = np.abs(analytic - numeric) > BOUND_SAFETY * bound + FIT * np.nanmax(np.abs(numeric))
+    wrong = np.abs(
+        analytic - numeric
+    ) > tolerances.BOUND_SAFETY * bound + tolerances.FIT * np.nanmax(np.abs(numeric))
     count, size = int(wrong.sum()), wrong.size
     if not 0 < count < size:
         return
@@ -63,7 +59,7 @@ def right_in_part(comparison: Comparison, reference: Reference) -> Suspects:
         return
     for axis in range(wrong.ndim):
         at = np.unique(places[:, axis])
-        if count == len(at) * (size // wrong.shape[axis]) and len(at) <= MOST_SLICES:
+        if count == len(at) * (size // wrong.shape[axis]) and len(at) <= limits.NAMED_SLICES:
             listed = ", ".join(map(str, at[:-1])) + f" and {at[-1]}"
             text = (
                 f"the gradient of {name} is right except at indices {listed} of axis {axis}"
@@ -105,7 +101,7 @@ def _condition(wrong: Array, value: Array) -> str:
     if np.iscomplexobj(value):
         return ""
     for text, holds in (("< 0", value < 0), ("> 0", value > 0)):
-        enough = SEVERAL <= int(holds.sum()) <= wrong.size - SEVERAL
+        enough = limits.SEVERAL <= int(holds.sum()) <= wrong.size - limits.SEVERAL
         if enough and (holds == wrong).all():
             return text
     return ""

@@ -11,21 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradcheck.checker import tolerances
 from gradcheck.model import Array, Estimate, Tolerance, Verdict
-
-BOUND_SAFETY = 2.0
-"""How many times its bound the numeric derivative may be off before the gradient is wrong."""
-
-ARITHMETIC = 32 * 2.0**-52
-"""Rounding that is granted to the analytic gradient, relative to its parts before they cancel."""
-
-VACUOUS = 0.1
-"""A bound that is more than this share of the input's largest derivative judges nothing."""
-
-VACUOUS_IF_COARSE = 0.2
-"""The same for a function that rounds to few bits: its gradient does so too, and a bar at that
-precision still refutes one that is wrong by half."""
-
 
 VERDICTS = (
     Verdict.PASS,
@@ -70,7 +57,7 @@ def compare(
     tolerance: Tolerance | None = None,
     excused: Array | None = None,
     beyond_reach: Array | None = None,
-    vacuous: float = VACUOUS,
+    vacuous: float = tolerances.VACUOUS,
 ) -> Agreement:
     """Compare coordinate by coordinate.
 
@@ -94,8 +81,8 @@ def compare(
             nearest = np.where(estimate.kink, np.clip(analytic, low, high), numeric)
         # (Equal infinities are no error.)
         error = np.where(analytic == nearest, 0.0, np.abs(analytic - nearest))
-        allowed = BOUND_SAFETY * estimate.bound + slack
-        allowed = allowed + ARITHMETIC * np.maximum(np.abs(numeric), estimate.scale)
+        allowed = tolerances.BOUND_SAFETY * estimate.bound + slack
+        allowed = allowed + tolerances.ARITHMETIC * np.maximum(np.abs(numeric), estimate.scale)
         if tolerance is not None:
             allowed = tolerance.atol + tolerance.rtol * np.abs(nearest)
         infinite = np.isinf(numeric)

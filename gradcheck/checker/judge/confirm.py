@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.judge.agreement import (
-    ARITHMETIC,
-    MISMATCH,
-    VACUOUS,
-    VACUOUS_IF_COARSE,
-    Agreement,
-    compare,
-    some_of,
-)
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.judge.agreement import MISMATCH, Agreement, compare, some_of
 from gradcheck.checker.judge.nonfinite import reach_nonfinite
 from gradcheck.checker.judge.rounding import Roundings, as_slack, in_place
 from gradcheck.checker.numerics.safe_norms import largest
@@ -30,16 +23,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.judge.gradient_spread import Spread
     from gradcheck.checker.numerics.coordinates import Directions
     from gradcheck.checker.reference.reference import Reference
-
-CONFIRMED = 64
-"""How many of the coordinates that look wrong are looked at again with other steps."""
-
-LOST_ON_THE_WAY = 2.0**-30
-"""Share of the numbers that meet in a gradient (the upstream, the outputs, these by an input) that
-rounding may take from it: four million times the last digit, for what is larger on the way."""
-
-STILL = 2.0**-40
-"""Share of the outputs' size that they may seem to move by rounding alone."""
 
 
 def judge_elements(
@@ -57,7 +40,7 @@ def judge_elements(
     unseen = np.zeros(len(analytic), dtype=bool)
     if not np.isfinite(reference.evaluator.base).all():
         moves = estimate.scale * reference.coordinates.space.unit[part.span]
-        still = moves <= STILL * largest(reference.weights * reference.evaluator.base)
+        still = moves <= tolerances.STILL * largest(reference.weights * reference.evaluator.base)
         unseen = (still & (analytic != 0)) | np.isnan(estimate.numeric)
         broken = np.flatnonzero(~np.isfinite(analytic) & ~unseen)
         unseen[broken] = reach_nonfinite(reference, part.columns[broken])
@@ -72,7 +55,7 @@ def judge_elements(
             tolerance=tolerance,
             excused=excused,
             beyond_reach=unseen,
-            vacuous=VACUOUS_IF_COARSE if reference.is_coarse else VACUOUS,
+            vacuous=tolerances.VACUOUS_IF_COARSE if reference.is_coarse else tolerances.VACUOUS,
         )
         wrong = agreement.grades == MISMATCH
         surely = wrong & confirmed
@@ -88,7 +71,7 @@ def judge_elements(
             slack = np.maximum(slack, _slack(reference, part, spread, analytic, estimate))
             continue
         suspects = np.flatnonzero(wrong)
-        suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][:CONFIRMED])
+        suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][: limits.CONFIRMED])
         # (Smaller steps would show nothing but rounding of a coarse function, and of an empty one
         # nothing at all.)
         if not reference.is_coarse and len(reference.evaluator.base):
@@ -132,7 +115,7 @@ def _most_to_lose(reference: Reference, size: float, unit: Array) -> Array:
     weights, base = reference.weights, reference.evaluator.base
     output = largest(weights * base)
     # (A function that rounds to fewer digits inside loses more.)
-    share = LOST_ON_THE_WAY * max(1.0, reference.noise.rounds_to * 2.0**52)
+    share = tolerances.LOST_ON_THE_WAY * max(1.0, reference.noise.rounds_to * 2.0**52)
     return share * (max(size, output, largest(weights)) + output / unit)
 
 
@@ -164,5 +147,5 @@ def _beyond(reference: Reference, part: Part, spread: Spread, analytic: Array) -
     low, high = (
         space.project(in_place(reference, part.position, end))[part.span] for end in spread.ends
     )
-    margin = ARITHMETIC * np.maximum(np.abs(low), np.abs(high))
+    margin = tolerances.ARITHMETIC * np.maximum(np.abs(low), np.abs(high))
     return np.asarray((analytic < low - margin) | (analytic > high + margin))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.judge.agreement import (
     INCONCLUSIVE,
     KINK,
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.reference.reference import Reference
 
-WORST = 5
-"""How many elements a comparison names."""
-
-SURELY_MOVES = 4.0
-"""How many times its bound a derivative must be to say that an output moves."""
 
 AS_MEANT = "If that is meant, say `grad: false` for the input, or `expect: disconnected`"
 
@@ -83,7 +79,7 @@ def blank(reference: Reference, part: Part, **told: Any) -> Comparison:
 def disconnected(reference: Reference, part: Part, estimate: Estimate) -> Comparison:
     """None from the tape: say whether the output moves all the same."""
     comparison = blank(reference, part, verdict=Verdict.DISCONNECTED)
-    moves = (np.abs(estimate.numeric) > SURELY_MOVES * estimate.bound) | estimate.kink
+    moves = (np.abs(estimate.numeric) > tolerances.SURELY_MOVES * estimate.bound) | estimate.kink
     if estimate.kink.any() and not (np.abs(estimate.left) + np.abs(estimate.right))[moves].any():
         note = (
             "the output jumps at this point, and on both sides its derivative is zero: None is as "
@@ -145,7 +141,7 @@ def compared(
     failing = len(np.unique(element[wrong] // parts))
     # (Where nothing is wrong, a kink is what a reader wants to see.)
     notable = len(wrong) or int(np.count_nonzero(agreement.grades == KINK))
-    shown = _ranked(agreement)[: max(1, min(notable, 2 * WORST))]
+    shown = _ranked(agreement)[: max(1, min(notable, 2 * limits.WORST))]
     indices = [index_of(int(flat), reference, part.position) for flat in element[shown]]
     error = agreement.error
     judged = (agreement.grades != INCONCLUSIVE) & np.isfinite(error)
@@ -160,7 +156,9 @@ def compared(
         max_abs_error=float(error.max(initial=0.0)),
         max_rel_error=float(relative_error(error, gradient, estimate).max(initial=0.0)),
         error_bar=largest(estimate.bound),
-        worst=tuple(arrays.element(index) for index in list(dict.fromkeys(indices))[:WORST]),
+        worst=tuple(
+            arrays.element(index) for index in list(dict.fromkeys(indices))[: limits.WORST]
+        ),
         failing=failing,
         analytic=arrays.analytic,
         numeric=arrays.numeric,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.judge.agreement import BOUND_SAFETY
+from gradcheck.checker import tolerances
 from gradcheck.checker.judge.rounding import formula_spread
 from gradcheck.checker.numerics.flatten import to_double
 from gradcheck.model import Array, Comparison, Verdict
@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.reference.reference import Reference
     from gradcheck.checker.subject.problem import Formula
     from gradcheck.checker.subject.tape import Backward
-
-FORMULA_TOLERANCE = 2.0**-42
-"""Rounding granted between two exact formulas, relative to the gradient's largest element."""
-
-SPREAD_SAFETY = 64.0
-"""How many times what a change in the last digit does to it a formula may be off: on its way to the
-result it rounds many times."""
 
 
 def judge_formulas(
@@ -75,7 +68,7 @@ def _judge(
     with np.errstate(all="ignore"):
         error = np.abs(to_double(gradient) - values)
         largest = np.max(np.abs(values[np.isfinite(values)]), initial=0.0)
-        allowed = FORMULA_TOLERANCE * largest
+        allowed = tolerances.FORMULA * largest
         if comparison.bound is not None and comparison.verdict is not Verdict.INCONCLUSIVE:
             # Where the function itself is noisy, two formulas may differ as much as it does.
             allowed = allowed + np.nan_to_num(comparison.bound, nan=0.0, posinf=0.0)
@@ -96,7 +89,7 @@ def _judge(
             formula, inputs, list(reference.upstream), outputs, reference.problem.seed
         )
         with np.errstate(all="ignore"):
-            same |= error <= allowed + SPREAD_SAFETY * within(spread, structure)
+            same |= error <= allowed + tolerances.FORMULA_SAFETY * within(spread, structure)
     if same.all():
         if agrees and comparison.verdict is Verdict.INCONCLUSIVE:
             note = f"{what} agrees with the tape where the numeric derivative could not judge"
@@ -129,7 +122,10 @@ def _is_contradicted(comparison: Comparison, values: Array) -> bool:
         return False
     with np.errstate(all="ignore"):
         largest = np.max(np.abs(numeric[np.isfinite(numeric)]), initial=0.0)
-        against = np.abs(values - numeric) > BOUND_SAFETY * bound + FORMULA_TOLERANCE * largest
+        against = (
+            np.abs(values - numeric)
+            > tolerances.BOUND_SAFETY * bound + tolerances.FORMULA * largest
+        )
         against |= np.isfinite(numeric) & ~np.isfinite(values)
     return bool(against.any())
 

@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import tolerances
 from gradcheck.checker.numerics.flatten import to_double
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
-
-STANDS_OUT = 2.0**10
-"""How many times farther from its neighbours than they are from each other a gradient must be to
-count as one that is special to the point. (Rounding can have long tails, but not such.)"""
 
 
 class Spread:
@@ -52,7 +49,9 @@ class Spread:
     @property
     def size(self) -> Array:
         """By element: how far the gradient may be off by rounding."""
-        return np.where(self._change > STANDS_OUT * self._apart, 2 * self._apart, self._change)
+        return np.where(
+            self._change > tolerances.STANDS_OUT * self._apart, 2 * self._apart, self._change
+        )
 
     @property
     def ends(self) -> tuple[Array, Array]:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits
+
 if TYPE_CHECKING:
     from gradcheck.checker.reference.reference import Reference
     from gradcheck.model import Array
@@ -23,9 +25,6 @@ and what is infinite does not stay so if it depends on what is no number."""
 
 CLOSER = 2.0**-10
 """A share of the element itself, for functions that are not defined there."""
-
-CHUNK = 2**22
-"""How many numbers the points hold that are evaluated together."""
 
 
 def reach_nonfinite(reference: Reference, columns: Array) -> Array:
@@ -39,7 +38,7 @@ def reach_nonfinite(reference: Reference, columns: Array) -> Array:
     open_, reached = np.flatnonzero(~np.isfinite(base)), np.zeros(len(columns), dtype=bool)
     if not len(open_):
         return reached
-    size = max(1, CHUNK // (len(reference.evaluator.point) + len(base)))
+    size = max(1, limits.NUMBERS_AT_ONCE // (len(reference.evaluator.point) + len(base)))
     for place in (*PLACES, None):
         for start in range(0, len(columns), size):
             rows = np.arange(start, min(start + size, len(columns)))

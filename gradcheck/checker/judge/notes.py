@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import tolerances
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, MISMATCH, NONFINITE, Agreement
-from gradcheck.checker.reference.reference import COARSE
 from gradcheck.model import Verdict
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def notes_on(
             )
         else:
             notes.append(f"rounding in the function or its gradient hides {hidden}")
-            if reference.noise.relative > COARSE:
+            if reference.noise.relative > tolerances.COARSE:
                 notes.append(
                     "if the function rounds on purpose, as one that quantises does, and its "
                     "gradient passes straight through, say `expect: inconclusive` and why"

@@ -12,17 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.judge.agreement import BOUND_SAFETY
+from gradcheck.checker import tolerances
 from gradcheck.checker.subject.evaluator import OneByOne
 
 if TYPE_CHECKING:
     from gradcheck.checker.reference.reference import Reference
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array, Estimate
-
-GOOD, PARTS = 2.0**-29, 2.0**-7
-"""A bound is good at first sight below this share of the derivative, or of this share of its parts
-before they cancelled: then an error of 1e-8 shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +81,10 @@ def _is_ordinary(reference: Reference, passed: Backward) -> bool:
 
 
 def _judge(estimate: Estimate, analytic: Array) -> Sight:
-    good = GOOD * np.maximum(np.abs(estimate.numeric), PARTS * estimate.scale)
-    settled = np.abs(analytic - estimate.numeric) <= BOUND_SAFETY * estimate.bound
+    good = tolerances.GOOD * np.maximum(
+        np.abs(estimate.numeric), tolerances.GOOD_OF_PARTS * estimate.scale
+    )
+    settled = np.abs(analytic - estimate.numeric) <= tolerances.BOUND_SAFETY * estimate.bound
     settled &= (estimate.bound <= good) & ~estimate.kink
     still = (estimate.scale == 0) & (analytic == 0)
     return Sight(estimate, settled, ~(settled | still))

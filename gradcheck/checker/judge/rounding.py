@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.judge.gradient_spread import Spread
 from gradcheck.checker.numerics.flatten import to_double
 from gradcheck.checker.numerics.rng import generator
@@ -27,34 +28,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.subject.problem import Differentiate, Formula, Problem
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array
-
-DRAWS = 16
-"""Two terms that cancel can do so in one draw, and a difference that is rounded to a few digits can
-come out the same in some of them; hardly in all."""
-
-SCALED = 2.0**-9
-"""By how much of itself the upstream is made larger to see what rounding does to the gradient."""
-
-LAST_DIGIT = 2.0**-52
-"""Relative change by which a number in double precision is not quite the same."""
-
-REORDERED = 2.0**-40
-"""Share of its largest element by which a gradient may differ from one call to the next: sums that
-are taken in another order do that, and it is rounding."""
-
-TRIES, MOST_TIES = 16, 8
-"""How often other neighbours are drawn because numbers that were equal are so again; where many
-were, that cannot be helped."""
-
-CALLS = 3
-"""How often a gradient is called before what changes in it counts as rounding."""
-
-
-LAST_DIGITS = 2.0**-50
-"""Relative change of the inputs that shows how much of a gradient in float64 is rounding."""
-
-ROUNDING_SAFETY = 4.0
-"""How many times that change a gradient may be off."""
 
 
 class Roundings:
@@ -75,7 +48,7 @@ class Roundings:
         """What each input's gradient is at inputs that differ in their last digits."""
         reference = self._reference
         # A function that rounds inside would not notice a change that it rounds away.
-        change = max(LAST_DIGITS, reference.noise.rounds_to)
+        change = max(tolerances.LAST_DIGITS, reference.noise.rounds_to)
         relative = {operand.name: change for operand in reference.moved}
         return gradient_spread(reference, self.passed, relative)
 
@@ -91,7 +64,7 @@ def as_slack(reference: Reference, position: int, spread: Spread) -> Array:
     size = spread.size
     if reference.evaluator.inputs.complex_[position]:
         size = size + 1j * size
-    full = in_place(reference, position, ROUNDING_SAFETY * size)
+    full = in_place(reference, position, tolerances.ROUNDING_SAFETY * size)
     return np.where(np.isfinite(full), full, 0.0)
 
 
@@ -123,11 +96,11 @@ def gradient_spread(
     largest = max(relative.values(), default=0.0)
     tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
     _must_repeat(reference, tape)
-    for _ in range(DRAWS):
+    for _ in range(limits.ROUNDING_DRAWS):
         values = _beside(reference, relative, rng)
         # A gradient is linear in its upstream, but what it rounds on the way is not. (The factor
         # is close to one, so that a fault that is not linear either is no excuse for itself.)
-        factor = 1 + SCALED * rng.uniform(0.5, 1.0)
+        factor = 1 + tolerances.UPSTREAM_SCALED * rng.uniform(0.5, 1.0)
         upstream = [factor * _changed(to_double(ct), largest, rng) for ct in reference.upstream]
         _add(spreads, base, tape(values, upstream), factor)
     return spreads
@@ -148,7 +121,7 @@ def arithmetic_spread(
     """
     spreads = _no_spreads(problem, base)
     tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
-    for draw in range(DRAWS):
+    for draw in range(limits.ROUNDING_DRAWS):
         try:
             with rounding_anew(draw):
                 moved = tape(values, upstream)
@@ -184,7 +157,9 @@ def another_each_time(name: str) -> Ended:
 
 
 def _must_repeat(reference: Reference, tape: Differentiate) -> None:
-    first, *others = (tape(reference.values, reference.upstream) for _ in range(CALLS))
+    first, *others = (
+        tape(reference.values, reference.upstream) for _ in range(limits.REPEATED_CALLS)
+    )
     for again in others:
         for operand, one, other in zip(
             reference.moved, first.gradients, again.gradients, strict=True
@@ -195,7 +170,7 @@ def _must_repeat(reference: Reference, tape: Differentiate) -> None:
                 apart = np.abs(to_double(one) - to_double(other))
                 size = np.abs(to_double(one))
             known = np.isfinite(apart)
-            if apart[known].max(initial=0.0) > REORDERED * size[known].max(initial=0.0):
+            if apart[known].max(initial=0.0) > tolerances.REORDERED * size[known].max(initial=0.0):
                 raise another_each_time(operand.name)
 
 
@@ -210,12 +185,12 @@ def _beside(
     base, operands = reference.values, reference.problem.operands
     moved = [i for i, operand in enumerate(operands) if operand.differentiate]
     ties = _ties([base[i] for i in moved])
-    for _ in range(TRIES):
+    for _ in range(limits.NEIGHBOUR_TRIES):
         values = list(base)
         for i in moved:
             values[i] = _changed(base[i], relative[operands[i].name], rng)
         one, other = (_numbers([values[i] for i in moved])[side] for side in ties)
-        if len(one) > MOST_TIES or not (one == other).any():
+        if len(one) > limits.UNTIED or not (one == other).any():
             break
     return values
 
@@ -254,12 +229,14 @@ def formula_spread(
     rng = generator(seed, 0x666D6C)
 
     def beside(arrays: list[Array]) -> list[Array]:
-        return [_changed(a, LAST_DIGIT, rng) if a.dtype.kind in "fc" else a for a in arrays]
+        return [
+            _changed(a, tolerances.LAST_DIGIT, rng) if a.dtype.kind in "fc" else a for a in arrays
+        ]
 
     with np.errstate(all="ignore"):
         base = np.asarray(formula(inputs, upstream, outputs))
         spread = np.zeros(base.shape)
-        for _ in range(DRAWS):
+        for _ in range(limits.ROUNDING_DRAWS):
             moved = np.asarray(formula(beside(inputs), beside(upstream), beside(outputs)))
             spread = np.fmax(spread, np.abs(moved - base))
     return spread

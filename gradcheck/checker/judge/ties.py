@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import compare
 from gradcheck.model import Comparison, Diagnosis, Verdict
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.reference.reference import Reference
     from gradcheck.model import Array, Estimate
-
-MOST_TIES = 16
-"""How many groups of equal elements are looked at."""
 
 
 def judge_ties(
@@ -68,7 +66,7 @@ def _ties(reference: Reference, analytic: Array, estimate: Estimate) -> list[Arr
     bent = np.flatnonzero(estimate.kink & np.isfinite(analytic))
     values = space.point[space.position[bent]]
     groups = [bent[values == value] for value in np.unique(values)]
-    return [group for group in groups if len(group) > 1][:MOST_TIES]
+    return [group for group in groups if len(group) > 1][: limits.TIES]
 
 
 def _refuted(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import tolerances
 from gradcheck.checker.numerics.rng import generator
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.numerics.noise import Evaluate
     from gradcheck.model import Array, Estimate
 
-CONSISTENT = 2.0**-16
-"""How well derivatives along elements must add up, relative to their sizes."""
 
 _PACES = np.array([-1.0, -0.5, 0.5, 1.0])
 
@@ -72,5 +71,9 @@ class Walk:
             numeric, bound = estimate.numeric, estimate.bound
             if not known.all():
                 numeric, bound = np.where(known, numeric, 0.0), np.where(known, bound, 0.0)
-            allowed = sizes @ bound + abs(second - first) + CONSISTENT * (sizes @ np.abs(numeric))
+            allowed = (
+                sizes @ bound
+                + abs(second - first)
+                + tolerances.CONSISTENT * (sizes @ np.abs(numeric))
+            )
             return not abs((4 * second - first) / 3 - self.steps @ numeric) > allowed

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.coordinates import Directions, Elements, Partners, power_of_two
 from gradcheck.checker.numerics.rng import generator
 
@@ -18,22 +19,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.numerics.flatten import Layout
     from gradcheck.checker.subject.problem import Operand
     from gradcheck.model import Array
-
-BUDGET = 4096
-"""Real numbers of one input up to which each is moved, whatever it costs."""
-
-SAMPLED, FEWEST = 256, 16
-"""How many of a larger input's elements are moved by themselves, drawn at random: so many, and
-fewer down to this the larger it is."""
-
-SAMPLED_NUMBERS = 2**23
-"""How many numbers the points that move a sample hold at most, all together."""
-
-SMALLEST = 2.0**-1000
-"""Below this an element is taken for zero when steps are chosen."""
-
-DIRECTIONS = 8
-"""How many random directions are added for a larger input."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +69,7 @@ def choose(
     reach = np.maximum(scale, typical) / 2
     down, up = _rooms(operands, layout, point)
     moved = [_moved(operand, size) for operand, size in zip(operands, layout.sizes, strict=True)]
-    large = [i for i, own in enumerate(moved) if sample and len(own.position) > BUDGET]
+    large = [i for i, own in enumerate(moved) if sample and len(own.position) > limits.BUDGET]
     directions = None
     if large:
         rng = generator(seed, 0x636F)
@@ -93,7 +78,7 @@ def choose(
             own = moved[i]
             count = _sampled(len(own.position))
             chosen = np.sort(rng.choice(len(own.position), count, replace=False))
-            for _ in range(DIRECTIONS):
+            for _ in range(limits.DIRECTIONS):
                 signs = rng.choice([-1.0, 1.0], size=len(own.position))
                 vectors.append(_direction(own, layout.offsets[i], signs, scale))
             moved[i] = own.take(chosen)
@@ -123,20 +108,22 @@ def choose(
         element=element,
         scale=scale,
         directions=directions,
-        direction_owner=np.array([i for i in large for _ in range(DIRECTIONS)], dtype=np.int64),
+        direction_owner=np.array(
+            [i for i in large for _ in range(limits.DIRECTIONS)], dtype=np.int64
+        ),
     )
 
 
 def sample_size(layout: Layout) -> int | None:
     """How many coordinates and directions a sample takes; None where no input needs one."""
-    large = [size for size in layout.sizes if size > BUDGET]
-    small = sum(size for size in layout.sizes if size <= BUDGET)
-    return small + sum(_sampled(size) + DIRECTIONS for size in large) if large else None
+    large = [size for size in layout.sizes if size > limits.BUDGET]
+    small = sum(size for size in layout.sizes if size <= limits.BUDGET)
+    return small + sum(_sampled(size) + limits.DIRECTIONS for size in large) if large else None
 
 
 def _sampled(size: int) -> int:
     """How many elements of an input over the budget are moved by themselves."""
-    return int(np.clip(SAMPLED_NUMBERS // size, FEWEST, SAMPLED))
+    return int(np.clip(limits.SAMPLED_NUMBERS // size, limits.FEWEST_SAMPLED, limits.SAMPLED))
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,13 +211,13 @@ def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
             size[part] = np.repeat(np.abs(point[part].view(np.complex128)), 2)
         # Subnormal numbers are zero to much of the arithmetic.
         own = size[part]
-        usable = (own > SMALLEST) & (own < np.inf)
+        usable = (own > tolerances.SMALLEST_SIZE) & (own < np.inf)
         if not usable.all():
             own, all_usable = own[usable], False
         middle = float(np.partition(own, len(own) // 2)[len(own) // 2]) if len(own) else 1.0
         typical[part] = math.ldexp(1.0, math.frexp(middle)[1] - 1)
     if not all_usable:
-        size = np.where((size > SMALLEST) & (size < np.inf), size, typical)
+        size = np.where((size > tolerances.SMALLEST_SIZE) & (size < np.inf), size, typical)
     return power_of_two(size), typical
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits
 from gradcheck.checker.numerics.safe_norms import changed
 
 if TYPE_CHECKING:
@@ -13,13 +14,10 @@ if TYPE_CHECKING:
     from gradcheck.checker.numerics.noise import Evaluate
     from gradcheck.model import Array
 
-HUGE, HUGE_IN_LOW_PRECISION = 2.0**500, 2.0**14
-"""Moves that show in whatever depends on them; and yet times zero they are zero."""
-
 
 def dependents(evaluate: Evaluate, space: Space, columns: Array, base: Array) -> Array:
     """Which outputs a huge move of each of these coordinates reaches."""
-    huge = HUGE if space.precision is None else HUGE_IN_LOW_PRECISION
+    huge = limits.HUGE_MOVE if space.precision is None else limits.HUGE_MOVE_IN_LOW_PRECISION
     reached = np.zeros((len(columns), len(base)), dtype=bool)
     with np.errstate(all="ignore"):
         for move in (huge, -huge):

@@ -14,20 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.judge.agreement import BOUND_SAFETY
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.mover import Mover
-from gradcheck.checker.numerics.step_choice import (
-    HALVINGS,
-    ODD,
-    RESOLVES,
-    SMALLER,
-    SMALLEST_STEP,
-    STEPS,
-    UNIT_STEP,
-    first_steps,
-    next_steps,
-    roundoff_at,
-)
+from gradcheck.checker.numerics.step_choice import HALVINGS, first_steps, next_steps, roundoff_at
 from gradcheck.checker.numerics.step_sequence import Moves, Stage, as_claimed, judge
 from gradcheck.model import Array, Estimate
 
@@ -35,15 +24,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space
     from gradcheck.checker.numerics.noise import Evaluate, Noise
     from gradcheck.checker.numerics.sparsity import Colouring
-
-MAX_STAGES = 9
-
-SMALL = 2**13
-"""Numbers (points and outputs), over all the moves of one step, up to which another call costs more
-than needless steps."""
-
-CHUNK = 2**22
-"""How many numbers (points and outputs) are held in memory at once."""
 
 
 class Differentiator:
@@ -74,8 +54,8 @@ class Differentiator:
         self._best = Stage.unknown(size)
         self._finest = np.full(size, np.inf)
         self._coarsest, self._largest_change = np.zeros((2, size))
-        per_column = 2 * STEPS * (len(space.point) + 4 * len(base))
-        self._at_once = max(1, CHUNK // max(1, per_column))
+        per_column = 2 * limits.STEPS * (len(space.point) + 4 * len(base))
+        self._at_once = max(1, limits.NUMBERS_AT_ONCE // max(1, per_column))
         """How many coordinates one chunk takes, unless they are moved together."""
 
     @property
@@ -98,7 +78,7 @@ class Differentiator:
             self._stage(columns, first_steps(self._space)[columns])
             if not self._best.scale.any() and np.isinf(self._space.room_down).all():
                 # Nothing moves over the size of the inputs: look over the size of one.
-                self._stage(columns, np.full(len(columns), ODD * UNIT_STEP))
+                self._stage(columns, np.full(len(columns), tolerances.ODD * tolerances.UNIT_STEP))
         return self.refine(np.ones(len(self._finest), dtype=bool))
 
     def glance(self, claimed: Array) -> Estimate:
@@ -122,7 +102,7 @@ class Differentiator:
     def refine(self, among: Array) -> Estimate:
         """More stages for those of these coordinates that leave much to be desired."""
         with np.errstate(all="ignore"):
-            for _ in range(MAX_STAGES):
+            for _ in range(limits.SEQUENCES):
                 columns, steps = next_steps(
                     self._best, self._finest, self._coarsest, self._space, self._mover.size, among
                 )
@@ -146,15 +126,15 @@ class Differentiator:
             self._mover.look_for_dependents(columns)
             rows = np.arange(len(columns))
             stage = self._stage(columns, first_steps(self._space)[columns], alone=True, afresh=True)
-            for _ in range(MAX_STAGES):
+            for _ in range(limits.SEQUENCES):
                 size = np.maximum(self._mover.size, self._largest_change[columns[rows]])
                 within_reach = np.abs(claimed[rows]) * stage.step <= size
                 low, high = np.fmin(stage.left, stage.right), np.fmax(stage.left, stage.right)
                 nearest = np.where(stage.kink, np.clip(claimed[rows], low, high), stage.value)
                 apart = ~(np.abs(claimed[rows] - nearest) <= stage.bound)
                 refuted[rows] |= within_reach & apart & np.isfinite(stage.bound)
-                steps = self._finest[columns[rows]] * SMALLER
-                useful = steps > SMALLEST_STEP * self._space.unit[columns[rows]]
+                steps = self._finest[columns[rows]] * tolerances.SMALLER
+                useful = steps > tolerances.SMALLEST_STEP * self._space.unit[columns[rows]]
                 difference = np.abs(claimed[rows] - self._best.value[columns[rows]])
                 useful &= roundoff_at(self._best.take(columns[rows]), steps) < 0.3 * difference
                 rows, steps = rows[useful], steps[useful]
@@ -234,7 +214,7 @@ class Differentiator:
         """Move these coordinates and judge what comes of it."""
         ladder = first[:, np.newaxis] * HALVINGS
         numbers = len(self._space.point) + len(self._mover.base)
-        if claimed is not None and self._mover.calls(len(columns)) * numbers > SMALL:
+        if claimed is not None and self._mover.calls(len(columns)) * numbers > limits.ONE_STEP_PAYS:
             # Most functions that people check are linear in each input: one step tells.
             moves = self._mover.moves(columns, ladder[:, :1])
             stage, settled = as_claimed(moves, claimed)
@@ -257,10 +237,10 @@ class Differentiator:
         """
         best = self._best
         value, bound, kink = best.value[columns], best.bound[columns], best.kink[columns]
-        contradicts = np.abs(stage.value - value) > BOUND_SAFETY * (stage.bound + bound)
+        contradicts = np.abs(stage.value - value) > tolerances.BOUND_SAFETY * (stage.bound + bound)
         better = np.where(contradicts, finer, stage.bound < bound)
         # A kink that smaller steps no longer show, though they could, was only near, not here.
-        shows = roundoff_at(stage, first) < RESOLVES * best.contrast[columns]
+        shows = roundoff_at(stage, first) < tolerances.RESOLVES * best.contrast[columns]
         better |= finer & kink & ~stage.kink & shows
         take = ~np.isfinite(bound) | (better & np.isfinite(stage.bound))
         if take.all():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.dependents import dependents
 from gradcheck.checker.numerics.safe_norms import changed, largest, norms, norms_of_some
 from gradcheck.checker.numerics.step_sequence import Moves
@@ -23,40 +24,10 @@ if TYPE_CHECKING:
     from gradcheck.checker.numerics.sparsity import Colouring
     from gradcheck.model import Array
 
-ROUNDOFF_SAFETY = 3.0
-"""How many standard deviations of the measured noise a bound allows for."""
-
-SINGLE_SAFETY = 6.0
-"""The same for functions that compute in float32 inside: their approximations err smoothly by a
-few units in the last place, which no difference of values shows."""
 
 SINGLE_NOISE = (2.0**-40, 2.0**-16)
 """Relative noise between which a function counts as one of those. (What is coarser is mostly
 computed in float32 and then rounded once.)"""
-
-
-ILL_CONDITIONED = 2.0**-20
-"""Relative noise from which on a function that does not round inside must be ill-conditioned."""
-
-ILL_CONDITIONED_SAFETY = 100.0
-"""Its noise is not the same in all directions, and was measured along one."""
-
-HOPELESS = 2.0**-16
-"""A function that keeps fewer digits varies over less than any step that could show it."""
-
-CHUNK = 2**21
-"""How many outputs are held in memory at once, where there is a choice."""
-
-FAR = (1.0, -1.0, 4.0, -4.0)
-"""Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
-largest element of the point."""
-
-
-LAST_DIGIT = 2.0**-50
-"""What a function rounds off, whose parts are of the size of one, or of its outputs."""
-
-NEGLIGIBLE = 2.0**-40
-"""Noise below this share of what moves hides nothing."""
 
 
 _BOTH_SIDES = np.array([[1.0], [-1.0]])
@@ -82,15 +53,15 @@ class Mover:
         self._evaluate = evaluate
         self._weights = weights
         self._noise = noise
-        self._safety = ROUNDOFF_SAFETY
+        self._safety = tolerances.ROUNDOFF_SAFETY
         if SINGLE_NOISE[0] < noise.relative < SINGLE_NOISE[1]:
-            self._safety = SINGLE_SAFETY
-        if noise.lost > ILL_CONDITIONED and not noise.rounds_to:
-            self._safety = ILL_CONDITIONED_SAFETY
+            self._safety = tolerances.SINGLE_SAFETY
+        if noise.lost > tolerances.ILL_CONDITIONED and not noise.rounds_to:
+            self._safety = tolerances.ILL_CONDITIONED_SAFETY
         self._sizes = np.abs(weights)
         self._finite = bool(np.isfinite(base).all())
         self._has_edges = not ((space.room_up > 0) & (space.room_down > 0)).all()
-        self.trustworthy = noise.lost < HOPELESS or noise.rounds_to > 0
+        self.trustworthy = noise.lost < tolerances.COARSE or noise.rounds_to > 0
         """Whether the function keeps enough digits to refute anything."""
         self._dependents: dict[int, Array] = {}
         self._independent: set[int] = set()
@@ -121,7 +92,7 @@ class Mover:
             deltas[:, 1][self.space.room_down[columns] <= 0] = 0.0
         if self.colouring is None or alone:
             actual, change, size, noise = self._apart(columns, deltas)
-        elif self.calls(len(columns)) * ladder.shape[1] * len(self.base) <= CHUNK:
+        elif self.calls(len(columns)) * ladder.shape[1] * len(self.base) <= limits.OUTPUTS_AT_ONCE:
             actual, change, size, noise = self._together(self.colouring, columns, deltas)
         else:
             # A step at a time, to hold less in memory.
@@ -148,7 +119,7 @@ class Mover:
         digit is larger than its change. Its noise is part of the bound all the same.
         """
         allowed = np.stack([self.space.room_down[columns], self.space.room_up[columns]], axis=1)
-        moves = np.outer(self.space.unit[columns], FAR)
+        moves = np.outer(self.space.unit[columns], limits.FAR_MOVES)
         beyond = 2 * largest(self.space.point) * np.array([[1.0, -1.0]])
         moves = np.concatenate([moves, np.repeat(beyond, len(columns), axis=0)], axis=1)
         moves = np.clip(moves, -0.5 * allowed[:, :1], 0.5 * allowed[:, 1:])
@@ -157,7 +128,7 @@ class Mover:
         reached = seen.moved
         sizes = (seen.sizes @ self._sizes).reshape(moves.shape).max(axis=1)
         noise = seen.noise.reshape(-1, len(self.base)).max(axis=0)
-        hiding = (~reached & (noise > NEGLIGIBLE * sizes[:, np.newaxis])).any(axis=1)
+        hiding = (~reached & (noise > tolerances.NEGLIGIBLE * sizes[:, np.newaxis])).any(axis=1)
         hiding = np.flatnonzero(hiding | (sizes == 0))
         if len(hiding):
             # Outputs that stand still and are so large that they might hide a change. A huge move
@@ -183,7 +154,7 @@ class Mover:
         As that of 1 − cos x close to zero, where the cosine is rounded to one.
         """
         reach = np.array([self._hidden.get(c, np.inf) for c in columns.tolist()])
-        return np.asarray(np.abs(claimed) * reach <= LAST_DIGIT * max(1.0, self.size))
+        return np.asarray(np.abs(claimed) * reach <= tolerances.LAST_DIGITS * max(1.0, self.size))
 
     def _apart(self, columns: Array, deltas: Array) -> tuple[Array, Array, Array, Array]:
         """A call per move."""

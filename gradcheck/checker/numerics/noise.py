@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradcheck.checker.numerics.noise_lines import ROUNDING_SHARE, line_steps, over_lines
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.numerics.noise_lines import line_steps, over_lines
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.model import Array
 
@@ -31,41 +32,12 @@ SPACINGS = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
 FINE_SPACINGS = (2.0**-50, 2.0**-47, 2.0**-44, 2.0**-42)
 """For outputs that vary too fast for the first lines: those with a singularity close by."""
 
-QUIET = 1 / 16
-"""How much less than on the first lines it must be on all the shorter ones."""
 
 COARSE_SPACINGS = (2.0**-12, 2.0**-8, 2.0**-5)
 """For outputs that stand still on the first lines: arithmetic of 8 to 11 bits."""
 
 BITS = (8, 11, 24)
 """Precisions that a function may round to inside: bfloat16, float16, float32."""
-
-COARSEST = 2.0**-7
-"""Relative spacing of the coarsest values that a function may round to: what an output may hide
-that depends on the inputs and stands still all the same."""
-
-NEGLIGIBLE = 2.0**-40
-"""Outputs below this share of the largest one say nothing about the noise of the others."""
-
-MOST_OUTPUTS = 2**16
-"""Of more outputs than this a sample is looked at."""
-
-UNSEEN = 2.0
-"""How much worse than those of the sample the other outputs may be."""
-
-CHUNK = 2**22
-"""How many numbers the points hold that are evaluated together."""
-
-WILD = 0.1
-"""Share of wild outputs from which on a function is hopeless."""
-
-ASSUMED = 2.0**-52
-"""Relative noise of a function that computes in double precision and loses nothing."""
-
-SCATTERED = 6
-"""How many points tell how many bits a function's values have."""
-
-_UNIT_ROUNDOFF = 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +58,7 @@ class Noise:
 
 def assumed_noise(base: Array) -> Noise:
     """The noise of an ordinary function: the last digits of its outputs."""
-    return Noise(ASSUMED * _size(base), ASSUMED, assumed=True)
+    return Noise(tolerances.LAST_DIGIT * _size(base), tolerances.LAST_DIGIT, assumed=True)
 
 
 def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, seed: int) -> Noise:
@@ -100,15 +72,15 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
         seed: for the direction of the lines.
     """
     if not base.size:
-        return Noise(np.zeros(0), _UNIT_ROUNDOFF)
+        return Noise(np.zeros(0), tolerances.UNIT_ROUNDOFF)
     rng = generator(seed, 0x6E6F697365)
-    if len(base) <= MOST_OUTPUTS:
+    if len(base) <= limits.NOISY_OUTPUTS:
         return _measure(evaluate, point, base, scale, rng)
-    chosen = np.sort(rng.choice(len(base), MOST_OUTPUTS, replace=False))
+    chosen = np.sort(rng.choice(len(base), limits.NOISY_OUTPUTS, replace=False))
     some = _measure(lambda points: evaluate(points)[:, chosen], point, base[chosen], scale, rng)
     with np.errstate(all="ignore"):
         relative, absolute = _shared(some.level, _size(base[chosen]))
-        level = UNSEEN * np.maximum(absolute, relative * _size(base))
+        level = tolerances.UNSEEN * np.maximum(absolute, relative * _size(base))
     level[chosen] = some.level
     return replace(some, level=level)
 
@@ -118,7 +90,7 @@ def _measure(
 ) -> Noise:
     # Signed powers of two: the points of a line are then nearly exact, and no noise themselves.
     direction = rng.choice([-1.0, -0.5, 0.5, 1.0], size=point.shape) * scale
-    away = rng.uniform(2.0**-6, 2.0**-3, size=(SCATTERED, len(point)))
+    away = rng.uniform(2.0**-6, 2.0**-3, size=(limits.SCATTERED_POINTS, len(point)))
     away *= rng.choice([-1.0, 1.0], size=away.shape)
     with np.errstate(all="ignore"):
         steps = line_steps(SPACINGS)
@@ -127,14 +99,14 @@ def _measure(
         told = over_lines(base, lines, len(SPACINGS))
         level, seen, wild = told.level, told.seen, told.wild
         size = _size(base)
-        counts = size > NEGLIGIBLE * size.max(initial=0.0)
+        counts = size > tolerances.NEGLIGIBLE * size.max(initial=0.0)
         fast = told.fast & counts
         if fast.any():
             # What rounds to few bits stands still on such lines, and what is noise looks the same
             # on all of them: so an output that looks quiet here is one that varies fast.
             fine_lines = _along(evaluate, point, direction, line_steps(FINE_SPACINGS))
             fine = over_lines(base, fine_lines, len(FINE_SPACINGS))
-            quiet = fast & (fine.level > 0) & (fine.most <= QUIET * level)
+            quiet = fast & (fine.level > 0) & (fine.most <= tolerances.QUIET * level)
             level, seen, wild = np.where(quiet, fine.level, level), seen | quiet, wild & ~quiet
         seen |= ~counts
         if not seen.all():
@@ -146,18 +118,22 @@ def _measure(
             # Nothing moves over the size of the inputs: look over the size of one.
             scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
         unit = _few_bits(base, scattered)
-        level = np.fmax(level, ROUNDING_SHARE * unit)
+        level = np.fmax(level, tolerances.ROUNDING_SHARE * unit)
         relative, absolute = _shared(level, size)
         rounded = np.isfinite(unit) & counts
         rounds_to = float(np.max(unit[rounded] / size[rounded], initial=0.0))
     level = np.maximum(level, np.maximum(absolute, relative * size))
     lost = float(np.median(level[counts] / size[counts])) if counts.any() else 0.0
-    if wild.mean() > WILD:
+    if wild.mean() > tolerances.WILD:
         lost = 1.0
     if counts.any() and (outputs == base).all() and (scattered == base).all():
         # Nothing moves, so nothing tells how many bits there are.
         hidden = _depend(evaluate, point, base)
-        level = np.where(hidden, np.fmax(level, ROUNDING_SHARE * COARSEST * size), level)
+        level = np.where(
+            hidden,
+            np.fmax(level, tolerances.ROUNDING_SHARE * tolerances.FEWEST_BITS_SPACING * size),
+            level,
+        )
     return Noise(level, relative, lost, min(rounds_to, 2.0**-7))
 
 
@@ -170,7 +146,7 @@ def _along(
 ) -> Array:
     """The outputs at these steps along a direction, and at other moves after them."""
     away = np.zeros((0, len(point))) if away is None else away
-    some = max(1, CHUNK // len(point))
+    some = max(1, limits.NUMBERS_AT_ONCE // len(point))
     if some >= len(steps) + len(away):
         return evaluate(point + np.concatenate([steps[:, np.newaxis] * direction, away]))
     # Large points are not all held in memory at once.
@@ -220,11 +196,11 @@ def _shared(level: Array, size: Array) -> tuple[float, float]:
     spreads less.
     """
     # Outputs that are zero but for rounding are all noise, and no measure for the others.
-    seen = (level > 0) & (size > NEGLIGIBLE * size.max(initial=0.0))
+    seen = (level > 0) & (size > tolerances.NEGLIGIBLE * size.max(initial=0.0))
     if not seen.any():
-        return _UNIT_ROUNDOFF, 0.0
+        return tolerances.UNIT_ROUNDOFF, 0.0
     ratios, levels = level[seen] / size[seen], level[seen]
     relative, absolute = float(np.quantile(ratios, 0.75)), 0.0
     if np.std(np.log(levels)) < np.std(np.log(ratios)):
         absolute, relative = float(np.quantile(levels, 0.75)), float(np.min(ratios))
-    return max(min(relative, 1.0), _UNIT_ROUNDOFF), absolute
+    return max(min(relative, 1.0), tolerances.UNIT_ROUNDOFF), absolute

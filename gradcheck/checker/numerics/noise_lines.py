@@ -11,32 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
+
 if TYPE_CHECKING:
     from gradcheck.model import Array
 
-POINTS = 8
-"""Values on one line: differences up to order six, two of the highest."""
-
-FAST = 2.0**-45
-"""Relative noise on the shortest line from which on an output may vary too fast for it."""
-
-NOISE_SHARE = 1 / 64
-"""Noise is at most this share of a line's variation; more is a function that was undersampled."""
-
-PLATEAU = 3.0
-"""Noise on two neighbouring lines differs at most by this factor."""
-
-ROUNDING_SHARE = 12**-0.5
-"""Standard deviation of rounding to steps, as a share of their height."""
-
-STEPS_SEEN = 3
-"""How many steps an output must climb to be one that rounds: fewer may be jumps, as of floor."""
-
-OUTPUTS = 2**15
-"""How many outputs are looked at together."""
 
 # Noise of unit variance makes differences of variance (2k)!/(k!)² at order k.
-_ORDERS = range(1, POINTS - 1)
+_ORDERS = range(1, limits.LINE_POINTS - 1)
 _GAMMA = [factorial(k) ** 2 / factorial(2 * k) for k in _ORDERS]
 
 
@@ -60,7 +42,7 @@ def line_steps(spacings: tuple[float, ...]) -> Array:
     """Steps to the points of lines with these spacings, but for the one they have in common."""
     # To alternating sides: a singularity that one line runs into, its neighbours run away from.
     sides = np.array(spacings) * (-1.0) ** np.arange(len(spacings))
-    steps: Array = sides[:, np.newaxis] * np.arange(1, POINTS)
+    steps: Array = sides[:, np.newaxis] * np.arange(1, limits.LINE_POINTS)
     return steps.ravel()
 
 
@@ -74,15 +56,19 @@ def over_lines(base: Array, outputs: Array, count: int) -> Told:
     """
     # Outputs have nothing to do with each other here: a part at a time keeps the memory bounded.
     parts = [
-        _over_lines_of(base[i : i + OUTPUTS], outputs[:, i : i + OUTPUTS], count)
-        for i in range(0, len(base), OUTPUTS)
+        _over_lines_of(
+            base[i : i + limits.NOISY_OUTPUTS_AT_ONCE],
+            outputs[:, i : i + limits.NOISY_OUTPUTS_AT_ONCE],
+            count,
+        )
+        for i in range(0, len(base), limits.NOISY_OUTPUTS_AT_ONCE)
     ]
     return Told(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _over_lines_of(base: Array, outputs: Array, count: int) -> Told:
-    lines = np.empty((count, POINTS, len(base)))
-    lines[:, 0], lines[:, 1:] = base, outputs.reshape(count, POINTS - 1, len(base))
+    lines = np.empty((count, limits.LINE_POINTS, len(base)))
+    lines[:, 0], lines[:, 1:] = base, outputs.reshape(count, limits.LINE_POINTS - 1, len(base))
     # By powers of two to the size of one: squares of very large or small numbers are no numbers.
     _, exponent = np.frexp(np.where(np.isfinite(base), base, 1.0))
     told = _noise_of(np.ldexp(lines, -exponent))
@@ -97,8 +83,8 @@ def _noise_of(lines: Array) -> Told:
     """The same from the values: (lines, points, outputs)."""
     level, smooth, increments = _difference_table(lines)
     moving = increments != 0
-    moves = moving.sum(axis=1) > POINTS // 2
-    usable = moves & ~smooth & (level <= NOISE_SHARE * np.ptp(lines, axis=1))
+    moves = moving.sum(axis=1) > limits.LINE_POINTS // 2
+    usable = moves & ~smooth & (level <= tolerances.NOISE_SHARE * np.ptp(lines, axis=1))
     levels = np.where(usable, level, np.nan)
     # What the shortest line that moves shows is noise. What a longer one shows on top may be a
     # function that varies too fast for it, unless the next longer line shows the same. No noise
@@ -107,10 +93,10 @@ def _noise_of(lines: Array) -> Told:
     for line in levels:
         noise = np.where((np.isnan(noise) | (noise == 0)) & ~np.isnan(line), line, noise)
     low, high = np.fmin(levels[:-1], levels[1:]), np.maximum(levels[:-1], levels[1:])
-    plateaus = np.where(high <= PLATEAU * low, high, -1.0).max(axis=0)
+    plateaus = np.where(high <= tolerances.PLATEAU * low, high, -1.0).max(axis=0)
     noise = np.where(plateaus >= 0, np.fmax(noise, plateaus), noise)
 
-    noise = np.fmax(noise, ROUNDING_SHARE * _step_height(lines, increments))
+    noise = np.fmax(noise, tolerances.ROUNDING_SHARE * _step_height(lines, increments))
 
     # Whatever it is that a line shows, the noise is not more; nor what it shows without the point
     # itself, where the function may jump.
@@ -120,8 +106,8 @@ def _noise_of(lines: Array) -> Told:
     return Told(
         level=np.where(np.isnan(noise), limit, noise),
         seen=~np.isnan(noise),
-        wild=moves[0] & ~smooth[0] & (level[0] > NOISE_SHARE * np.ptp(lines[0], axis=0)),
-        fast=moves[0] & (level[0] > FAST),
+        wild=moves[0] & ~smooth[0] & (level[0] > tolerances.NOISE_SHARE * np.ptp(lines[0], axis=0)),
+        fast=moves[0] & (level[0] > tolerances.FAST),
         most=np.where(moves, level, 0.0).max(axis=0),
     )
 
@@ -135,7 +121,7 @@ def _step_height(lines: Array, increments: Array) -> Array:
     if not len(suspects):
         return height
     moving, sizes = moving[:, :, suspects], np.abs(increments[:, 1:, suspects])
-    climbs = moving.sum(axis=(0, 1)) >= STEPS_SEEN
+    climbs = moving.sum(axis=(0, 1)) >= limits.STAIRS_SEEN
     smallest = np.where(moving, sizes, np.inf).min(axis=(0, 1))
     height[suspects] = np.where(climbs, smallest, np.nan)
     return height

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.dependents import dependents
 from gradcheck.checker.numerics.rng import generator
 
@@ -24,24 +25,10 @@ if TYPE_CHECKING:
     from gradcheck.checker.numerics.noise import Evaluate
     from gradcheck.model import Array, Estimate
 
-POINTS = 48
-"""How many points around an element its slope is taken from."""
 
 REACHES = (1.0, 0.5, 0.25, 0.125, 0.0625)
 """How far they reach to both sides, relative to the size that is typical of the input; and relative
 to the element's own, where it is a small one. The best is kept."""
-
-DEGREE, CONTROL = 3, 5
-"""Degrees of the polynomial, and of the one that it is controlled by."""
-
-SIGMAS = 3.0
-"""How many standard deviations of its slope a bound allows for."""
-
-MOST = 512
-"""Coordinates up to which this is done: it takes many evaluations."""
-
-CHUNK = 2**22
-"""How many numbers (points and outputs) are held in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +59,18 @@ def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
         seed: for where the points lie.
     """
     columns = np.flatnonzero(~estimate.kink)
-    if not 0 < len(columns) <= MOST:
+    if not 0 < len(columns) <= limits.FITTED:
         return estimate
     rng = generator(seed, 0x636F61)
     # One in each of equal parts: evenly spread, and yet at no regular distance from the steps.
-    places = (np.arange(POINTS) + rng.uniform(size=POINTS)) * 2 / POINTS - 1
-    size = max(1, CHUNK // (POINTS * (len(rough.space.point) + 2 * len(rough.base))))
+    places = (
+        np.arange(limits.FIT_POINTS) + rng.uniform(size=limits.FIT_POINTS)
+    ) * 2 / limits.FIT_POINTS - 1
+    size = max(
+        1,
+        limits.NUMBERS_AT_ONCE
+        // (limits.FIT_POINTS * (len(rough.space.point) + 2 * len(rough.base))),
+    )
     parts: dict[str, Any] = {
         name: getattr(estimate, name).copy()
         for name in ("numeric", "bound", "step", "scale", "left", "right")
@@ -134,9 +127,9 @@ def _fit(rough: Rough, columns: Array, depends: Array, step: Array, places: Arra
         floor = np.sqrt((rounding**2).sum(axis=1))
         # The points lie where rounding put them, hardly elsewhere than they were sent.
         t = actual.reshape(deltas.shape) / np.where(usable, step, 1.0)[:, np.newaxis]
-        slope, deviation = _slopes(t, moved, DEGREE, floor)
-        control, _ = _slopes(t, moved, CONTROL, floor)
-        bound = (SIGMAS * deviation + np.abs(slope - control)) / step
+        slope, deviation = _slopes(t, moved, limits.FIT_DEGREE, floor)
+        control, _ = _slopes(t, moved, limits.FIT_CONTROL, floor)
+        bound = (tolerances.FIT_SIGMAS * deviation + np.abs(slope - control)) / step
         bound = np.where(usable & np.isfinite(bound), bound, np.inf)
         # Where nothing moves, no scatter is no proof of knowledge.
         bound = np.where(size > 0, bound, np.inf)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gradcheck.checker import limits
 from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.safe_norms import changed
@@ -30,21 +31,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Elements
     from gradcheck.checker.numerics.noise import Evaluate
     from gradcheck.model import Array, Shape
-
-WORTH_IT = 16
-"""Coordinates from which on the tests pay for themselves where every point is a call."""
-
-WORTH_IT_BATCHED = 2**16
-"""Entries (coordinates times outputs) from which on they do where points share a call."""
-
-LARGEST = 2**25
-"""Colours times outputs up to which a pattern is worked out."""
-
-CHUNK = 2**22
-"""How many numbers (points and outputs) are held in memory at once."""
-
-ONE_BY_ONE = (32, 1024)
-"""Between so many elements of an input each is tested by itself where the bits do not tell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +78,11 @@ def find_colouring(
         batched: whether many points share a call.
     """
     coordinates, outputs = len(space.unit), len(base)
-    small = coordinates * outputs < WORTH_IT_BATCHED if batched else coordinates < WORTH_IT
+    small = (
+        coordinates * outputs < limits.TESTS_PAY_BATCHED
+        if batched
+        else coordinates < limits.TESTS_PAY_ONE_BY_ONE
+    )
     if small or not outputs or space.partners is not None:
         return None
     digits = [_bits(shape) for _, shape in inputs]
@@ -106,7 +96,7 @@ def find_colouring(
     for (columns, _), own in zip(inputs, digits, strict=True):
         middle, stop = start + len(own), start + 2 * len(own)
         part = _by_bits(columns, own, moved[start:middle], moved[middle:stop])
-        few = ONE_BY_ONE[0] <= len(columns) <= ONE_BY_ONE[1]
+        few = limits.TESTED_SINGLY[0] <= len(columns) <= limits.TESTED_SINGLY[1]
         if not batched and few and (part is None or 4 * len(part.owner) > 3 * len(columns)):
             singles = (columns, np.eye(len(columns), dtype=bool))
             part = _greedy(columns, _run(evaluate, base, space, [singles], seed))
@@ -157,7 +147,7 @@ def _by_bits(columns: Array, digits: Array, zero: Array, one: Array) -> _Part | 
     colours = np.zeros(2 ** int(np.count_nonzero(open_)), dtype=np.int64)
     colours[same] = 1
     count = int(colours.sum())
-    if count * zero.shape[1] > LARGEST:
+    if count * zero.shape[1] > limits.LARGEST_PATTERN:
         return None
     colour = (np.cumsum(colours) - 1)[same]
     place = np.full((count, 2 ** int(np.count_nonzero(told))), -1)
@@ -180,7 +170,7 @@ def _run(
     move = np.minimum(space.unit / 8, np.maximum(space.room_up, space.room_down) / 2)
     move *= rng.uniform(0.5, 1.0, size=len(move)) * np.where(space.room_up > 0, 1.0, -1.0)
     moved = []
-    for batch in _batches(tests, max(1, CHUNK // (len(space.point) + len(base)))):
+    for batch in _batches(tests, max(1, limits.NUMBERS_AT_ONCE // (len(space.point) + len(base)))):
         points = np.repeat(space.point[np.newaxis], sum(len(own) for _, own in batch), axis=0)
         row = 0
         for columns, own in batch:

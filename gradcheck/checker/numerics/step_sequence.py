@@ -8,23 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.richardson import Extrapolated, extrapolate
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
-
-JUMPS = 0.6
-"""Over three halvings a smooth function's change shrinks to 1/8, a jump's stays: from this share on
-it may be a jump, and smaller steps will tell."""
-
-HALVES = 0.75
-"""The difference between the two sides of a smooth function shrinks at least by this factor."""
-
-BLOCK = 2**15
-"""How many coordinates are judged at once, to hold less in memory."""
-
-DIVERGES = 1.3
-"""One-sided quotients that grow by this factor with every halving have no limit."""
 
 
 @dataclass(eq=False)
@@ -140,11 +128,11 @@ def as_claimed(moves: Moves, claimed: Array) -> tuple[Stage, Array]:
 def judge(moves: Moves) -> Stage:
     """Extrapolate the quotients of one sequence and see what kind of point this is."""
     count = len(moves.up)
-    if count <= BLOCK:
+    if count <= limits.COORDINATES_AT_ONCE:
         return _judge(moves)
     stage = Stage.unknown(count)
-    for start in range(0, count, BLOCK):
-        block = slice(start, start + BLOCK)
+    for start in range(0, count, limits.COORDINATES_AT_ONCE):
+        block = slice(start, start + limits.COORDINATES_AT_ONCE)
         stage.put(block, _judge(moves.take(block)))
     return stage
 
@@ -155,10 +143,10 @@ def _judge(moves: Moves) -> Stage:
     rows = np.arange(len(value))
     # The two sides of a smooth function differ by an amount that halves with the step.
     apart = np.abs(right - left)
-    halves = (apart[:, 1:] <= HALVES * apart[:, :-1] + 2 * noise[:, 1:]).all(axis=1)
+    halves = (apart[:, 1:] <= tolerances.HALVES * apart[:, :-1] + 2 * noise[:, 1:]).all(axis=1)
     # And so does the change itself, even where the two sides of a jump are alike.
     first, last = (np.abs(moves.right[:, i] - moves.left[:, i]) for i in (0, -1))
-    halves &= ~(last > JUMPS * first)
+    halves &= ~(last > tolerances.JUMPS * first)
     stage = Stage.smooth(
         value, bound, noise[rows, level], ladder[rows, level], moves.size[:, -1] / ladder[:, -1]
     )
@@ -185,7 +173,9 @@ def _look_closer(stage: Stage, moves: Moves) -> Stage:
         stage.step = np.where(both, stage.step, ladder[rows, level])
         stage.roundoff = np.where(both, stage.roundoff, noise[rows, level])
         outward = np.where(only_left[:, np.newaxis], left, right)
-        growing = np.abs(outward[:, -1]) > DIVERGES ** (steps - 1) * np.abs(outward[:, 0])
+        growing = np.abs(outward[:, -1]) > tolerances.DIVERGES ** (steps - 1) * np.abs(
+            outward[:, 0]
+        )
         stage.diverges = ~both & growing
     gap = np.abs(from_right.value - from_left.value)
     gap_bound = from_right.bound + from_left.bound
@@ -197,7 +187,7 @@ def _look_closer(stage: Stage, moves: Moves) -> Stage:
     stage.value = np.where(stage.kink, (stage.left + stage.right) / 2, stage.value)
     if steps > 2:
         change = np.abs(moves.right - moves.left)
-        jump = both & (change[:, -1] > JUMPS * change[:, 0])
+        jump = both & (change[:, -1] > tolerances.JUMPS * change[:, 0])
         jump &= change[:, -1] > 10 * moves.noise[:, -1]
         if jump.any():
             _across_jumps(stage, moves, np.flatnonzero(jump))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker import tolerances
 from gradcheck.checker.case import check_case, problem_of
-from gradcheck.checker.judge.agreement import ARITHMETIC, BOUND_SAFETY
 from gradcheck.checker.judge.describe import Part, place
 from gradcheck.checker.power.memoise import RememberingEvaluator, RememberingTape
 from gradcheck.checker.power.mutations import Mutation, Scene, mutations
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.subject.problem import Differentiate, Problem
     from gradcheck.model import Array, Case
 
-LAST_PLACES = 4.0
-"""How many units in the last place make no difference to a gradient."""
 
 BLAMES = frozenset({Verdict.MISMATCH, Verdict.NONFINITE, Verdict.DISCONNECTED, Verdict.ERROR})
 """How a check must end to have caught a fault; that it could not tell is not enough."""
@@ -189,7 +187,7 @@ class _Ground:
         element = self._study.reference.coordinates.element[columns] // per_element
         allowed, zero = np.zeros(gradient.size), np.zeros(gradient.size)
         np.maximum.at(allowed, element, estimate.bound[columns])
-        np.maximum.at(zero, element, ARITHMETIC * estimate.scale[columns])
+        np.maximum.at(zero, element, tolerances.ARITHMETIC * estimate.scale[columns])
         size = np.abs(gradient).ravel().astype(np.float64)
         if len(self._part.directions):
             allowed[np.setdiff1d(np.arange(gradient.size), element)] = np.inf
@@ -218,7 +216,7 @@ class _Ground:
         if not len(self._part.directions):
             size = np.fmax(size, self._study.estimate.scale[self._part.span])
         epsilon = float(np.finfo(np.float64).eps)
-        return np.asarray(~(np.abs(after - before) <= LAST_PLACES * epsilon * size))
+        return np.asarray(~(np.abs(after - before) <= tolerances.LAST_PLACES * epsilon * size))
 
     @cached_property
     def _for_random_upstream(self) -> Scene:
@@ -256,7 +254,9 @@ class _Ground:
         if comparison.bound is None or comparison.numeric is None:
             return "no reason is known"
         change = np.abs(changed - self.scene.gradient)
-        bar = BOUND_SAFETY * comparison.bound + ARITHMETIC * np.abs(comparison.numeric)
+        bar = tolerances.BOUND_SAFETY * comparison.bound + tolerances.ARITHMETIC * np.abs(
+            comparison.numeric
+        )
         index = np.unravel_index(int(np.argmax(np.nan_to_num(change / bar))), change.shape)
         at = f"{self._name} at {place([int(i) for i in index])}"
         if np.isnan(bar[index]):

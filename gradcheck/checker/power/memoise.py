@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits
 from gradcheck.checker.subject.evaluator import Evaluator
 from gradcheck.checker.subject.monte_carlo import current_draw
 from gradcheck.checker.subject.tape import Tape
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array, Mode
-
-CAPACITY = 2**23
-"""How many numbers (points and outputs) are remembered."""
 
 
 class RememberingEvaluator(Evaluator):
@@ -38,7 +36,7 @@ class RememberingEvaluator(Evaluator):
             outputs = super().__call__(points[list(rows.values())])
             fresh = dict(zip(rows, outputs, strict=True))
             per_row = points.shape[1] + outputs.shape[1]
-            if per_row * (len(self._known) + len(fresh)) <= CAPACITY:
+            if per_row * (len(self._known) + len(fresh)) <= limits.REMEMBERED_NUMBERS:
                 self._known.update(fresh)
         if len(fresh) == len(keys):
             return outputs

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -29,9 +31,6 @@ CONSTANT = 1e-6
 
 WHOLE, ELEMENT = "whole", "element"
 """The two families that come in sizes."""
-
-MOST_PERMUTED = 4
-"""Rank up to which orders of axes are tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +134,7 @@ def _rearranged(shape: Shape) -> Iterator[Mutation]:
     """The right numbers in the wrong places."""
     rank = len(shape)
     last_two = (*range(rank - 2), rank - 1, rank - 2)
-    if 2 <= rank <= MOST_PERMUTED:
+    if 2 <= rank <= limits.PERMUTED_RANK:
         for order in permutations(range(rank)):
             fits = order != tuple(range(rank)) and tuple(shape[axis] for axis in order) == shape
             if fits and any(shape[axis] > 1 and axis != i for i, axis in enumerate(order)):

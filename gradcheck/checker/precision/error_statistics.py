@@ -10,25 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.flatten import to_double
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
-
-CHANCE = 8.0
-"""How many standard deviations a common factor may be off by chance."""
-
-FEWEST_TO_POOL = 32
-"""Elements, over all the points, that it takes to see a common factor."""
-
-LEAST_SCATTER = 0.25
-"""Of relative errors, in units in the last place: what a few points may hide."""
-
-COUNTS = 2.0**-4
-"""Share of the largest element from which on one counts for a common factor."""
-
-FEWEST_POINTS = 5
-"""Points at which an element must have a gradient to be judged by its scatter."""
 
 
 def statistics(errors: Array) -> tuple[Array, Array]:
@@ -41,7 +27,7 @@ def statistics(errors: Array) -> tuple[Array, Array]:
     mean = np.where(known, errors, 0).sum(axis=0) / count
     rest = np.where(known, errors - mean, 0)
     scatter = np.sqrt((np.abs(rest) ** 2).sum(axis=0) / count)
-    return mean, np.where(known.sum(axis=0) >= FEWEST_POINTS, scatter, np.inf)
+    return mean, np.where(known.sum(axis=0) >= limits.FEWEST_NEIGHBOURS, scatter, np.inf)
 
 
 def common_factor(
@@ -59,19 +45,21 @@ def common_factor(
     """
     double = np.array([to_double(b) for a, b in pairs if a is not None and b is not None])
     size = np.where(np.isfinite(double), np.abs(double), 0.0)
-    usable = np.isfinite(errors) & (size > np.maximum(smallest, COUNTS * size.max(initial=0.0)))
+    usable = np.isfinite(errors) & (
+        size > np.maximum(smallest, tolerances.COUNTS_FOR_FACTOR * size.max(initial=0.0))
+    )
     usable = usable.all(axis=0) & among
-    if np.count_nonzero(usable) * len(errors) < FEWEST_TO_POOL:
+    if np.count_nonzero(usable) * len(errors) < limits.POOLED:
         return 0.0
     shares = errors[:, usable] / double[:, usable]
     mean, scatter = shares.mean(axis=0).real, shares.std(axis=0, ddof=1)
     # A gradient that is the same number at several points was rounded once, whatever it took.
     found = np.sort((errors + double)[:, usable], axis=0)
     roundings = 1 + np.count_nonzero(np.diff(found, axis=0), axis=0)
-    variance = (scatter**2 + (LEAST_SCATTER * epsilon) ** 2) / roundings
+    variance = (scatter**2 + (tolerances.LEAST_SCATTER * epsilon) ** 2) / roundings
     weight = 1 / variance
     factor = float((weight * mean).sum() / weight.sum())
-    return abs(factor) - CHANCE * float(weight.sum() ** -0.5)
+    return abs(factor) - tolerances.COMMON_FACTOR_SIGMAS * float(weight.sum() ** -0.5)
 
 
 def epsilon_of(dtype: np.dtype[Any]) -> float:
@@ -81,7 +69,7 @@ def epsilon_of(dtype: np.dtype[Any]) -> float:
     return float(np.finfo(dtype).eps)
 
 
-def limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+def range_of(dtype: np.dtype[Any]) -> tuple[float, float]:
     """The smallest normal and the largest number."""
     if dtype.name == "bfloat16":
         return 2.0**-126, 2.0**128

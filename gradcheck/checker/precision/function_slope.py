@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.flatten import to_double
 from gradcheck.checker.subject.tensors import widen
 
@@ -22,16 +23,10 @@ if TYPE_CHECKING:
     from gradcheck.checker.subject.problem import Differentiate
     from gradcheck.model import Array
 
-POINTS = 12
-"""Values of one element that its slope is taken from."""
 
 REACHES = (2.0**-4, 2.0**-6, 2.0**-8)
 """How far they reach to both sides, relative to the element: far, against rounding, and near, where
 the function is clamped not far away."""
-
-SIGMAS = 6.0
-"""How many standard deviations the two may differ: a function that is clamped somewhere along the
-way is off in other ways than by rounding."""
 
 
 def function_slope(
@@ -58,7 +53,7 @@ def function_slope(
     """
     base = widen(values[position])
     moves, excess = [], []
-    for share in rng.uniform(-1, 1, size=POINTS):
+    for share in rng.uniform(-1, 1, size=limits.SLOPE_POINTS):
         beside = list(values)
         moved = base.copy()
         moved[index] *= 1 + reach * share
@@ -78,7 +73,7 @@ def function_slope(
 def _slope(moves: Array, excess: Array) -> tuple[float, float]:
     """The slope of a parabola through the points, and its standard deviation times SIGMAS."""
     known = np.isfinite(excess)
-    if known.sum() < POINTS // 2:
+    if known.sum() < limits.SLOPE_POINTS // 2:
         return 0.0, np.inf
     reach = float(np.abs(moves).max())
     if reach == 0:
@@ -91,4 +86,4 @@ def _slope(moves: Array, excess: Array) -> tuple[float, float]:
     rest = excess[known] - terms @ fitted
     variance = float(rest @ rest) / (len(t) - terms.shape[1])
     deviation = np.sqrt(variance * np.linalg.inv(terms.T @ terms)[1, 1])
-    return float(fitted[1]) / reach, SIGMAS * float(deviation) / reach
+    return float(fitted[1]) / reach, tolerances.SLOPE_SIGMAS * float(deviation) / reach

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker.judge.rounding import ROUNDING_SAFETY, arithmetic_spread
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.judge.rounding import arithmetic_spread
 from gradcheck.checker.numerics.flatten import to_double
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.precision.error_statistics import (
     common_factor,
     epsilon_of,
-    limits,
+    range_of,
     statistics,
 )
 from gradcheck.checker.precision.function_slope import REACHES, function_slope
@@ -37,33 +38,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.subject.problem import Operand
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array
-
-NEIGHBOURS = 8
-
-APART = 2.0**-5
-"""How far the neighbours are, relative to each element: far enough to round differently."""
-
-ULPS = {"float32": 4.0, "complex64": 4.0, "float16": 0.5, "bfloat16": 0.5}
-"""Units in the last place that the errors of an element may have in common: approximations of
-float32 err smoothly by a few; what is coarser is computed in float32 and rounded once."""
-
-LARGEST_ULPS = 16.0
-"""Units in the last place of the largest element that every element may be off: what its parts
-lost before they cancelled."""
-
-SCATTER = 1.5
-"""How many standard deviations of their scatter the errors' mean may be off (it is that of nine,
-so by chance a third of one)."""
-
-LOOKED_AT = 16
-"""How many elements that look wrong are looked at again, one by one."""
-
-ANOTHER = 0.25
-"""Share of the largest output by which an output is off that is not rounded but another one: where
-a sum overflows inside, say, and its inverse root is zero."""
-
-OUTLIER = 8.0
-"""How many standard deviations the error at the point itself may be off."""
 
 
 Slope = Callable[[tuple[int, ...], float], tuple[float, float]]
@@ -81,7 +55,7 @@ def judge_precision(
     try:
         own = own_tape(values, reference.upstream)
     except Exception as error:
-        name = next(v.dtype.name for v in values if v.dtype.name in ULPS)
+        name = next(v.dtype.name for v in values if v.dtype.name in tolerances.ULPS)
         raise Ended(
             Verdict.ERROR,
             f"the function runs in float64, but not in {name}: {explain_exception(error)}",
@@ -90,7 +64,7 @@ def judge_precision(
         return comparisons
     pairs = [(own, double)]
     rng = generator(problem.seed, 0x756C70)
-    for _ in range(NEIGHBOURS):
+    for _ in range(limits.NEIGHBOURS):
         beside = [
             _beside(operand, rng) if operand.differentiate else operand.value
             for operand in problem.operands
@@ -135,7 +109,7 @@ def _another_function(own: Backward, double: Backward) -> str:
             return "is not finite at this point"
         # (What it rounds off where it cancels is small against its largest values.)
         off = np.abs(mine - right)
-        if off.max(initial=0.0) > ANOTHER * np.abs(right).max(initial=0.0):
+        if off.max(initial=0.0) > tolerances.ANOTHER_FUNCTION * np.abs(right).max(initial=0.0):
             worst = np.unravel_index(int(off.argmax()), off.shape)
             return f"is another one at this point: {mine[worst]:.4g} in place of {right[worst]:.4g}"
     return ""
@@ -144,7 +118,7 @@ def _another_function(own: Backward, double: Backward) -> str:
 def _beside(operand: Operand, rng: np.random.Generator) -> Array:
     """Other values nearby, inside the domain."""
     value = to_double(operand.value)
-    change = value * APART * rng.uniform(-1, 1, size=value.shape)
+    change = value * tolerances.NEIGHBOUR_DISTANCE * rng.uniform(-1, 1, size=value.shape)
     if value.dtype.kind != "c":
         change = np.clip(change, (operand.low - value) / 2, (operand.high - value) / 2)
     return np.asarray(value + change).astype(operand.value.dtype)
@@ -162,7 +136,7 @@ def _judge(
 ) -> Comparison:
     own, double = pairs[0]
     judged = comparison.verdict in (Verdict.PASS, Verdict.KINK)
-    if own is None or double is None or not judged or comparison.dtype not in ULPS:
+    if own is None or double is None or not judged or comparison.dtype not in tolerances.ULPS:
         return comparison
     if own.dtype.name != comparison.dtype:
         note = f"the gradient is {own.dtype.name}, its input {comparison.dtype}"
@@ -178,29 +152,32 @@ def _judge(
     mine, theirs = to_double(own), to_double(double)
     epsilon = epsilon_of(own.dtype)
     largest = np.max(np.abs(theirs[np.isfinite(theirs)]), initial=0.0)
-    smallest, highest = limits(own.dtype)
+    smallest, highest = range_of(own.dtype)
     mean, scatter = statistics(errors)
-    allowed = ULPS[comparison.dtype] * epsilon * np.abs(theirs)
+    allowed = tolerances.ULPS[comparison.dtype] * epsilon * np.abs(theirs)
     # Below the smallest normal number there are no relative digits to keep.
-    allowed = allowed + LARGEST_ULPS * (epsilon * largest + smallest)
+    allowed = allowed + tolerances.LARGEST_ULPS * (epsilon * largest + smallest)
     # What is beyond the largest number is infinite in this precision, and rightly so.
     broken = ~np.isfinite(mine) & np.isfinite(theirs) & (np.abs(theirs) < highest)
-    wrong = broken | (np.abs(mean) > allowed + SCATTER * scatter)
-    wrong |= np.isfinite(mine) & (np.abs(errors[0]) > allowed + OUTLIER * scatter)
+    wrong = broken | (np.abs(mean) > allowed + tolerances.SCATTER * scatter)
+    wrong |= np.isfinite(mine) & (np.abs(errors[0]) > allowed + tolerances.OUTLIER * scatter)
     if wrong.any() and not broken.any():
         wrong = _off_by_itself(wrong, errors[0], allowed, slope, to_be_shown=False)
     lost = np.zeros_like(wrong)
     if wrong.any() and not broken.any():
         # What cancels may lose all that there is, and the same at every point.
-        lost = wrong & (np.abs(errors[0]) <= allowed + ROUNDING_SAFETY * spread())
+        lost = wrong & (np.abs(errors[0]) <= allowed + tolerances.ROUNDING_SAFETY * spread())
         wrong &= ~lost
-    if common_factor(errors, pairs, epsilon, smallest) > ULPS[comparison.dtype] * epsilon:
+    if (
+        common_factor(errors, pairs, epsilon, smallest)
+        > tolerances.ULPS[comparison.dtype] * epsilon
+    ):
         common = np.isfinite(mine) & (np.abs(theirs) > smallest)
         common = _off_by_itself(common, errors[0], allowed, slope, to_be_shown=True)
         # What is left must have the factor without those that the function excuses.
         if (
             common_factor(errors, pairs, epsilon, smallest, common)
-            > ULPS[comparison.dtype] * epsilon
+            > tolerances.ULPS[comparison.dtype] * epsilon
         ):
             wrong |= common
     unit = epsilon * np.maximum(np.abs(theirs), largest * epsilon)
@@ -239,7 +216,7 @@ def _judge(
                 value=widen(value)[index].item(),
                 analytic=mine[index].item(),
                 numeric=theirs[index].item(),
-                bound=float(allowed[index] + SCATTER * scatter[index]),
+                bound=float(allowed[index] + tolerances.SCATTER * scatter[index]),
             )
             for index in indices
         ),
@@ -269,7 +246,7 @@ def _off_by_itself(
         to_be_shown: whether the slope must show the error, and not only leave room for it.
     """
     ratio = np.where(wrong, np.abs(error) / np.where(allowed > 0, allowed, 1.0), -1.0)
-    worst = np.argsort(-ratio.ravel())[: min(LOOKED_AT, int(wrong.sum()))]
+    worst = np.argsort(-ratio.ravel())[: min(limits.SLOPES, int(wrong.sum()))]
     left = np.array(wrong)  # (of a scalar a copy would be no array)
     for place in worst:
         index = tuple(int(i) for i in np.unravel_index(place, wrong.shape))

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker import tolerances
 from gradcheck.checker.numerics.flatten import to_double
-from gradcheck.checker.precision.error_statistics import limits
+from gradcheck.checker.precision.error_statistics import range_of
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import is_differentiable, widen
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.model import Array
-
-FEW_DIGITS = 2.0**-6
-"""What a number below the smallest normal one is off that keeps too few digits."""
 
 
 def leaves_range(problem: Problem, upstream: Sequence[Array]) -> str:
@@ -61,9 +59,9 @@ def _first(
 
 
 def _too_large(size: Array, true: Array, dtype: np.dtype[Any]) -> Array:
-    return np.asarray(~np.isfinite(size) & np.isfinite(true) & (true >= limits(dtype)[1]))
+    return np.asarray(~np.isfinite(size) & np.isfinite(true) & (true >= range_of(dtype)[1]))
 
 
 def _too_small(size: Array, true: Array, dtype: np.dtype[Any]) -> Array:
-    smallest, _ = limits(dtype)
-    return np.asarray((true < smallest) & (np.abs(size - true) > FEW_DIGITS * true))
+    smallest, _ = range_of(dtype)
+    return np.asarray((true < smallest) & (np.abs(size - true) > tolerances.FEW_DIGITS * true))

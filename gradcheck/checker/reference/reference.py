@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.additivity import Walk
 from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose, sample_size
 from gradcheck.checker.numerics.coordinates import Space, everywhere
 from gradcheck.checker.numerics.differentiator import Differentiator
 from gradcheck.checker.numerics.noise import Noise, assumed_noise, measure_noise
 from gradcheck.checker.numerics.polynomial_fit import Rough, smoothed
-from gradcheck.checker.numerics.sparsity import WORTH_IT_BATCHED, Colouring, find_colouring
-from gradcheck.checker.numerics.step_choice import STEPS
+from gradcheck.checker.numerics.sparsity import Colouring, find_colouring
 from gradcheck.checker.subject.evaluator import Evaluator, OneByOne
 from gradcheck.checker.subject.tape import draw_upstream
 from gradcheck.checker.subject.tensors import FunctionRaised, in_double
@@ -28,14 +28,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.subject.problem import Operand, Problem
     from gradcheck.checker.subject.tape import Tape
     from gradcheck.model import Array, Estimate
-
-
-ROUGH = 2.0**-40
-"""Relative noise of a function that does not compute in double precision throughout."""
-
-
-COARSE = 2.0**-16
-"""Relative noise of a function that rounds to less than float32 has."""
 
 
 class Reference:
@@ -141,7 +133,7 @@ class Reference:
     @property
     def is_rough(self) -> bool:
         """Whether the function does not compute in double precision throughout."""
-        return self.noise.relative > ROUGH
+        return self.noise.relative > tolerances.ROUGH
 
     @cached_property
     def noise(self) -> Noise:
@@ -150,7 +142,7 @@ class Reference:
         noise = measure_noise(
             evaluator, evaluator.point, evaluator.base, self.coordinates.scale, self.problem.seed
         )
-        evaluator.expect(2 * STEPS * len(self.coordinates.element))
+        evaluator.expect(2 * limits.STEPS * len(self.coordinates.element))
         return noise
 
     @cached_property
@@ -175,7 +167,7 @@ class Reference:
         """
         evaluator, base = self.evaluator, self.evaluator.base
         noise = assumed_noise(base)
-        if one_by_one or len(space.unit) * len(base) >= WORTH_IT_BATCHED:
+        if one_by_one or len(space.unit) * len(base) >= limits.TESTS_PAY_BATCHED:
             colouring = self._colouring if space is self.coordinates.space else None
             return Differentiator(evaluator, base, self.weights, noise, space, colouring)
         return Differentiator(evaluator.together, base, self.weights, noise, space)
@@ -201,7 +193,7 @@ class Reference:
     def is_coarse(self) -> bool:
         """Whether the function rounds to so few bits that short steps show little else."""
         noise = self.noise
-        return noise.rounds_to > 0 and max(noise.relative, noise.lost) > COARSE
+        return noise.rounds_to > 0 and max(noise.relative, noise.lost) > tolerances.COARSE
 
     def _differentiator(
         self, space: Space, colouring: Colouring | None = None, weights: Array | None = None
@@ -234,7 +226,7 @@ class Reference:
                     batched=batched,
                 )
 
-        if len(space.unit) * len(evaluator.base) >= WORTH_IT_BATCHED:
+        if len(space.unit) * len(evaluator.base) >= limits.TESTS_PAY_BATCHED:
             # If elements are moved together, that they add up is to be seen: in the same call.
             self._walk = Walk.along(space, self.problem.seed)
             with suppress(OneByOne):

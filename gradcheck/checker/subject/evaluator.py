@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.flatten import Layout
 from gradcheck.checker.numerics.safe_norms import largest
@@ -27,35 +28,8 @@ if TYPE_CHECKING:
     from gradcheck.checker.subject.tape import Tape
     from gradcheck.model import Array
 
-PROBE_TOLERANCE = 1e-12
-"""How far a batched call may be from single ones, relative to the largest output: summation in
-another order is all that may differ."""
-
-CHUNK = 2**22
-"""How many numbers go through one call, inputs and outputs together."""
-
-PROBE, OTHERS = 17, (3, 9, 16)
-"""Rows of the probe: the point itself, but for a few rows of an unrelated one. Rows that ought to
-be equal also show a function that gives something else each time."""
 
 GOLDEN = (5**0.5 - 1) / 2
-
-WORTH_PROBING = 4
-"""Points from which on a call looks for a batched form."""
-
-SMALL = 2**18
-"""Numbers up to which the points that are wanted are evaluated along with the probe."""
-
-CALLS, MORE_CALLS = 3, 16
-"""How often a function that takes no batches is called again to see whether it repeats itself; more
-often if chance can do much."""
-
-FEW_OUTPUTS = 4
-"""So few outputs can agree by chance."""
-
-TRACING_PAYS = 2_000
-"""Single calls from which on tracing a vectorised version is worth its cost. A number and not a
-time: the two ways differ in the last digits, and a result must not depend on a clock."""
 
 
 class OneByOne(Exception):  # noqa: N818  (it tells the way to go)
@@ -102,9 +76,9 @@ class Evaluator:
 
     def __call__(self, points: Array) -> Array:
         """Rows of outputs for rows of points."""
-        if len(points) >= WORTH_PROBING:
+        if len(points) >= limits.PROBE_PAYS:
             self.probe()
-        size = max(1, CHUNK // max(1, len(self.point) + len(self.base)))
+        size = max(1, limits.NUMBERS_AT_ONCE // max(1, len(self.point) + len(self.base)))
         if len(points) <= size:
             return self._chunk(points)
         chunks = [self._chunk(points[i : i + size]) for i in range(0, len(points), size)]
@@ -112,7 +86,10 @@ class Evaluator:
 
     def together(self, points: Array) -> Array:
         """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
-        if not self._probed and len(points) * (len(self.point) + len(self.base)) <= SMALL:
+        if (
+            not self._probed
+            and len(points) * (len(self.point) + len(self.base)) <= limits.RIDES_IN_PROBE
+        ):
             outputs = self._probe(points)
             if outputs is not None:
                 return outputs
@@ -133,14 +110,18 @@ class Evaluator:
         if not self.outputs.shapes:
             return None
         if self._is_large:
-            self.must_repeat(CALLS)
+            self.must_repeat(limits.REPEATED_CALLS)
             return None
         self._batched, outputs = self._first_that_works(self._calls.all_together(), points)
         if self._batched is None and len(self._dtypes) > 1:
             outputs = self._probe_each(points)
         if not self.is_batched:
             # The probe of a batched call has seen the function repeat itself; this one has not.
-            self.must_repeat(MORE_CALLS if self.base.size <= FEW_OUTPUTS else CALLS)
+            self.must_repeat(
+                limits.REPEATED_IF_FEW_OUTPUTS
+                if self.base.size <= limits.FEW_OUTPUTS
+                else limits.REPEATED_CALLS
+            )
         return outputs
 
     def _probe_each(self, points: Array) -> Array | None:
@@ -157,7 +138,7 @@ class Evaluator:
     @property
     def _is_large(self) -> bool:
         """Whether a call at one point is work enough."""
-        return PROBE * (len(self.point) + len(self.base)) > CHUNK
+        return limits.PROBE_ROWS * (len(self.point) + len(self.base)) > limits.NUMBERS_AT_ONCE
 
     @property
     def is_batched(self) -> bool:
@@ -186,7 +167,7 @@ class Evaluator:
         """Say how many single calls are to come, so that tracing is weighed against them."""
         if self._is_large or self.is_batched or not self._probed:
             return
-        if evaluations > TRACING_PAYS:
+        if evaluations > limits.TRACING_PAYS:
             nowhere = self.point[np.newaxis][:0]
             self._batched, _ = self._first_that_works([self._calls.vectorised()], nowhere)
 
@@ -207,12 +188,12 @@ class Evaluator:
             other[:start], other[stop:] = self.point[:start], self.point[stop:]
         # A number of rows that is no size of an axis: a batch must not pass for one.
         taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
-        count = PROBE
+        count = limits.PROBE_ROWS
         while count + len(points) in taken:
             count += 1
         rows = np.empty((count + len(points), len(self.point)))
         rows[:count], rows[count:] = self.point, points
-        rows[OTHERS, :] = other
+        rows[limits.PROBE_OTHERS, :] = other
         stacked, alone = self._stacked(rows), None
         for candidate in candidates:
             try:
@@ -232,8 +213,8 @@ class Evaluator:
         """Whether these are the rows of the probe: what single calls give at its two points."""
         expected = np.empty(outputs.shape)
         expected[:] = self.base
-        expected[OTHERS, :] = alone
-        allowed = PROBE_TOLERANCE * max(largest(self.base), largest(alone))
+        expected[limits.PROBE_OTHERS, :] = alone
+        allowed = tolerances.BATCHED * max(largest(self.base), largest(alone))
         if self.precision is not None:
             allowed *= 2.0**29
         return _equal(outputs, expected, allowed)

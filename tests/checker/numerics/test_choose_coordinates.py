@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from gradcheck.checker.numerics.choose_coordinates import (
-    BUDGET,
-    DIRECTIONS,
-    SAMPLED,
-    Coordinates,
-    choose,
-)
+from gradcheck.checker import limits
+from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose
 from gradcheck.checker.numerics.flatten import Layout
 from gradcheck.checker.subject.problem import Operand
 
@@ -84,28 +79,28 @@ def test_triangles_stay_triangles(dtype: type, count: int) -> None:
 
 
 def test_beyond_the_budget_a_sample_and_directions() -> None:
-    value = np.random.default_rng(0).standard_normal(BUDGET + 1)
+    value = np.random.default_rng(0).standard_normal(limits.BUDGET + 1)
     coordinates = chosen(Operand("a", value), Operand("b", np.ones(2)))
-    assert len(coordinates.columns(0)) == SAMPLED
+    assert len(coordinates.columns(0)) == limits.SAMPLED
     assert len(coordinates.columns(1)) == 2
-    assert len(set(coordinates.element[coordinates.columns(0)])) == SAMPLED
+    assert len(set(coordinates.element[coordinates.columns(0)])) == limits.SAMPLED
     vectors = directions_of(coordinates).vectors
-    assert coordinates.direction_owner.tolist() == [0] * DIRECTIONS
+    assert coordinates.direction_owner.tolist() == [0] * limits.DIRECTIONS
     assert (vectors[:, :-2] != 0).all()
     assert (vectors[:, -2:] == 0).all()
     signs = np.sign(vectors[:, :-2])
     assert np.abs(signs.mean(axis=1)).max() < 0.1
-    assert len({tuple(row) for row in signs[:, :64]}) == DIRECTIONS
+    assert len({tuple(row) for row in signs[:, :64]}) == limits.DIRECTIONS
 
 
 def test_the_budget_itself_is_moved_element_by_element() -> None:
-    coordinates = chosen(Operand("a", np.ones(BUDGET)))
-    assert len(coordinates.element) == BUDGET
+    coordinates = chosen(Operand("a", np.ones(limits.BUDGET)))
+    assert len(coordinates.element) == limits.BUDGET
     assert not len(coordinates.direction_owner)
 
 
 def test_the_seed_decides_the_sample() -> None:
-    operand = Operand("a", np.ones(BUDGET + 1))
+    operand = Operand("a", np.ones(limits.BUDGET + 1))
     first, again, other = (chosen(operand, seed=seed) for seed in (0, 0, 1))
     assert first.element.tolist() == again.element.tolist()
     assert first.element.tolist() != other.element.tolist()
@@ -134,7 +129,7 @@ def test_room_is_what_is_left_of_the_domain() -> None:
 
 
 def test_a_direction_ends_where_its_first_element_leaves() -> None:
-    value = np.full(BUDGET + 1, 0.5)
+    value = np.full(limits.BUDGET + 1, 0.5)
     value[7] = 0.125
     coordinates = chosen(Operand("a", value, low=0.0, high=1.0))
     directions = directions_of(coordinates)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcheck.checker.judge.agreement import ARITHMETIC, BOUND_SAFETY, VACUOUS
-from gradcheck.checker.numerics.step_choice import FIRST_STEP, ODD
+from gradcheck.checker import tolerances
 from tests.checker.numerics.smooth import KNOWN, Known, differentiator, estimate
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ BY_NAME = {known.name: known for known in KNOWN}
 def allowed(found: Estimate) -> Array:
     """What the comparison grants."""
     size = np.maximum(np.abs(found.numeric), found.scale)
-    return np.asarray(BOUND_SAFETY * found.bound + ARITHMETIC * size)
+    return np.asarray(tolerances.BOUND_SAFETY * found.bound + tolerances.ARITHMETIC * size)
 
 
 def weights_for(rng: np.random.Generator, size: int) -> Array:
@@ -127,7 +126,7 @@ def test_cancelling_is_never_a_wrong_bound() -> None:
             x = np.sign(x) * np.clip(np.abs(x), 1e-1, min(known.high, 1e1))
             big = 1e8 * float(np.abs(known.f(x)).max())
             found = estimate(lambda p, f=known.f, b=big: (f(p) + b) - b, x, seed=seed)  # type: ignore[misc]
-            known_enough = found.bound <= VACUOUS * found.scale.max()
+            known_enough = found.bound <= tolerances.VACUOUS * found.scale.max()
             moves = found.scale > 0
             wrong = np.abs(found.numeric - known.true(x)) > allowed(found)
             outside += int((wrong & known_enough & moves).sum())
@@ -252,6 +251,6 @@ class TestGlance:
 
     def test_what_only_the_step_itself_would_claim(self) -> None:
         # On a curve the quotient of the first step is no derivative.
-        secant = 3 * self.x**2 + (ODD * FIRST_STEP) ** 2
+        secant = 3 * self.x**2 + (tolerances.ODD * tolerances.FIRST_STEP) ** 2
         found = differentiator(lambda p: p**3, self.x).glance(secant)
         assert (np.abs(found.numeric - 3 * self.x**2) < 1e-9).all()

@@ -178,8 +178,8 @@ def test_one_element_of_many_is_one_that_was_not_moved_by_itself(
 ) -> None:
     import tensorflow as tf
 
-    monkeypatch.setattr("gradcheck.checker.numerics.choose_coordinates.BUDGET", 64)
-    monkeypatch.setattr("gradcheck.checker.numerics.choose_coordinates.SAMPLED", 16)
+    monkeypatch.setattr("gradcheck.checker.limits.BUDGET", 64)
+    monkeypatch.setattr("gradcheck.checker.limits.SAMPLED", 16)
     x = np.random.default_rng(4).standard_normal(100)
     found = study(lambda x: tf.sin(x) * tf.reduce_sum(x), x)
     assert found["element 1e-1"].fate is Fate.CAUGHT

@@ -1,0 +1,198 @@
+"""Every limit of the checker, by meaning: how many, how large, how often, and why so many.
+
+A limit decides how much is done and held, and what is not looked at; `tolerances.py` has what
+decides a verdict. Imports nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# What is held in memory
+
+NUMBERS_AT_ONCE: Final = 2**22
+"""How many numbers, points and outputs together, go through one call and are held at once: 32 MiB,
+beyond which a larger call is no faster."""
+
+OUTPUTS_AT_ONCE: Final = 2**21
+"""How many outputs are held where coordinates move together: several arrays of that size live."""
+
+COORDINATES_AT_ONCE: Final = 2**15
+"""How many coordinates are extrapolated at once; the arrays then fit into the caches."""
+
+NOISY_OUTPUTS_AT_ONCE: Final = 2**15
+"""How many outputs' lines are looked at together."""
+
+REMEMBERED_NUMBERS: Final = 2**23
+"""How many numbers, points and outputs, are remembered while faults are planted: 64 MiB."""
+
+KEPT_ELEMENTS: Final = 4096
+"""Elements up to which a result carries whole gradients: larger ones nobody would read."""
+
+# How many coordinates are moved
+
+BUDGET: Final = 4096
+"""Real numbers of one input up to which each is moved, whatever it costs."""
+
+SAMPLED: Final = 256
+FEWEST_SAMPLED: Final = 16
+"""How many of a larger input's elements are moved by themselves, drawn at random: so many, and
+fewer down to this the larger it is."""
+
+SAMPLED_NUMBERS: Final = 2**23
+"""How many numbers the points that move a sample hold at most, all together."""
+
+DIRECTIONS: Final = 8
+"""How many random directions stand for the elements of a larger input: a fault of one sign in half
+of them is hidden by chance once in 256 times."""
+
+FORWARD_ELEMENTS: Final = 64
+"""Real numbers of an input up to which each gets a forward pass of its own."""
+
+# Steps
+
+STEPS: Final = 4
+"""Steps of one sequence: three halvings remove the terms of order two, four and six."""
+
+SEQUENCES: Final = 9
+"""Sequences of steps after the first: from 2⁻⁴ down to the smallest step takes seven."""
+
+FAR_MOVES: Final = (1.0, -1.0, 4.0, -4.0)
+"""Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
+largest element of the point."""
+
+HUGE_MOVE: Final = 2.0**500
+HUGE_MOVE_IN_LOW_PRECISION: Final = 2.0**14
+"""Moves that show in whatever depends on them; and yet times zero they are zero."""
+
+ONE_STEP_PAYS: Final = 2**13
+"""Numbers (points and outputs), over all the moves of one step, up to which another call costs more
+than needless steps: measured on a product of matrices."""
+
+# Group tests
+
+TESTS_PAY_ONE_BY_ONE: Final = 16
+"""Coordinates from which on group tests pay for themselves where every point is a call."""
+
+TESTS_PAY_BATCHED: Final = 2**16
+"""Entries (coordinates times outputs) from which on they do where points share a call."""
+
+LARGEST_PATTERN: Final = 2**25
+"""Colours times outputs up to which a pattern is worked out."""
+
+TESTED_SINGLY: Final = (32, 1024)
+"""Between so many elements of an input each is tested by itself where the bits do not tell."""
+
+# Noise
+
+LINE_POINTS: Final = 8
+"""Values on one line: differences up to order six, two of the highest."""
+
+STAIRS_SEEN: Final = 3
+"""How many steps an output must climb to be one that rounds: fewer may be jumps, as of floor."""
+
+NOISY_OUTPUTS: Final = 2**16
+"""Of more outputs than this a sample is looked at."""
+
+SCATTERED_POINTS: Final = 6
+"""How many points tell how many bits a function's values have: by chance one value in 2²⁸ fits into
+24 bits."""
+
+# The fit of a polynomial
+
+FIT_POINTS: Final = 48
+"""How many points around an element its slope is taken from: eight for each coefficient."""
+
+FIT_DEGREE: Final = 3
+FIT_CONTROL: Final = 5
+"""Degrees of the polynomial, and of the one that it is controlled by."""
+
+FITTED: Final = 512
+"""Coordinates up to which a polynomial is fitted: each takes hundreds of evaluations."""
+
+# Calls
+
+PROBE_ROWS: Final = 17
+PROBE_OTHERS: Final = (3, 9, 16)
+"""Rows of the probe: the point itself, but for a few rows of an unrelated one. Rows that ought to
+be equal also show a function that gives something else each time."""
+
+PROBE_PAYS: Final = 4
+"""Points from which on a call looks for a batched form."""
+
+RIDES_IN_PROBE: Final = 2**18
+"""Numbers up to which the points that are wanted are evaluated along with the probe."""
+
+TRACING_PAYS: Final = 2_000
+"""Single calls from which on tracing a vectorised version is worth its cost. A number and not a
+time: the two ways differ in the last digits, and a result must not depend on a clock."""
+
+# Does it repeat itself?
+
+REPEATED_CALLS: Final = 3
+REPEATED_IF_FEW_OUTPUTS: Final = 16
+"""How often a function that takes no batches is called again to see whether it repeats itself; more
+often if it has few outputs, which can agree by chance."""
+
+FEW_OUTPUTS: Final = 4
+"""So few outputs can agree by chance."""
+
+REPEATED_BEFORE_BLAME: Final = 32
+"""How often a function is called again before its gradient is blamed: a few calls can agree by
+chance, as a coin that fell the same way."""
+
+# Before blame
+
+CONFIRMED: Final = 64
+"""How many of the coordinates that look wrong are looked at again with other steps."""
+
+ROUNDING_DRAWS: Final = 16
+"""How often a gradient is taken at other roundings. Two terms that cancel can do so in one draw,
+and a difference that is rounded to a few digits can come out the same in some of them; hardly in
+all."""
+
+NEIGHBOUR_TRIES: Final = 16
+"""How often other neighbours are drawn because numbers that were equal are so again."""
+
+UNTIED: Final = 8
+"""Equal numbers up to which that is tried: of more, some are equal again whatever is drawn."""
+
+TIES: Final = 16
+"""How many groups of equal elements are moved together."""
+
+WORST: Final = 5
+"""How many elements a comparison names."""
+
+# Low precision
+
+NEIGHBOURS: Final = 8
+"""At how many neighbours the gradient in low precision is compared besides the point."""
+
+FEWEST_NEIGHBOURS: Final = 5
+"""Points at which an element must have a gradient to be judged by its scatter."""
+
+POOLED: Final = 32
+"""Elements, over all the points, that it takes to see a common factor."""
+
+SLOPES: Final = 16
+"""How many elements that look wrong in low precision are moved one by one."""
+
+SLOPE_POINTS: Final = 12
+"""Values of one element that the slope of its function is taken from."""
+
+# Diagnosis
+
+PERMUTED_RANK: Final = 4
+"""Rank up to which all orders of the axes are tried."""
+
+SUMMED_RANK: Final = 4
+"""Rank of an output up to which sums over all its axes are tried."""
+
+JACOBIAN_ENTRIES: Final = 2**18
+"""Entries of a Jacobian up to which it is worked out."""
+
+SEVERAL: Final = 3
+"""Elements on each side from which on a condition on the input is no coincidence."""
+
+NAMED_SLICES: Final = 4
+"""How many slices are named one by one."""

@@ -1,0 +1,284 @@
+"""Every tolerance of the checker, by meaning: how far numbers may be apart, and why so far.
+
+A tolerance decides what a verdict says. Each has a sentence that derives it or says what it was
+measured on; `limits.py` has what only decides how much is done. Imports nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Round-off of double precision
+
+UNIT_ROUNDOFF: Final = 2.0**-53
+"""What rounding to the nearest number in double precision changes at most, relative to it."""
+
+LAST_DIGIT: Final = 2.0**-52
+"""Relative change by which a number in double precision is not quite the same, and the noise of a
+function that computes in it and loses nothing: outputs are right to their last digit."""
+
+LAST_DIGITS: Final = 2.0**-50
+"""Four units in the last place: a change of an input that its function must notice, and what a
+function rounds off whose parts are of the size of one, or of its outputs."""
+
+ROUGH: Final = 2.0**-40
+"""Relative noise of a function that does not compute in double precision throughout: 4,096 units in
+the last place, more than sums of a thousand terms lose, and far less than float32's 2⁻²⁴."""
+
+COARSE: Final = 2.0**-16
+"""Relative noise of a function that rounds to less than float32 has: it keeps so few digits that it
+varies over less than any step that could show it, and short steps show little else."""
+
+NEGLIGIBLE: Final = 2.0**-40
+"""Noise, and outputs, below this share of the largest hide nothing and say nothing: a bound that is
+2⁻³¹ of a derivative does not see them."""
+
+# The steps of difference quotients
+
+FIRST_STEP: Final = 2.0**-4
+"""The first step, in units of the coordinate: with three halvings and extrapolation the truncation
+is near 2⁻⁴⁷ for a function with a singularity one unit away, the round-off near 2⁻⁴⁵."""
+
+ODD: Final = 868_667 / 2**20
+"""Steps are so many times a power of two. Mere powers of two would meet a function that rounds to
+multiples of 1/128 only where that is exact, and not see its stairs. With twenty binary digits a
+step is a multiple of no quantum that people round to, and yet so short a number that it can be
+added to most others without rounding: what a function rounds off at the point it rounds off after
+the step too, and the difference knows nothing of it."""
+
+GOAL: Final = 2.0**-31
+"""Relative bound that ends the search for better steps, well below an error of 1e-8."""
+
+CANCELLATION: Final = 2.0**-10
+"""Elements that cancel to less than this share of their parts are not pursued to `GOAL`."""
+
+SLIGHTLY_SMALLER: Final = 2.0**-2
+SMALLER: Final = 2.0**-6
+"""By what the steps shrink from one sequence to the next where truncation dominates: between these,
+as much as the bound asks for (it falls with the sixth power of the step)."""
+
+LARGER: Final = 2.0**4
+"""By what they grow where round-off dominates, which falls with the step."""
+
+MUCH_SMALLER: Final = 2.0**-10
+"""By what they shrink where a kink shows, to tell one that is here from one that is near."""
+
+RESOLVES: Final = 0.05
+"""A kink shows where the round-off is below this share of the difference between its sides."""
+
+SMALLEST_STEP: Final = 2.0**-46
+"""In units of the coordinate; below, a step has no digits left."""
+
+UNIT_STEP: Final = 0.25
+"""First step for a function that stands still over the size of its inputs."""
+
+SMALLEST_SIZE: Final = 2.0**-1000
+"""Below this an element is taken for zero when steps are chosen: its square is no number."""
+
+JACOBIAN_STEP: Final = ODD * 2.0**-10
+"""Step of a Jacobian that is only compared with suspects, in units of the element: with one
+extrapolation that is accurate to far more than `FIT`."""
+
+# What a sequence of halving steps shows
+
+HALVES: Final = 0.75
+"""The difference between the two sides of a smooth function shrinks at least by this factor with
+every halving: by 0.5 in the limit."""
+
+JUMPS: Final = 0.6
+"""Over three halvings a smooth function's change shrinks to 1/8, a jump's stays: from this share on
+it may be a jump, and smaller steps will tell."""
+
+DIVERGES: Final = 1.3
+"""One-sided quotients that grow by this factor with every halving have no limit: those of a square
+root at zero grow by 1.41."""
+
+AS_CLAIMED: Final = 3.0
+"""How many times its round-off the two sides of one step may differ for a function that is linear:
+each side has the round-off of two values, the difference that of three."""
+
+KINK_BOUNDS: Final = 3.0
+KINK_NOISES: Final = 4.0
+KINK_SHARE: Final = 1e-6
+"""The two sides of a kink differ by more than so many of their bounds and so many times the noise,
+and by more than this share of what the outputs move: less is no kink that anybody would notice."""
+
+SURELY_JUMPS: Final = 10.0
+"""How many times its noise a change must be to be a jump."""
+
+# Noise
+
+NOISE_SHARE: Final = 1 / 64
+"""Noise is at most this share of a line's variation; more is a function that was undersampled."""
+
+PLATEAU: Final = 3.0
+"""Noise on two neighbouring lines differs at most by this factor: two estimates from two values
+each, of one standard deviation."""
+
+FAST: Final = 2.0**-45
+"""Relative noise on the shortest line from which on an output may vary too fast for it."""
+
+QUIET: Final = 1 / 16
+"""How much less than on the first lines it must be on all the shorter ones to be none."""
+
+ROUNDING_SHARE: Final = 12**-0.5
+"""Standard deviation of rounding to steps, as a share of their height: that of even chances."""
+
+FEWEST_BITS_SPACING: Final = 2.0**-7
+"""Relative spacing of the coarsest values that a function may round to (bfloat16's): what an output
+may hide that depends on the inputs and stands still all the same."""
+
+UNSEEN: Final = 2.0
+"""How much worse than those of a sample the noise of the other outputs may be."""
+
+WILD: Final = 0.1
+"""Share of wild outputs from which on a function is hopeless."""
+
+# What noise does to a derivative
+
+ROUNDOFF_SAFETY: Final = 3.0
+"""How many standard deviations of the measured noise a bound allows for."""
+
+SINGLE_SAFETY: Final = 6.0
+"""The same for functions that compute in float32 inside: their approximations err smoothly by a
+few units in the last place, which no difference of values shows."""
+
+ILL_CONDITIONED: Final = 2.0**-20
+"""Relative noise from which on a function that does not round inside must be ill-conditioned."""
+
+ILL_CONDITIONED_SAFETY: Final = 100.0
+"""Its noise is not the same in all directions, and was measured along one: singular values of
+2⁻²⁰ and of one differ by more than this."""
+
+FIT_SIGMAS: Final = 3.0
+"""How many standard deviations of its slope the bound of a fitted polynomial allows for."""
+
+CONSISTENT: Final = 2.0**-16
+"""How well derivatives along elements must add up, relative to their sizes: what a colouring missed
+spoils them by far more, and two steps with one extrapolation are as accurate as that."""
+
+# Comparing a gradient with its numeric derivative
+
+BOUND_SAFETY: Final = 2.0
+"""How many times its bound the numeric derivative may be off before the gradient is wrong. Over
+11,400 known derivatives none was off by more than one (`docs/numerics.md`)."""
+
+ARITHMETIC: Final = 32 * LAST_DIGIT
+"""Rounding that is granted to the analytic gradient, relative to its parts before they cancel."""
+
+VACUOUS: Final = 0.1
+"""A bound that is more than this share of the input's largest derivative judges nothing."""
+
+VACUOUS_IF_COARSE: Final = 0.2
+"""The same for a function that rounds to few bits: its gradient does so too, and a bar at that
+precision still refutes one that is wrong by half."""
+
+GOOD: Final = 2.0**-29
+"""A bound is good at first sight below this share of the derivative: an error of 1e-8 shows."""
+
+GOOD_OF_PARTS: Final = 2.0**-7
+"""What the parts of a derivative count for there, before they cancelled."""
+
+CANCELLED: Final = 2.0**-12
+"""What a derivative that cancels counts for, relative to the outputs' moves."""
+
+REFUTES: Final = 0.3
+"""Smaller steps are worth while, before blame, as long as their round-off stays below this share of
+what is to be refuted."""
+
+SURELY_MOVES: Final = 4.0
+"""How many times its bound a derivative must be to say that an output moves."""
+
+STILL: Final = 2.0**-40
+"""Share of the outputs' size that they may seem to move by rounding alone."""
+
+# What rounding may do to a gradient
+
+ROUNDING_SAFETY: Final = 4.0
+"""How many times the change that rounding was seen to make a gradient may be off: sixteen draws see
+the largest of many to within a factor of two or three."""
+
+LOST_ON_THE_WAY: Final = 2.0**-30
+"""Share of the numbers that meet in a gradient (the upstream, the outputs, these by an input) that
+rounding may take from it: four million times the last digit, for what is larger on the way."""
+
+UPSTREAM_SCALED: Final = 2.0**-9
+"""By how much of itself the upstream is made larger to see what rounding does to the gradient."""
+
+REORDERED: Final = 2.0**-40
+"""Share of its largest element by which a gradient may differ from one call to the next: sums that
+are taken in another order do that, and it is rounding."""
+
+STANDS_OUT: Final = 2.0**10
+"""How many times farther from its neighbours than they are from each other a gradient must be to
+count as one that is special to the point. (Rounding can have long tails, but not such.)"""
+
+FORMULA: Final = 2.0**-42
+"""Rounding granted between two exact formulas, relative to the gradient's largest element."""
+
+FORMULA_SAFETY: Final = 64.0
+"""How many times what a change in the last digit does to it a formula may be off: on its way to the
+result it rounds many times."""
+
+BATCHED: Final = 1e-12
+"""How far a batched call may be from single ones, relative to the largest output: summation in
+another order is all that may differ."""
+
+BATCHED_IN_LOW_PRECISION: Final = 2.0**29
+"""How many times as far in float32: its last digit is so much larger."""
+
+# Low precision
+
+ULPS: Final = {"float32": 4.0, "complex64": 4.0, "float16": 0.5, "bfloat16": 0.5}
+"""Units in the last place that the errors of an element may have in common: approximations of
+float32 err smoothly by a few; what is coarser is computed in float32 and rounded once."""
+
+LARGEST_ULPS: Final = 16.0
+"""Units in the last place of the largest element that every element may be off: what its parts
+lost before they cancelled."""
+
+SCATTER: Final = 1.5
+"""How many standard deviations of their scatter the errors' mean may be off (it is that of nine,
+so by chance a third of one)."""
+
+OUTLIER: Final = 8.0
+"""How many standard deviations the error at the point itself may be off."""
+
+NEIGHBOUR_DISTANCE: Final = 2.0**-5
+"""How far the neighbours are, relative to each element: far enough to round differently."""
+
+ANOTHER_FUNCTION: Final = 0.25
+"""Share of the largest output by which an output is off that is not rounded but another one: where
+a sum overflows inside, say, and its inverse root is zero."""
+
+SLOPE_SIGMAS: Final = 6.0
+"""How many standard deviations the slope of a function and its gradient may differ: one that is
+clamped somewhere along the way is off in other ways than by rounding."""
+
+SLOPE_SHOWN: Final = 1 / 4
+"""Share of an error that the function's own slope may leave and still be its cause: where one
+is clamped it curves."""
+
+COMMON_FACTOR_SIGMAS: Final = 8.0
+"""How many standard deviations a common factor may be off by chance."""
+
+LEAST_SCATTER: Final = 0.25
+"""Of relative errors, in units in the last place: what a few points may hide."""
+
+COUNTS_FOR_FACTOR: Final = 2.0**-4
+"""Share of the largest element from which on one counts for a common factor: smaller ones may be
+off by what larger parts lost before they cancelled."""
+
+FEW_DIGITS: Final = 2.0**-6
+"""What a number below the smallest normal one is off that keeps too few digits."""
+
+# Diagnosis and planted faults
+
+FIT: Final = 1e-6
+"""How well a suspect must explain the numeric derivative, relative to its largest element."""
+
+EXPLAINED: Final = 0.05
+"""Share of an error that a suspect may leave, where the error bar does not allow more."""
+
+LAST_PLACES: Final = 4.0
+"""How many units in the last place make no difference to a gradient in which a fault is planted."""
