@@ -8,76 +8,76 @@ import numpy as np
 
 from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import compare, relative_error
+from gradcheck.checker.judge.figures import index_of
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.safe_norms import largest
+from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
+from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.subject.tape import forward
-from gradcheck.model import Array, CheckKind, Comparison, Element
+from gradcheck.model import Array, CheckKind, Comparison, Element, Stage
 
 if TYPE_CHECKING:
-    from gradcheck.checker.reference.reference import Reference
-    from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.numerics.estimate import Estimate
+    from gradcheck.checker.reference.point import Point
 
 
-def check_forward(problem: Problem, reference: Reference) -> list[Comparison]:
+def check_forward(point: Point) -> list[Comparison]:
     """One comparison per input that is differentiated."""
-    layout, evaluator = reference.evaluator.inputs, reference.evaluator
-    rng = generator(problem.seed, 0x6A76)
-    comparisons = []
-    for i, operand in enumerate(reference.moved):
-        start, size = layout.offsets[i], layout.sizes[i]
-        single = size <= limits.FORWARD_ELEMENTS
-        block = np.eye(size) if single else rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, size))
-        vectors = np.zeros((len(block), layout.offsets[-1]))
-        vectors[:, start : start + size] = block * reference.coordinates.scale[start : start + size]
-        moved = np.array([_along(problem, reference, vector) for vector in vectors])
-        estimate = reference.along(vectors)
-        size_that_matters = largest(estimate.scale) or largest(reference.weights * evaluator.base)
-        agreement = compare(moved, estimate, reference=size_that_matters)
-        failing = agreement.failing
-        worst = int(np.argmax(np.nan_to_num(agreement.error))) if len(moved) else 0
-        where: tuple[int, ...] = ()
-        if single and len(moved):
-            element = worst // (2 if layout.complex_[i] else 1)
-            where = tuple(int(n) for n in np.unravel_index(element, operand.value.shape))
-        comparisons.append(
-            Comparison(
-                name=operand.name,
-                verdict=agreement.overall,
-                shape=operand.value.shape,
-                dtype=operand.value.dtype.name,
-                check=CheckKind.FORWARD,
-                judged=operand.value.size if single else 0,
-                directions=0 if single else limits.DIRECTIONS,
-                max_abs_error=float(np.nan_to_num(agreement.error).max(initial=0.0)),
-                max_rel_error=float(
-                    relative_error(agreement.error, moved, estimate).max(initial=0.0)
-                ),
-                error_bar=float(np.nan_to_num(estimate.bound).max(initial=0.0)),
-                failing=int(failing.sum()),
-                worst=_named(where, operand.value, moved, estimate.numeric, estimate.bound, worst)
-                if single and len(moved)
-                else (),
-            )
-        )
-    return comparisons
+    derivatives = with_measured_noise(point, make_plan(point))
+    rng = generator(point.problem.seed, 0x6A76)
+    return [_compared(derivatives, i, rng) for i in range(len(point.moved))]
 
 
-def _along(problem: Problem, reference: Reference, vector: Array) -> float:
+def _compared(derivatives: Derivatives, position: int, rng: np.random.Generator) -> Comparison:
+    """The comparison of the input at this position."""
+    point = derivatives.point
+    operand, layout = point.moved[position], point.inputs
+    start, size = layout.offsets[position], layout.sizes[position]
+    single = size <= limits.FORWARD_ELEMENTS
+    block = np.eye(size) if single else rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, size))
+    vectors = np.zeros((len(block), layout.offsets[-1]))
+    span = slice(start, start + size)
+    vectors[:, span] = block * derivatives.plan.coordinates.scale[span]
+    moved = np.array([_along(point, vector) for vector in vectors])
+    estimate = derivatives.along(vectors)
+    matters = largest(estimate.scale) or largest(point.weights * point.base)
+    agreement = compare(moved, estimate, reference=matters)
+    relative = relative_error(agreement.error, moved, estimate)
+    worst: tuple[Element, ...] = ()
+    if single and len(moved):
+        row = int(np.argmax(np.nan_to_num(agreement.error)))
+        worst = (_element(point, position, moved, estimate, row),)
+    return Comparison(
+        name=operand.name,
+        verdict=agreement.overall,
+        shape=operand.value.shape,
+        dtype=operand.value.dtype.name,
+        check=CheckKind.FORWARD,
+        judged=operand.value.size if single else 0,
+        directions=0 if single else limits.DIRECTIONS,
+        max_abs_error=float(np.nan_to_num(agreement.error).max(initial=0.0)),
+        max_rel_error=float(relative.max(initial=0.0)),
+        error_bar=float(np.nan_to_num(estimate.bound).max(initial=0.0)),
+        failing=int(agreement.failing.sum()),
+        worst=worst,
+        decided_by=Stage.FORWARD,
+    )
+
+
+def _along(point: Point, vector: Array) -> float:
     """The derivative of the scalar along one vector, by the forward accumulator."""
-    tangents = reference.evaluator.inputs.unflatten(vector)
-    moves = forward(problem.function, problem.operands, reference.values, tangents)
-    return float(reference.evaluator.outputs.flatten(moves) @ reference.weights)
+    problem, tangents = point.problem, point.inputs.unflatten(vector)
+    moves = forward(problem.function, problem.operands, point.values, tangents)
+    return float(point.outputs.flatten(moves) @ point.weights)
 
 
-def _named(
-    index: tuple[int, ...], value: Array, analytic: Array, numeric: Array, bound: Array, row: int
-) -> tuple[Element, ...]:
-    return (
-        Element(
-            index=index,
-            value=value[index].item(),
-            analytic=float(analytic[row]),
-            numeric=float(numeric[row]),
-            bound=float(bound[row]),
-        ),
+def _element(point: Point, position: int, analytic: Array, estimate: Estimate, row: int) -> Element:
+    """The element that this row of the comparison moves."""
+    index = index_of(row, point, position)
+    return Element(
+        index=index,
+        value=point.moved[position].value[index].item(),
+        analytic=float(analytic[row]),
+        numeric=float(estimate.numeric[row]),
+        bound=float(estimate.bound[row]),
     )

@@ -85,6 +85,18 @@ TESTED_SINGLY: Final = (32, 1024)
 
 # Noise
 
+SPACINGS: Final = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
+"""Relative spacings of the first lines, for arithmetic of 24 bits and more."""
+
+FINE_SPACINGS: Final = (2.0**-50, 2.0**-47, 2.0**-44, 2.0**-42)
+"""For outputs that vary too fast for the first lines: those with a singularity close by."""
+
+COARSE_SPACINGS: Final = (2.0**-12, 2.0**-8, 2.0**-5)
+"""For outputs that stand still on the first lines: arithmetic of 8 to 11 bits."""
+
+BITS: Final = (8, 11, 24)
+"""Precisions that a function may round to inside: bfloat16, float16, float32."""
+
 LINE_POINTS: Final = 8
 """Values on one line: differences up to order six, two of the highest."""
 
@@ -102,6 +114,10 @@ SCATTERED_POINTS: Final = 6
 
 FIT_POINTS: Final = 48
 """How many points around an element its slope is taken from: eight for each coefficient."""
+
+FIT_REACHES: Final = (1.0, 0.5, 0.25, 0.125, 0.0625)
+"""How far they reach to both sides, relative to the size that is typical of the input; and relative
+to the element's own, where it is a small one. The best is kept."""
 
 FIT_DEGREE: Final = 3
 FIT_CONTROL: Final = 5
@@ -160,6 +176,13 @@ UNTIED: Final = 8
 TIES: Final = 16
 """How many groups of equal elements are moved together."""
 
+TELLING_VALUES: Final = (1.0, 0.0, float("nan"))
+"""Values that show what an infinite output depends on: powers, products and exponentials of one and
+of zero are finite, and what is infinite does not stay so if it depends on what is no number."""
+
+CLOSER_TO_ZERO: Final = 2.0**-10
+"""A share of the element itself, for functions that are not defined at any of those."""
+
 WORST: Final = 5
 """How many elements a comparison names."""
 
@@ -176,6 +199,10 @@ POOLED: Final = 32
 
 SLOPES: Final = 16
 """How many elements that look wrong in low precision are moved one by one."""
+
+SLOPE_REACHES: Final = (2.0**-4, 2.0**-6, 2.0**-8)
+"""How far they reach to both sides, relative to the element: far, against rounding, and near, where
+the function is clamped not far away."""
 
 SLOPE_POINTS: Final = 12
 """Values of one element that the slope of its function is taken from."""

@@ -9,15 +9,15 @@ from gradcheck.checker.subject.tensors import call, differentiable_outputs
 from gradcheck.model import CheckKind
 
 if TYPE_CHECKING:
-    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.problem import Problem
 
 
-def gradient_problem(problem: Problem, reference: Reference) -> Problem:
+def gradient_problem(point: Point) -> Problem:
     """The problem whose function is the gradient of this one, for the same upstream."""
     import tensorflow as tf
 
-    upstream = reference.upstream
+    problem, upstream = point.problem, point.upstream
     positions = [i for i, o in enumerate(problem.operands) if o.differentiate]
 
     def gradient(*tensors: Any) -> list[Any]:

@@ -63,6 +63,12 @@ LARGER: Final = 2.0**4
 MUCH_SMALLER: Final = 2.0**-10
 """By what they shrink where a kink shows, to tell one that is here from one that is near."""
 
+STILL_SHRINKS: Final = 0.5
+"""Smaller steps can still shrink a bound whose round-off would then be less than this share."""
+
+MOSTLY_ROUNDOFF: Final = 0.25
+"""Larger steps can shrink a bound of which round-off is more than this share."""
+
 RESOLVES: Final = 0.05
 """A kink shows where the round-off is below this share of the difference between its sides."""
 

@@ -18,8 +18,8 @@ from gradcheck.model.cases import (
     Tolerance,
     Upstream,
 )
-from gradcheck.model.estimates import Estimate
 from gradcheck.model.results import Comparison, Diagnosis, Element, Result
+from gradcheck.model.stages import Stage
 from gradcheck.model.suites import Plan, Shard, Summary
 from gradcheck.model.verdicts import Verdict, worst_verdict
 
@@ -30,7 +30,6 @@ __all__ = [
     "Comparison",
     "Diagnosis",
     "Element",
-    "Estimate",
     "Expectation",
     "Input",
     "Location",
@@ -41,6 +40,7 @@ __all__ = [
     "Scalar",
     "Shape",
     "Shard",
+    "Stage",
     "Summary",
     "Target",
     "TargetKind",

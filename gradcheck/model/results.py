@@ -11,6 +11,7 @@ from gradcheck.model.verdicts import Verdict
 
 if TYPE_CHECKING:
     from gradcheck.model.arrays import Array, Scalar, Shape
+    from gradcheck.model.stages import Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,8 @@ class Comparison:
     formula: Array | None = None
     """Whole arrays of the input's shape; None where there is nothing to show or it is too large."""
     diagnosis: Diagnosis | None = None
+    decided_by: Stage | None = None
+    """The stage of the check in which the verdict arose."""
 
     @property
     def elements(self) -> int:
@@ -106,6 +109,8 @@ class Result:
     """What happened, where the comparisons do not say it: an exception, a signal, a time limit."""
     seconds: float = 0.0
     case: Case | None = None
+    decided_by: Stage | None = None
+    """The stage of the check in which the verdict arose; None for a case that was not run."""
 
     @property
     def expected(self) -> bool:

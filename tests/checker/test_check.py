@@ -193,7 +193,7 @@ class TestErrors:
         def broken(*_: Any) -> Any:
             raise IndexError("our own")
 
-        monkeypatch.setattr("gradcheck.checker.check.check_reverse", broken)
+        monkeypatch.setattr("gradcheck.checker.check.judge_gradients", broken)
         result = gradcheck.check(lambda x: 2 * x, X)
         assert result.verdict is Verdict.ERROR
         assert result.message == "the check itself failed, please report this: IndexError: our own"

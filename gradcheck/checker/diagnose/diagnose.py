@@ -20,18 +20,18 @@ from gradcheck.checker.diagnose.wrong_upstream import from_elsewhere
 from gradcheck.model import Comparison, Diagnosis
 
 if TYPE_CHECKING:
-    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.judge.evidence import Evidence
     from gradcheck.model import Array
 
 
-def diagnose(comparison: Comparison, reference: Reference) -> Diagnosis | None:
+def diagnose(comparison: Comparison, evidence: Evidence) -> Diagnosis | None:
     """The cause that explains the mismatch, or None."""
     analytic, numeric, bound = comparison.analytic, comparison.numeric, comparison.bound
     if analytic is None or numeric is None or bound is None or not np.isfinite(numeric).any():
         return None
     with np.errstate(all="ignore"):
         for suspect in SUSPECTS:
-            for cause, text, candidate in suspect(comparison, reference):
+            for cause, text, candidate in suspect(comparison, evidence):
                 if candidate is None:
                     return Diagnosis(cause, text)
                 fit = _fit(analytic, numeric, np.nan_to_num(bound), candidate)
@@ -58,7 +58,7 @@ def _fit(analytic: Array, numeric: Array, bound: Array, candidate: Array) -> flo
     return float(after.max()) / largest if largest else 0.0
 
 
-def _simple(comparison: Comparison, reference: Reference) -> Suspects:
+def _simple(comparison: Comparison, evidence: Evidence) -> Suspects:
     analytic, numeric = arrays(comparison)
     name = comparison.name
     known = np.isfinite(numeric) & np.isfinite(analytic)
@@ -83,7 +83,7 @@ def _simple(comparison: Comparison, reference: Reference) -> Suspects:
     if np.iscomplexobj(factor) and abs(factor.imag) < tolerances.FIT * abs(factor):
         factor = factor.real
     if factor != 0 and not np.iscomplexobj(factor):
-        yield "factor", _factor_text(comparison, reference, float(factor)), factor * analytic
+        yield "factor", _factor_text(comparison, evidence, float(factor)), factor * analytic
     if a.size > 1 and not np.iscomplexobj(analytic):
         more = float(np.median(a - n))
         relation = "large" if more > 0 else "small"
@@ -91,7 +91,7 @@ def _simple(comparison: Comparison, reference: Reference) -> Suspects:
         yield "offset", text, analytic - more
 
 
-def _factor_text(comparison: Comparison, reference: Reference, factor: float) -> str:
+def _factor_text(comparison: Comparison, evidence: Evidence, factor: float) -> str:
     """Name a constant factor, and where it may come from."""
     too = 1 / factor
     size = abs(too) if abs(too) >= 1 else abs(factor)
@@ -105,9 +105,9 @@ def _factor_text(comparison: Comparison, reference: Reference, factor: float) ->
         text += " and has the wrong sign"
     sizes = {
         "the number of elements of the input": comparison.elements,
-        "the number of elements of the output": len(reference.weights),
+        "the number of elements of the output": len(evidence.point.weights),
     }
-    for shape in (*reference.evaluator.inputs.shapes, *reference.evaluator.outputs.shapes):
+    for shape in (*evidence.point.inputs.shapes, *evidence.point.outputs.shapes):
         sizes |= {f"the size of an axis ({s})": s for s in shape}
     for what, count in sizes.items():
         if count > 1 and abs(size - count) < 1e-4 * count:
@@ -120,7 +120,7 @@ def _factor_text(comparison: Comparison, reference: Reference, factor: float) ->
     return text
 
 
-def _arranged(comparison: Comparison, _: Reference) -> Suspects:
+def _arranged(comparison: Comparison, _: Evidence) -> Suspects:
     analytic, numeric = arrays(comparison)
     rank, name = analytic.ndim, comparison.name
     if 2 <= rank <= limits.PERMUTED_RANK:
@@ -152,15 +152,15 @@ def _arranged(comparison: Comparison, _: Reference) -> Suspects:
                     yield "shifted", text, back
 
 
-def _chain_factor(comparison: Comparison, reference: Reference) -> Suspects:
+def _chain_factor(comparison: Comparison, evidence: Evidence) -> Suspects:
     """A factor that is a simple function of the input, or another input: missing or too many."""
     analytic, _numeric = arrays(comparison)
-    names = [operand.name for operand in reference.moved]
+    names = [operand.name for operand in evidence.point.moved]
     position = names.index(comparison.name)
-    x = reference.evaluator.inputs.unflatten(reference.evaluator.point)[position]
+    x = evidence.point.inputs.unflatten(evidence.point.at)[position]
     functions = {"x": x, "2x": 2 * x, "x²": x * x, "eˣ": np.exp(x), "cos x": np.cos(x)}
     functions |= {"sin x": np.sin(x)}
-    outputs = reference.evaluator.outputs.unflatten(reference.evaluator.base)
+    outputs = evidence.point.outputs.unflatten(evidence.point.base)
     if len(outputs) == 1 and outputs[0].shape == x.shape:
         y = outputs[0]
         functions |= {
@@ -169,7 +169,7 @@ def _chain_factor(comparison: Comparison, reference: Reference) -> Suspects:
             "f(x)·(1−f(x))": y * (1 - y),
             "1−f(x)²": 1 - y * y,
         }
-    for operand, value in zip(reference.problem.operands, reference.values, strict=True):
+    for operand, value in zip(evidence.point.problem.operands, evidence.point.values, strict=True):
         if operand.name != comparison.name and value.dtype.kind in "fc" and _fits(value, x):
             functions[operand.name] = np.broadcast_to(value, x.shape)
     for text, values in functions.items():

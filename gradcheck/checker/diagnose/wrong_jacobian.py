@@ -17,26 +17,26 @@ from gradcheck.checker.diagnose.fit import Suspects, arrays, broadcast_axes, exp
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.judge.evidence import Evidence
     from gradcheck.model import Array, Comparison, Shape
 
 
-def from_jacobian(comparison: Comparison, reference: Reference) -> Suspects:
+def from_jacobian(comparison: Comparison, evidence: Evidence) -> Suspects:
     """What goes wrong between the Jacobian and the gradient."""
     analytic, _ = arrays(comparison)
-    evaluator, name = reference.evaluator, comparison.name
-    position = [operand.name for operand in reference.moved].index(name)
-    columns = reference.coordinates.columns(position)
+    name = comparison.name
+    position = [operand.name for operand in evidence.point.moved].index(name)
+    columns = evidence.plan.coordinates.columns(position)
     if (
-        any(evaluator.inputs.complex_)
-        or any(evaluator.outputs.complex_)
-        or reference.coordinates.space.partners is not None
+        any(evidence.point.inputs.complex_)
+        or any(evidence.point.outputs.complex_)
+        or evidence.plan.coordinates.space.partners is not None
         or len(columns) != analytic.size
-        or len(columns) * len(evaluator.base) > limits.JACOBIAN_ENTRIES
+        or len(columns) * len(evidence.point.base) > limits.JACOBIAN_ENTRIES
     ):
         return
-    jacobian = _jacobian(reference, columns)
-    weights, shapes = reference.weights, evaluator.outputs.shapes
+    jacobian = _jacobian(evidence, columns)
+    weights, shapes = evidence.point.weights, evidence.point.outputs.shapes
     mistakes = [_square(jacobian, weights, analytic.shape, shapes)]
     if len(shapes) == 1:
         parts = jacobian.sum(axis=1) * weights
@@ -47,16 +47,16 @@ def from_jacobian(comparison: Comparison, reference: Reference) -> Suspects:
             yield cause, f"the gradient of {name} {text} (that fits {how_well(fit)})", None
 
 
-def _jacobian(reference: Reference, columns: Array) -> Array:
+def _jacobian(evidence: Evidence, columns: Array) -> Array:
     """(outputs, coordinates): how each output moves with each of these coordinates."""
-    space, outputs = reference.coordinates.space, len(reference.evaluator.base)
+    space, outputs = evidence.plan.coordinates.space, len(evidence.point.base)
     moves = (
         np.array([1.0, -1.0, 0.5, -0.5])
         * tolerances.JACOBIAN_STEP
         * space.unit[columns, np.newaxis]
     )
     points, actual = space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
-    found = reference.evaluator(points).reshape(*moves.shape, outputs)
+    found = evidence.point.evaluator(points).reshape(*moves.shape, outputs)
     actual = actual.reshape(moves.shape)
     wide, narrow = (
         (found[:, i] - found[:, i + 1]) / (actual[:, i] - actual[:, i + 1])[:, np.newaxis]

@@ -13,11 +13,11 @@ from gradcheck.checker.diagnose.fit import Suspects, arrays, how_well
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.judge.evidence import Evidence
     from gradcheck.model import Array, Comparison
 
 
-def right_in_part(comparison: Comparison, reference: Reference) -> Suspects:
+def right_in_part(comparison: Comparison, evidence: Evidence) -> Suspects:
     """Right, except in a region that has a name."""
     analytic, numeric = arrays(comparison)
     bound = np.nan_to_num(comparison.bound) if comparison.bound is not None else 0.0
@@ -67,7 +67,7 @@ def right_in_part(comparison: Comparison, reference: Reference) -> Suspects:
             )
             yield "slice", text, None
             return
-    condition = _condition(wrong, _value(comparison, reference))
+    condition = _condition(wrong, _value(comparison, evidence))
     if condition:
         text = f"the gradient of {name} is right except where {name} {condition}{zero}{others}"
         yield "condition", text, None
@@ -76,9 +76,9 @@ def right_in_part(comparison: Comparison, reference: Reference) -> Suspects:
         yield "masked", text, None
 
 
-def _value(comparison: Comparison, reference: Reference) -> Array:
-    names = [operand.name for operand in reference.moved]
-    inputs = reference.evaluator.inputs.unflatten(reference.evaluator.point)
+def _value(comparison: Comparison, evidence: Evidence) -> Array:
+    names = [operand.name for operand in evidence.point.moved]
+    inputs = evidence.point.inputs.unflatten(evidence.point.at)
     return inputs[names.index(comparison.name)]
 
 

@@ -15,53 +15,54 @@ from gradcheck.checker.diagnose.fit import Suspects, arrays, broadcast_axes, exp
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.judge.evidence import Evidence
     from gradcheck.model import Array, Comparison
 
 
-def from_elsewhere(comparison: Comparison, reference: Reference) -> Suspects:
+def from_elsewhere(comparison: Comparison, evidence: Evidence) -> Suspects:
     """Another upstream, or another input's gradient: checked by what the numeric would be."""
     analytic, _ = arrays(comparison)
-    coordinates = reference.coordinates
-    names = [operand.name for operand in reference.moved]
+    coordinates = evidence.plan.coordinates
+    names = [operand.name for operand in evidence.point.moved]
     position = names.index(comparison.name)
     mine = coordinates.columns(position)
     if len(mine) != analytic.size * (2 if np.iscomplexobj(analytic) else 1):
         return
     name = comparison.name
-    for text, weights, conjugated in _other_upstreams(reference, position):
-        found = reference.with_weights(weights).numeric[mine]
+    if evidence.derivatives is None:
+        return
+    for text, weights, conjugated in _other_upstreams(evidence, position):
+        found = evidence.derivatives.with_weights(weights).numeric[mine]
         if conjugated:
             found = np.conj(found.view(np.complex128)).view(np.float64)
         fit = explains(found, comparison)
         if fit is not None:
             cause = "conjugate" if conjugated else "upstream"
             yield cause, f"the gradient of {name} {text} (that fits {how_well(fit)})", None
-    own = reference.elements.estimate()
     for other, theirs in enumerate(names):
         columns = coordinates.columns(other)
         if other == position or len(columns) != len(mine):
             continue
-        fit = explains(own.numeric[columns], comparison)
+        fit = explains(evidence.inputs[other].estimate.numeric, comparison)
         if fit is not None:
             text = f"the gradient of {name} is that of {theirs}: they are swapped"
             yield "swapped", f"{text} (that fits {how_well(fit)})", None
 
 
-def _other_upstreams(reference: Reference, position: int) -> Iterator[tuple[str, Array, bool]]:
+def _other_upstreams(evidence: Evidence, position: int) -> Iterator[tuple[str, Array, bool]]:
     """What people do with the upstream: a text, its weights, and whether all is conjugated."""
-    weights, outputs = reference.weights, reference.evaluator.outputs
+    weights, outputs = evidence.point.weights, evidence.point.outputs
     ignored = "ignores the upstream gradient: it is what an upstream of ones gives"
     yield ignored, np.ones_like(weights), False
     if not any(outputs.complex_):
         squared = "uses the square of the upstream gradient: it is multiplied in twice"
         yield squared, weights**2, False
         yield "uses the size of the upstream gradient, without its sign", np.abs(weights), False
-    if any(outputs.complex_) and reference.evaluator.inputs.complex_[position]:
+    if any(outputs.complex_) and evidence.point.inputs.complex_[position]:
         # Without its conjugate, Jᵀu is the conjugate of what the conjugate of u would give.
         conjugates = [np.conj(u) for u in outputs.unflatten(weights)]
         yield "lacks a conjugate of the derivative", outputs.flatten(conjugates), True
-    shape = reference.evaluator.inputs.shapes[position]
+    shape = evidence.point.inputs.shapes[position]
     if len(outputs.shapes) == 1:
         for axis in broadcast_axes(shape, outputs.shapes[0]):
             kept = np.zeros(outputs.shapes[0])

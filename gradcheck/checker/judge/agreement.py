@@ -8,11 +8,16 @@ of 1e-13 is an error.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker import tolerances
-from gradcheck.model import Array, Estimate, Tolerance, Verdict
+from gradcheck.model import Verdict
+
+if TYPE_CHECKING:
+    from gradcheck.checker.numerics.estimate import Estimate
+    from gradcheck.model import Array, Tolerance
 
 VERDICTS = (
     Verdict.PASS,
@@ -26,7 +31,7 @@ VERDICTS = (
 PASS, KINK, INCONCLUSIVE, NONFINITE, MISMATCH = range(len(VERDICTS))
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Agreement:
     """How each coordinate fared."""
 
@@ -109,17 +114,3 @@ def relative_error(error: Array, analytic: Array, estimate: Estimate) -> Array:
         size = np.maximum(np.abs(analytic), np.abs(estimate.numeric))
         told = (size > estimate.bound) & np.isfinite(error) & (size > 0)
         return np.where(told, error / size, 0.0)
-
-
-def some_of(estimate: Estimate, columns: Array | slice) -> Estimate:
-    """The estimate of some coordinates."""
-    return Estimate(
-        numeric=estimate.numeric[columns],
-        bound=estimate.bound[columns],
-        step=estimate.step[columns],
-        scale=estimate.scale[columns],
-        left=estimate.left[columns],
-        right=estimate.right[columns],
-        kink=estimate.kink[columns],
-        evaluations=estimate.evaluations,
-    )

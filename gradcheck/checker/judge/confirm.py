@@ -6,146 +6,205 @@ and on the way to the gradient, makes of it is granted.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.judge.agreement import MISMATCH, Agreement, compare, some_of
+from gradcheck.checker.judge.agreement import MISMATCH, Agreement, compare
 from gradcheck.checker.judge.nonfinite import reach_nonfinite
 from gradcheck.checker.judge.rounding import Roundings, as_slack, in_place
 from gradcheck.checker.numerics.safe_norms import largest
-from gradcheck.model import Array, Estimate, Verdict
+from gradcheck.errors import UsageError
+from gradcheck.model import Stage, Verdict
 
 if TYPE_CHECKING:
-    from gradcheck.checker.judge.describe import Part
+    from gradcheck.checker.judge.evidence import OfInput
     from gradcheck.checker.judge.gradient_spread import Spread
     from gradcheck.checker.numerics.coordinates import Directions
-    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.numerics.estimate import Estimate
+    from gradcheck.checker.reference.derivatives import Derivatives
+    from gradcheck.model import Array
 
 
-def judge_elements(
-    reference: Reference,
+def confirmed(
+    derivatives: Derivatives,
     roundings: Roundings,
-    part: Part,
-    analytic: Array,
-    estimate: Estimate,
-    size: float,
-) -> tuple[Estimate, Agreement]:
-    """Compare element by element; what looks wrong is looked at again, alone and closer."""
-    tolerance = reference.problem.tolerance
-    excused = ~reference.point_is_finite[part.span]
-    # What only reaches outputs that are not finite cannot be seen to move.
-    unseen = np.zeros(len(analytic), dtype=bool)
-    if not np.isfinite(reference.evaluator.base).all():
-        moves = estimate.scale * reference.coordinates.space.unit[part.span]
-        still = moves <= tolerances.STILL * largest(reference.weights * reference.evaluator.base)
+    whole: Estimate,
+    along: Estimate | None,
+    own: OfInput,
+) -> OfInput:
+    """One input judged element by element, and along random directions where there are some.
+
+    Args:
+        derivatives: the numeric side.
+        roundings: what rounding does to the gradients.
+        whole: the numeric derivative along each coordinate of all the inputs.
+        along: the same along random directions.
+        own: what is known of this input so far.
+    """
+    judge = _Judge(derivatives, roundings, own, _size_that_matters(derivatives, own))
+    judge.tolerance_must_be_able_to_fail()
+    own = judge.elements(whole)
+    space = derivatives.plan.coordinates.directions
+    if space is None or along is None or not len(own.part.directions):
+        return own
+    return replace(own, directed=judge.directions(space, along.take(own.part.directions)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """Compares the derivatives of one input."""
+
+    derivatives: Derivatives
+    roundings: Roundings
+    own: OfInput
+    size: float
+    """Of a derivative that counts for this input; a bound must be well below it."""
+
+    def tolerance_must_be_able_to_fail(self) -> None:
+        """Refuse a tolerance that every gradient of this size would pass."""
+        tolerance = self.derivatives.point.problem.tolerance
+        if tolerance is not None and 0 < self.size < tolerance.atol:
+            raise UsageError(
+                f"the tolerance cannot fail: atol {tolerance.atol:g} is above the largest "
+                f"derivative of {self.own.operand.name}, {self.size:.3g}"
+            )
+
+    def elements(self, whole: Estimate) -> OfInput:
+        """Compare element by element; what looks wrong is looked at again, alone and closer."""
+        own, part, analytic = self.own, self.own.part, self.own.analytic
+        derivatives, point = self.derivatives, self.derivatives.point
+        estimate, unseen = own.estimate, self._unseen(own.estimate)
+        slack: Array | float = 0.0
+        looked_at, nudged, stage = np.zeros(len(analytic), dtype=bool), False, Stage.NOISE
+        while True:
+            agreement = self._compare(estimate, slack, unseen)
+            wrong = agreement.grades == MISMATCH
+            surely = wrong & looked_at
+            if not wrong.any() or (surely.any() and nudged):
+                rounding = nudged and not wrong.any()
+                stage = Stage.ROUNDING if rounding else stage
+                agreement = replace(agreement, rounding=rounding)
+                return replace(own, estimate=estimate, agreement=agreement, stage=stage)
+            if surely.any():
+                most = self._most_to_lose(derivatives.plan.coordinates.space.unit[part.span])
+                if (agreement.error > most)[surely].any():
+                    return replace(own, estimate=estimate, agreement=agreement, stage=stage)
+                nudged, spread = True, self.roundings.on_the_way[part.position]
+            else:
+                suspects, stage = _worst(wrong, agreement.error), Stage.CONFIRMATION
+                # (Smaller steps would show nothing but rounding of a coarse function, and of an
+                # empty one nothing at all.)
+                if not derivatives.is_coarse and len(point.base):
+                    columns = part.columns[suspects]
+                    whole, refuted = derivatives.alone(whole, columns, analytic[suspects])
+                    unseen[suspects] |= ~refuted
+                    estimate = whole.take(part.span)
+                looked_at[suspects] = True
+                spread = self.roundings.of_inputs[part.position]
+            slack = np.maximum(slack, self._slack(spread, estimate))
+
+    def directions(self, space: Directions, estimate: Estimate) -> Agreement:
+        """Compare along the random directions that stand for the elements of a large input."""
+        point, part = self.derivatives.point, self.own.part
+        full = in_place(point, part.position, np.asarray(self.own.gradient))
+        analytic = space.project(full)[part.directions]
+        tolerance, size = point.problem.tolerance, self.size
+
+        def compared(spreads: list[Spread] | None) -> Agreement:
+            slack: Array | float = 0.0
+            if spreads is not None:
+                rounding = as_slack(point, part.position, spreads[part.position])
+                slack = space.project_size(rounding)[part.directions]
+            return compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
+
+        agreement = compared(None)
+        if agreement.overall is Verdict.MISMATCH:
+            agreement = compared(self.roundings.of_inputs)
+        most = self._most_to_lose(space.unit[part.directions])
+        if agreement.overall is Verdict.MISMATCH and not (agreement.error > most).any():
+            agreement = compared(self.roundings.on_the_way)
+        return agreement
+
+    def _compare(self, estimate: Estimate, slack: Array | float, unseen: Array) -> Agreement:
+        point, space = self.derivatives.point, self.derivatives.plan.coordinates.space
+        coarse = self.derivatives.is_coarse
+        return compare(
+            self.own.analytic,
+            estimate,
+            reference=self.size,
+            slack=slack,
+            tolerance=point.problem.tolerance,
+            excused=~np.isfinite(point.at[space.position[self.own.part.span]]),
+            beyond_reach=unseen,
+            vacuous=tolerances.VACUOUS_IF_COARSE if coarse else tolerances.VACUOUS,
+        )
+
+    def _unseen(self, estimate: Estimate) -> Array:
+        """By coordinate: it only reaches outputs that are not finite: nobody can see it move."""
+        point, space = self.derivatives.point, self.derivatives.plan.coordinates.space
+        analytic, span = self.own.analytic, self.own.part.span
+        unseen = np.zeros(len(analytic), dtype=bool)
+        if np.isfinite(point.base).all():
+            return unseen
+        moves = estimate.scale * space.unit[span]
+        still = moves <= tolerances.STILL * largest(point.weights * point.base)
         unseen = (still & (analytic != 0)) | np.isnan(estimate.numeric)
         broken = np.flatnonzero(~np.isfinite(analytic) & ~unseen)
-        unseen[broken] = reach_nonfinite(reference, part.columns[broken])
-    slack: Array | float = 0.0
-    confirmed, nudged = np.zeros(len(analytic), dtype=bool), False
-    while True:
-        agreement = compare(
-            analytic,
-            estimate,
-            reference=size,
-            slack=slack,
-            tolerance=tolerance,
-            excused=excused,
-            beyond_reach=unseen,
-            vacuous=tolerances.VACUOUS_IF_COARSE if reference.is_coarse else tolerances.VACUOUS,
+        unseen[broken] = reach_nonfinite(point, space.position[span][broken])
+        return np.asarray(unseen)
+
+    def _most_to_lose(self, unit: Array) -> Array:
+        """By coordinate: an error that no rounding on the way explains, at a glance.
+
+        What that does is dear to find out: the gradient has to be traced.
+        """
+        point, noise = self.derivatives.point, self.derivatives.noise
+        output = largest(point.weights * point.base)
+        # (A function that rounds to fewer digits inside loses more.)
+        share = tolerances.LOST_ON_THE_WAY * max(1.0, noise.rounds_to / tolerances.LAST_DIGIT)
+        return share * (max(self.size, output, largest(point.weights)) + output / unit)
+
+    def _slack(self, spread: Spread, estimate: Estimate) -> Array:
+        """By coordinate: what the gradient may be off by rounding."""
+        point, part = self.derivatives.point, self.own.part
+        rounding = as_slack(point, part.position, spread)
+        slack = self.derivatives.plan.coordinates.space.project_size(rounding)[part.span]
+        # Beside a kink the gradient is another one, which excuses no value that it has nowhere.
+        slack[estimate.kink & self._beyond(spread)] = 0.0
+        return slack
+
+    def _beyond(self, spread: Spread) -> Array:
+        """By coordinate: whether the gradient is outside of all that it is at its neighbours.
+
+        Where elements move in pairs, nobody can tell.
+        """
+        point, space = self.derivatives.point, self.derivatives.plan.coordinates.space
+        part, analytic = self.own.part, self.own.analytic
+        if space.partners is not None:
+            return np.zeros(len(analytic), dtype=bool)
+        low, high = (
+            space.project(in_place(point, part.position, end))[part.span] for end in spread.ends
         )
-        wrong = agreement.grades == MISMATCH
-        surely = wrong & confirmed
-        if not wrong.any() or (surely.any() and nudged):
-            return estimate, replace(agreement, rounding=nudged and not wrong.any())
-        if surely.any():
-            unit = reference.coordinates.space.unit[part.span]
-            most = _most_to_lose(reference, size, unit)
-            if (agreement.error > most)[surely].any():
-                return estimate, agreement
-            nudged = True
-            spread = roundings.on_the_way[part.position]
-            slack = np.maximum(slack, _slack(reference, part, spread, analytic, estimate))
-            continue
-        suspects = np.flatnonzero(wrong)
-        suspects = np.sort(suspects[np.argsort(-agreement.error[suspects])][: limits.CONFIRMED])
-        # (Smaller steps would show nothing but rounding of a coarse function, and of an empty one
-        # nothing at all.)
-        if not reference.is_coarse and len(reference.evaluator.base):
-            refuted = reference.elements.confirm(part.columns[suspects], analytic[suspects])
-            unseen[suspects] |= ~refuted
-            estimate = some_of(reference.elements.estimate(), part.span)
-        confirmed[suspects] = True
-        spread = roundings.of_inputs[part.position]
-        slack = np.maximum(slack, _slack(reference, part, spread, analytic, estimate))
+        margin = tolerances.ARITHMETIC * np.maximum(np.abs(low), np.abs(high))
+        return np.asarray((analytic < low - margin) | (analytic > high + margin))
 
 
-def judge_directions(
-    reference: Reference,
-    roundings: Roundings,
-    part: Part,
-    space: Directions,
-    full: Array,
-    along: Estimate,
-    size: float,
-) -> Agreement:
-    """Compare along the random directions that stand for the elements of a large input."""
-    tolerance = reference.problem.tolerance
-    analytic, estimate = space.project(full)[part.directions], some_of(along, part.directions)
-    agreement = compare(analytic, estimate, reference=size, tolerance=tolerance)
-    if agreement.overall is not Verdict.MISMATCH:
-        return agreement
-    slack = _along(space, reference, part, roundings.of_inputs)
-    agreement = compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
-    most = _most_to_lose(reference, size, space.unit[part.directions])
-    if agreement.overall is Verdict.MISMATCH and not (agreement.error > most).any():
-        slack = _along(space, reference, part, roundings.on_the_way)
-        agreement = compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
-    return agreement
+def _worst(wrong: Array, error: Array) -> Array:
+    """Which of the coordinates that look wrong are looked at again: the worst, in their order."""
+    suspects = np.flatnonzero(wrong)
+    return np.sort(suspects[np.argsort(-error[suspects])][: limits.CONFIRMED])
 
 
-def _most_to_lose(reference: Reference, size: float, unit: Array) -> Array:
-    """By coordinate: an error that no rounding on the way explains, at a glance.
-
-    What that does is dear to find out: the gradient has to be traced.
-    """
-    weights, base = reference.weights, reference.evaluator.base
-    output = largest(weights * base)
-    # (A function that rounds to fewer digits inside loses more.)
-    share = tolerances.LOST_ON_THE_WAY * max(1.0, reference.noise.rounds_to * 2.0**52)
-    return share * (max(size, output, largest(weights)) + output / unit)
-
-
-def _along(space: Directions, reference: Reference, part: Part, spreads: list[Spread]) -> Array:
-    """By direction: what the gradient may be off by rounding."""
-    rounding = as_slack(reference, part.position, spreads[part.position])
-    return space.project_size(rounding)[part.directions]
-
-
-def _slack(
-    reference: Reference, part: Part, spread: Spread, analytic: Array, estimate: Estimate
-) -> Array:
-    """By coordinate: what the gradient may be off by rounding."""
-    rounding = as_slack(reference, part.position, spread)
-    slack = reference.coordinates.space.project_size(rounding)[part.span]
-    # Beside a kink the gradient is another one, which excuses no value that it has nowhere.
-    slack[estimate.kink & _beyond(reference, part, spread, analytic)] = 0.0
-    return slack
-
-
-def _beyond(reference: Reference, part: Part, spread: Spread, analytic: Array) -> Array:
-    """By coordinate: whether the gradient is outside of all that it is at the point's neighbours.
-
-    Where elements move in pairs, nobody can tell.
-    """
-    space = reference.coordinates.space
-    if space.partners is not None:
-        return np.zeros(len(analytic), dtype=bool)
-    low, high = (
-        space.project(in_place(reference, part.position, end))[part.span] for end in spread.ends
-    )
-    margin = tolerances.ARITHMETIC * np.maximum(np.abs(low), np.abs(high))
-    return np.asarray((analytic < low - margin) | (analytic > high + margin))
+def _size_that_matters(derivatives: Derivatives, own: OfInput) -> float:
+    """The size of a derivative that counts for this input; a bound must be well below it."""
+    size = max(largest(own.estimate.numeric), largest(own.analytic))
+    # Derivatives that cancel to nothing are still known well if the bound is tiny against what
+    # the outputs move.
+    size = max(size, tolerances.CANCELLED * largest(own.estimate.scale))
+    if size > 0:
+        return size
+    # Nothing moves, and the gradient says so too: there is only the size of the outputs.
+    return largest(derivatives.point.weights * derivatives.point.base)

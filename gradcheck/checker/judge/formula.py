@@ -1,8 +1,13 @@
-"""The third oracle: a closed formula, declared with the op or claimed in the spec."""
+"""The third oracle: a closed formula, declared with the op or claimed in the spec.
+
+Measured, classified and put into words one after the other: what the formula gives, how that stands
+to the tape and to the numeric derivative, and what is to be said about it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,124 +15,167 @@ import numpy as np
 from gradcheck.checker import tolerances
 from gradcheck.checker.judge.rounding import formula_spread
 from gradcheck.checker.numerics.flatten import to_double
-from gradcheck.model import Array, Comparison, Verdict
+from gradcheck.model import Array, Verdict
 
 if TYPE_CHECKING:
-    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.judge.evidence import Evidence, OfInput
+    from gradcheck.checker.judge.figures import Figures
     from gradcheck.checker.subject.problem import Formula
-    from gradcheck.checker.subject.tape import Backward
 
 
-def judge_formulas(
-    comparisons: list[Comparison], reference: Reference, passed: Backward
-) -> list[Comparison]:
-    """Put the formula's values beside the others, and judge where they tell more."""
-    oracles = ((reference.problem.formulas, False), (reference.problem.claims, True))
-    judged = list(comparisons)
-    for i, gradient in enumerate(passed.gradients):
-        for source, claimed in oracles:
-            formula = source.get(judged[i].name)
-            if formula is not None and gradient is not None:
-                judged[i] = _judge(judged[i], formula, gradient, reference, passed, claimed)
-    return judged
+class Standing(Enum):
+    """How a formula stands to the tape."""
+
+    UNUSABLE = auto()
+    """It cannot be evaluated, or gives no number."""
+    MISSHAPEN = auto()
+    SILENT = auto()
+    """There is nothing to compare, or only rounding and overflow to see."""
+    AGREES = auto()
+    LEFT_ASIDE = auto()
+    """The tape and the numeric derivative agree, and not with this declaration of ours."""
+    DIFFERS = auto()
 
 
-def _judge(
-    comparison: Comparison,
-    formula: Formula,
-    gradient: Array,
-    reference: Reference,
-    passed: Backward,
-    claimed: bool,
-) -> Comparison:
-    what = "the claimed gradient" if claimed else "the declared formula"
-    inputs = [
-        to_double(value) if value.dtype.kind in "fcV" else value for value in reference.values
-    ]
-    outputs = [to_double(output) for output in passed.outputs]
-    try:
+@dataclass(frozen=True, eq=False)
+class Opinion:
+    """What a formula says of one gradient."""
+
+    standing: Standing
+    note: str = ""
+    """What is to be said about it."""
+    values: Array | None = None
+    """What it gives, where that is an array of the right shape."""
+    differing: int = 0
+    """How many elements differ."""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What follows whatever the numbers say; None if nothing does."""
+        if self.standing is Standing.UNUSABLE:
+            return Verdict.ERROR
+        return Verdict.MISMATCH if self.standing is Standing.MISSHAPEN else None
+
+
+def opinions(evidence: Evidence, own: OfInput, figures: Figures) -> list[Opinion]:
+    """What the declared formula and the claim say, as far as there are any."""
+    problem, name = evidence.point.problem, own.operand.name
+    told = []
+    for source, what in ((problem.formulas, _DECLARED), (problem.claims, _CLAIMED)):
+        formula = source.get(name)
+        if formula is not None:
+            told.append(_Case(evidence, own, figures, formula, what).opinion())
+    return told
+
+
+_DECLARED, _CLAIMED = "the declared formula", "the claimed gradient"
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """One formula against one gradient."""
+
+    evidence: Evidence
+    own: OfInput
+    figures: Figures
+    formula: Formula
+    what: str
+
+    @property
+    def claimed(self) -> bool:
+        """Whether the spec says it; else the op's declaration does."""
+        return self.what is _CLAIMED
+
+    def opinion(self) -> Opinion:
+        """Evaluate the formula and see how it stands."""
+        try:
+            with np.errstate(all="ignore"):
+                values = np.asarray(self.formula(*self._arguments()))
+        except Exception as raised:  # whatever a formula of the user's may raise
+            note = f"{self.what} cannot be evaluated: {type(raised).__name__}: {raised}"
+            return Opinion(Standing.UNUSABLE, note)
+        operand = self.own.operand
+        if values.shape != operand.value.shape:
+            note = (
+                f"{self.what} has shape {list(values.shape)}, but {operand.name} has shape "
+                f"{list(operand.value.shape)}: a gradient has the shape of its input"
+            )
+            return Opinion(Standing.MISSHAPEN, note)
+        if not np.issubdtype(values.dtype, np.number) and values.dtype != np.bool_:
+            return Opinion(Standing.UNUSABLE, f"{self.what} is not a number")
+        if not values.size:
+            return Opinion(Standing.SILENT, values=values)
+        return self._compared(values)
+
+    def _arguments(self) -> tuple[list[Array], list[Array], list[Array]]:
+        point = self.evidence.point
+        inputs = [
+            to_double(value) if value.dtype.kind in "fcV" else value for value in point.values
+        ]
+        return inputs, list(point.upstream), [to_double(o) for o in self.evidence.passed.outputs]
+
+    def _compared(self, shown: Array) -> Opinion:
+        """How the formula's values stand to the tape's."""
+        structure = self.own.operand.structure
+        gradient = within(to_double(np.asarray(self.own.gradient)), structure)
+        values = within(shown, structure)
         with np.errstate(all="ignore"):
-            values = np.asarray(formula(inputs, list(reference.upstream), outputs))
-    except Exception as raised:  # whatever a formula of the user's may raise
-        note = f"{what} cannot be evaluated: {type(raised).__name__}: {raised}"
-        return replace(comparison, verdict=Verdict.ERROR, note=_also(comparison.note, note))
-    if values.shape != comparison.shape:
-        note = (
-            f"{what} has shape {list(values.shape)}, but {comparison.name} has shape "
-            f"{list(comparison.shape)}: a gradient has the shape of its input"
-        )
-        return replace(comparison, verdict=Verdict.MISMATCH, note=_also(comparison.note, note))
-    if not np.issubdtype(values.dtype, np.number) and values.dtype != np.bool_:
-        note = f"{what} is not a number"
-        return replace(comparison, verdict=Verdict.ERROR, note=_also(comparison.note, note))
-    comparison = _with_values(comparison, values)
-    if not comparison.elements:
-        return comparison
-    structure = _structure(reference, comparison.name)
-    gradient, values = within(to_double(gradient), structure), within(values, structure)
-    with np.errstate(all="ignore"):
-        error = np.abs(to_double(gradient) - values)
-        largest = np.max(np.abs(values[np.isfinite(values)]), initial=0.0)
-        allowed = tolerances.FORMULA * largest
-        if comparison.bound is not None and comparison.verdict is not Verdict.INCONCLUSIVE:
-            # Where the function itself is noisy, two formulas may differ as much as it does.
-            allowed = allowed + np.nan_to_num(comparison.bound, nan=0.0, posinf=0.0)
-        same = (error <= allowed) | (gradient == values) | (np.isnan(gradient) & np.isnan(values))
-    if not same.all() and not claimed and _is_contradicted(comparison, values):
+            error = np.abs(gradient - values)
+            allowed = self._allowed(values)
+            same = (error <= allowed) | (gradient == values)
+            same |= np.isnan(gradient) & np.isnan(values)
+        if same.all():
+            note = f"{self.what} agrees with the tape where the numeric derivative could not judge"
+            return Opinion(Standing.AGREES, note, shown)
+        if not self.claimed and self._is_contradicted(values):
+            index = _worst(same, error)
+            note = (
+                f"{self.what} does not hold at this point and was left aside: at {_place(index)} "
+                f"it gives {values[index]:.8g}, where the tape and the numeric derivative agree"
+            )
+            return Opinion(Standing.LEFT_ASIDE, note, shown)
+        # What overflows in a formula of ours says nothing, neither for the tape nor against it.
+        same |= ~np.isfinite(values) & (not self.claimed)
+        if not same.all():
+            # Before blame: how much of the difference may be rounding in the formula?
+            seed = self.evidence.point.problem.seed
+            spread = within(formula_spread(self.formula, *self._arguments(), seed), structure)
+            with np.errstate(all="ignore"):
+                same |= error <= allowed + tolerances.FORMULA_SAFETY * spread
+        if same.all():
+            return Opinion(Standing.SILENT, values=shown)
         index = _worst(same, error)
         note = (
-            f"{what} does not hold at this point and was left aside: at {_place(index)} it gives "
-            f"{values[index]:.8g}, where the tape and the numeric derivative agree"
+            f"{self.what} differs from the tape at {_place(index)}: it gives {values[index]:.8g}, "
+            f"the tape {gradient[index]:.8g}"
         )
-        return replace(comparison, note=_also(comparison.note, note))
-    agrees = bool(same.all())
-    # What overflows in a formula of ours says nothing, neither for the tape nor against it.
-    same |= ~np.isfinite(values) & (not claimed)
-    if not same.all():
-        # Before blame: how much of the difference may be rounding in the formula?
-        spread = formula_spread(
-            formula, inputs, list(reference.upstream), outputs, reference.problem.seed
-        )
+        if self.own.numbers in (Verdict.PASS, Verdict.KINK):
+            note += ", and the numeric derivative agrees with the tape"
+        if self.own.numbers is Verdict.KINK and not self.claimed:
+            # At a kink two formulas may choose different values, and both be right.
+            return Opinion(Standing.SILENT, values=shown)
+        return Opinion(Standing.DIFFERS, note, shown, int((~same).sum()))
+
+    def _allowed(self, values: Array) -> Array | float:
+        """How far the two may be apart."""
+        largest = np.max(np.abs(values[np.isfinite(values)]), initial=0.0)
+        allowed = tolerances.FORMULA * largest
+        if self.own.numbers is Verdict.INCONCLUSIVE or self.figures.bound is None:
+            return float(allowed)
+        # Where the function itself is noisy, two formulas may differ as much as it does.
+        return np.asarray(allowed + np.nan_to_num(self.figures.bound, nan=0.0, posinf=0.0))
+
+    def _is_contradicted(self, values: Array) -> bool:
+        """Whether the numeric derivative agrees with the tape and speaks against the formula."""
+        numeric, bound = self.figures.numeric, self.figures.bound
+        if self.own.numbers is not Verdict.PASS or numeric is None or bound is None:
+            return False
         with np.errstate(all="ignore"):
-            same |= error <= allowed + tolerances.FORMULA_SAFETY * within(spread, structure)
-    if same.all():
-        if agrees and comparison.verdict is Verdict.INCONCLUSIVE:
-            note = f"{what} agrees with the tape where the numeric derivative could not judge"
-            return replace(comparison, verdict=Verdict.PASS, note=note, failing=0)
-        return comparison
-    if comparison.verdict is Verdict.MISMATCH:
-        return comparison
-    if comparison.verdict is Verdict.KINK and not claimed:
-        # At a kink two formulas may choose different values, and both be right.
-        return comparison
-    index = _worst(same, error)
-    note = (
-        f"{what} differs from the tape at {_place(index)}: it gives {values[index]:.8g}, the tape "
-        f"{gradient[index]:.8g}"
-    )
-    if comparison.verdict in (Verdict.PASS, Verdict.KINK):
-        note += ", and the numeric derivative agrees with the tape"
-    failing = int((~same).sum())
-    return replace(
-        comparison, verdict=Verdict.MISMATCH, note=_also(comparison.note, note), failing=failing
-    )
-
-
-def _is_contradicted(comparison: Comparison, values: Array) -> bool:
-    """Whether the numeric derivative, which agrees with the tape, speaks against the formula."""
-    if comparison.verdict is not Verdict.PASS:
-        return False
-    numeric, bound = comparison.numeric, comparison.bound
-    if numeric is None or bound is None:
-        return False
-    with np.errstate(all="ignore"):
-        largest = np.max(np.abs(numeric[np.isfinite(numeric)]), initial=0.0)
-        against = (
-            np.abs(values - numeric)
-            > tolerances.BOUND_SAFETY * bound + tolerances.FORMULA * largest
-        )
-        against |= np.isfinite(numeric) & ~np.isfinite(values)
-    return bool(against.any())
+            largest = np.max(np.abs(numeric[np.isfinite(numeric)]), initial=0.0)
+            allowed = tolerances.BOUND_SAFETY * bound + tolerances.FORMULA * largest
+            against = np.abs(values - numeric) > allowed
+            against |= np.isfinite(numeric) & ~np.isfinite(values)
+        return bool(against.any())
 
 
 def _worst(same: Array, error: Array) -> tuple[int, ...]:
@@ -147,20 +195,5 @@ def within(gradient: Array, structure: str) -> Array:
     return np.tril(gradient) if structure == "lower" else gradient
 
 
-def _structure(reference: Reference, name: str) -> str:
-    return next(o.structure for o in reference.problem.operands if o.name == name)
-
-
-def _with_values(comparison: Comparison, values: Array) -> Comparison:
-    worst = tuple(
-        replace(element, formula=values[element.index].item()) for element in comparison.worst
-    )
-    return replace(comparison, worst=worst, formula=values)
-
-
 def _place(index: tuple[int, ...]) -> str:
     return str(list(index)) if index else "the scalar"
-
-
-def _also(first: str, second: str) -> str:
-    return f"{first}; {second}" if first else second

@@ -14,55 +14,50 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits
+from gradcheck.checker.numerics.safe_norms import changed
 
 if TYPE_CHECKING:
-    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.reference.point import Point
     from gradcheck.model import Array
 
-PLACES = (1.0, 0.0, np.nan)
-"""Values that show a dependence: powers, products and exponentials of one and of zero are finite,
-and what is infinite does not stay so if it depends on what is no number."""
 
-CLOSER = 2.0**-10
-"""A share of the element itself, for functions that are not defined there."""
-
-
-def reach_nonfinite(reference: Reference, columns: Array) -> Array:
-    """Whether some output that is not finite depends on the element of each of these coordinates.
+def reach_nonfinite(point: Point, positions: Array) -> Array:
+    """Whether some output that is not finite depends on each of these numbers of the point.
 
     Args:
-        reference: the function at its point.
-        columns: the coordinates.
+        point: the function at its point.
+        positions: of the numbers.
     """
-    base = reference.evaluator.base
-    open_, reached = np.flatnonzero(~np.isfinite(base)), np.zeros(len(columns), dtype=bool)
+    base = point.base
+    open_, reached = np.flatnonzero(~np.isfinite(base)), np.zeros(len(positions), dtype=bool)
     if not len(open_):
         return reached
-    size = max(1, limits.NUMBERS_AT_ONCE // (len(reference.evaluator.point) + len(base)))
-    for place in (*PLACES, None):
-        for start in range(0, len(columns), size):
-            rows = np.arange(start, min(start + size, len(columns)))
-            points = _elsewhere(reference, columns[rows], place)
+    size = max(1, limits.NUMBERS_AT_ONCE // (len(point.at) + len(base)))
+    for place in (*limits.TELLING_VALUES, None):
+        for start in range(0, len(positions), size):
+            rows = np.arange(start, min(start + size, len(positions)))
+            points = _elsewhere(point, positions[rows], place)
             with suppress(Exception):  # some functions refuse such values; then nothing is learnt
-                outputs = reference.evaluator(points)[:, open_]
-                same = (outputs == base[open_]) | (np.isnan(outputs) & np.isnan(base[open_]))
-                reached[rows] |= ~same.all(axis=1)
+                outputs = point.evaluator(points)[:, open_]
+                reached[rows] |= changed(outputs, base[open_]).any(axis=1)
     return reached
 
 
-def _elsewhere(reference: Reference, columns: Array, place: float | None) -> Array:
-    """A row for each coordinate: the point with the coordinate's element at this place."""
-    layout, point = reference.evaluator.inputs, reference.evaluator.point
-    position = reference.coordinates.space.position[columns]
-    points, rows = np.repeat(point[np.newaxis], len(columns), axis=0), np.arange(len(columns))
-    owner = np.searchsorted(layout.offsets, position, side="right") - 1
+def _elsewhere(point: Point, positions: Array, place: float | None) -> Array:
+    """A row for each number: the point with the number's element at this place.
+
+    None is a place closer to zero than the element is.
+    """
+    layout, at = point.inputs, point.at
+    points, rows = np.repeat(at[np.newaxis], len(positions), axis=0), np.arange(len(positions))
+    owner = np.searchsorted(layout.offsets, positions, side="right") - 1
     starts, is_complex = np.array(layout.offsets)[owner], np.array(layout.complex_)[owner]
     # Both parts of a complex element move; the first stands for its size.
-    first = np.where(is_complex, position - (position - starts) % 2, position)
+    first = np.where(is_complex, positions - (positions - starts) % 2, positions)
     second = np.where(is_complex, first + 1, first)
     if place is None:
-        points[rows, second] = CLOSER * point[second]
-        points[rows, first] = CLOSER * point[first]
+        points[rows, second] = limits.CLOSER_TO_ZERO * at[second]
+        points[rows, first] = limits.CLOSER_TO_ZERO * at[first]
     else:
         points[rows, second] = 0.0
         points[rows, first] = place

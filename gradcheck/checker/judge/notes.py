@@ -9,120 +9,171 @@ import numpy as np
 
 from gradcheck.checker import tolerances
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, MISMATCH, NONFINITE, Agreement
+from gradcheck.checker.judge.figures import index_of, place
 from gradcheck.model import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from gradcheck.checker.judge.evidence import Evidence, OfInput
+    from gradcheck.checker.reference.derivatives import Derivatives
+    from gradcheck.checker.reference.point import Point
+    from gradcheck.model import Array
 
-    from gradcheck.checker.judge.describe import Part
-    from gradcheck.checker.reference.reference import Reference
-    from gradcheck.model import Array, Estimate, Shape
+AS_MEANT = "If that is meant, say `grad: false` for the input, or `expect: disconnected`"
 
+EMPTY = "the input is empty: only the shape and dtype of its gradient were checked"
 
-def another_shape(seen: Shape, wanted: Shape, outputs: Sequence[Shape]) -> str:
-    """A gradient that does not have its input's shape, and what is likely to mend that."""
-    note = f"the gradient has shape {list(seen)}, but its input has shape {list(wanted)}"
-    if seen in outputs:
-        note += ": that is the output's. "
-        if math.prod(seen) > math.prod(wanted):
-            return note + "Sum it over the axes that the input was broadcast along"
-        if math.prod(seen) < math.prod(wanted):
-            return note + "Spread it over the axes that the function reduces"
-        return note + "Bring it back to the input's"
-    if seen == wanted[::-1]:
-        return f"{note}: perhaps it is transposed"
-    if math.prod(seen) == math.prod(wanted):
-        return f"{note}: perhaps it only lacks a tf.reshape"
-    return note
+ONLY_TOGETHER = (
+    "no single element that was sampled shows it, but the derivative along a random direction of "
+    "all of them does"
+)
 
 
-def notes_on(
-    reference: Reference, part: Part, gradient: Array, estimate: Estimate, agreement: Agreement
-) -> list[str]:
-    """What a reader of the numbers should know besides."""
-    notes = []
-    if reference.no_double:
-        notes.append(
-            "the function has no double precision, so the numeric derivative was taken in its own "
-            f"({reference.no_double})"
+def joined(*notes: str) -> str:
+    """Several notes as one."""
+    return "; ".join(note for note in notes if note)
+
+
+def missing_gradient(evidence: Evidence, own: OfInput) -> tuple[str, int]:
+    """None from the tape: whether the output moves all the same, and with how many elements."""
+    estimate, elements = own.estimate, own.operand.value.size
+    surely = np.abs(estimate.numeric) > tolerances.SURELY_MOVES * estimate.bound
+    moves = surely | estimate.kink
+    if estimate.kink.any() and not (np.abs(estimate.left) + np.abs(estimate.right))[moves].any():
+        note = (
+            "the output jumps at this point, and on both sides its derivative is zero: None is as "
+            f"good an answer as there is. {AS_MEANT}"
         )
-    rounds_to = reference.noise.rounds_to
-    if rounds_to and reference.is_rough and not reference.no_double:
-        notes.append(
+        return note, elements
+    if not moves.any():
+        note = (
+            "the tape and the numeric derivative agree: the output does not move with this input. "
+            "It is not used, or the output is constant around this point, or the result was "
+            f"computed outside the function and captured as a constant. {AS_MEANT}"
+        )
+        return note, elements
+    most = int(np.argmax(np.where(moves, np.abs(estimate.numeric), 0.0)))
+    flat = int(evidence.plan.coordinates.element[own.part.span][most])
+    index = index_of(flat, evidence.point, own.part.position)
+    note = (
+        f"the output does move with this input: its numeric derivative at {place(index)} is "
+        f"{estimate.numeric[most]:.6g} ± {estimate.bound[most]:.1g}, so a gradient is missing"
+    )
+    return note, int(moves.sum())
+
+
+def on_numbers(evidence: Evidence, own: OfInput) -> str:
+    """What a reader of the numbers should know besides."""
+    agreement, derivatives = own.agreement, evidence.derivatives
+    if own.is_empty:
+        return EMPTY
+    if agreement is None or derivatives is None:
+        return ""
+    agreed = agreement.overall in (Verdict.PASS, Verdict.KINK)
+    if agreed and own.directed is not None and own.directed.overall is not Verdict.PASS:
+        return ONLY_TOGETHER
+    return joined(
+        _on_the_function(derivatives),
+        _on_nonfinite(evidence, own, agreement.grades == NONFINITE),
+        _on_kinks(own, agreement),
+        _on_rounding(agreement),
+        _on_the_unknown(derivatives, own, agreement),
+    )
+
+
+def _on_the_function(derivatives: Derivatives) -> str:
+    no_double, rounds_to = derivatives.point.no_double, derivatives.noise.rounds_to
+    if no_double:
+        return (
+            "the function has no double precision, so the numeric derivative was taken in its own "
+            f"({no_double})"
+        )
+    if rounds_to and derivatives.is_rough:
+        return (
             f"the function rounds inside, to about {-math.log2(rounds_to):.0f} bits, and the bar "
             "is that wide"
         )
-    broken = agreement.grades == NONFINITE
-    if broken.any():
-        notes.append(_nonfinite_note(reference, part, gradient, broken))
-    if (estimate.kink & (agreement.grades == MISMATCH)).any():
-        notes.append(
-            "the function has a kink there: its gradient may be anything between the one-sided "
-            "derivatives, but not outside of them"
-        )
-    if agreement.rounding:
-        notes.append(
-            "what the gradient is off is what its own arithmetic loses where results cancel on the "
-            "way to it"
-        )
-    unknown = int(np.count_nonzero(agreement.grades == INCONCLUSIVE))
-    if unknown and agreement.overall is Verdict.INCONCLUSIVE:
-        hidden = f"{unknown} of {len(agreement.grades)} derivatives"
-        lost = np.flatnonzero(~np.isfinite(reference.evaluator.base))
-        if len(lost):
-            first = _output_at(reference, int(lost[0]))
-            notes.append(
-                f"the function is not finite at this point ({first}), which hides {hidden}"
-            )
-        elif (estimate.kink & (agreement.grades == INCONCLUSIVE)).any():
-            notes.append(
-                "the function has a kink there, and beside it the gradient varies more than the "
-                "one-sided derivatives tell, as where more than two elements tie: choose another "
-                "point"
-            )
-        else:
-            notes.append(f"rounding in the function or its gradient hides {hidden}")
-            if reference.noise.relative > tolerances.COARSE:
-                notes.append(
-                    "if the function rounds on purpose, as one that quantises does, and its "
-                    "gradient passes straight through, say `expect: inconclusive` and why"
-                )
-    return notes
+    return ""
 
 
-def _nonfinite_note(reference: Reference, part: Part, gradient: Array, broken: Array) -> str:
+def _on_kinks(own: OfInput, agreement: Agreement) -> str:
+    if not (own.estimate.kink & (agreement.grades == MISMATCH)).any():
+        return ""
+    return (
+        "the function has a kink there: its gradient may be anything between the one-sided "
+        "derivatives, but not outside of them"
+    )
+
+
+def _on_rounding(agreement: Agreement) -> str:
+    if not agreement.rounding:
+        return ""
+    return (
+        "what the gradient is off is what its own arithmetic loses where results cancel on the "
+        "way to it"
+    )
+
+
+def _on_the_unknown(derivatives: Derivatives, own: OfInput, agreement: Agreement) -> str:
+    """Why some derivatives are not known well enough, where that is all there is to say."""
+    unknown = agreement.grades == INCONCLUSIVE
+    if not unknown.any() or agreement.overall is not Verdict.INCONCLUSIVE:
+        return ""
+    hidden = f"{int(np.count_nonzero(unknown))} of {len(unknown)} derivatives"
+    lost = np.flatnonzero(~np.isfinite(derivatives.point.base))
+    if len(lost):
+        first = _output_at(derivatives.point, int(lost[0]))
+        return f"the function is not finite at this point ({first}), which hides {hidden}"
+    if (own.estimate.kink & unknown).any():
+        return (
+            "the function has a kink there, and beside it the gradient varies more than the "
+            "one-sided derivatives tell, as where more than two elements tie: choose another "
+            "point"
+        )
+    on_purpose = (
+        "if the function rounds on purpose, as one that quantises does, and its gradient passes "
+        "straight through, say `expect: inconclusive` and why"
+    )
+    coarse = derivatives.noise.relative > tolerances.COARSE
+    return joined(
+        f"rounding in the function or its gradient hides {hidden}", on_purpose if coarse else ""
+    )
+
+
+def _on_nonfinite(evidence: Evidence, own: OfInput, broken: Array) -> str:
     """How many elements are NaN, how many infinite, and what the function is there."""
-    parts = 2 if reference.evaluator.inputs.complex_[part.position] else 1
-    element = reference.coordinates.element[part.span] // parts
+    if not broken.any():
+        return ""
+    point, position, gradient = evidence.point, own.part.position, own.analytic
+    parts = 2 if point.inputs.complex_[position] else 1
+    element = evidence.plan.coordinates.element[own.part.span] // parts
     nan, infinite = (
         np.unique(element[broken & kind]) for kind in (np.isnan(gradient), np.isinf(gradient))
     )
     counts = [(nan, "NaN"), (infinite, "infinite")]
     said = " and ".join(f"{len(at)} {kind}" for at, kind in counts if len(at))
-    evaluator = reference.evaluator
-    base, outputs = evaluator.base, evaluator.outputs
+    base, outputs = point.base, point.outputs
     if not len(base):
         return f"{said}, of a function whose output is empty"
     if not np.isfinite(base).all():
         finite = int(np.isfinite(base).sum())
         return f"{said}; {finite} of the {len(base)} numbers that the function returns are finite"
-    if outputs.shapes == (evaluator.inputs.shapes[part.position],):
+    if outputs.shapes == (point.inputs.shapes[position],):
         first = int(np.union1d(nan, infinite)[0])
-        there = _output_at(reference, first * (2 if outputs.complex_[0] else 1))
+        there = _output_at(point, first * (2 if outputs.complex_[0] else 1))
         return f"{said}, where the function is finite ({there})"
-    there = _output_at(reference, 0)
+    there = _output_at(point, 0)
     if len(base) > 1:
         there = f"its outputs lie between {base.min():.6g} and {base.max():.6g}"
     return f"{said}; the function is finite ({there})"
 
 
-def _output_at(reference: Reference, flat: int) -> str:
+def _output_at(point: Point, flat: int) -> str:
     """An output by its index, and its value."""
-    outputs = reference.evaluator.outputs
+    outputs = point.outputs
     which = int(np.searchsorted(outputs.offsets, flat, side="right")) - 1
     per_element = 2 if outputs.complex_[which] else 1
     within = (flat - outputs.offsets[which]) // per_element
     index = tuple(int(i) for i in np.unravel_index(within, outputs.shapes[which]))
-    value = outputs.unflatten(reference.evaluator.base)[which][index]
+    value = outputs.unflatten(point.base)[which][index]
     name = "the output" if len(outputs.shapes) == 1 else f"output {which}"
     return f"{name}{f' at {list(index)}' if index else ''} is {value:.6g}"

@@ -19,12 +19,13 @@ from gradcheck.checker.numerics.flatten import to_double
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.monte_carlo import rounding_anew
-from gradcheck.model import Mode, Verdict
+from gradcheck.model import Mode, Stage, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from gradcheck.checker.reference.reference import Reference
+    from gradcheck.checker.numerics.noise import Noise
+    from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.problem import Differentiate, Formula, Problem
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array
@@ -33,75 +34,70 @@ if TYPE_CHECKING:
 class Roundings:
     """What rounding does to the gradients of a check; each found out once, when it is asked for."""
 
-    def __init__(self, reference: Reference, passed: Backward) -> None:
+    def __init__(self, point: Point, passed: Backward, noise: Noise) -> None:
         """Nothing is measured yet.
 
         Args:
-            reference: the numeric side.
+            point: where.
             passed: the gradients as they are.
+            noise: of the function.
         """
-        self._reference = reference
-        self.passed = passed
+        self._point = point
+        self._passed = passed
+        self._noise = noise
 
     @cached_property
     def of_inputs(self) -> list[Spread]:
         """What each input's gradient is at inputs that differ in their last digits."""
-        reference = self._reference
         # A function that rounds inside would not notice a change that it rounds away.
-        change = max(tolerances.LAST_DIGITS, reference.noise.rounds_to)
-        relative = {operand.name: change for operand in reference.moved}
-        return gradient_spread(reference, self.passed, relative)
+        change = max(tolerances.LAST_DIGITS, self._noise.rounds_to)
+        return gradient_spread(self._point, self._passed, change)
 
     @cached_property
     def on_the_way(self) -> list[Spread]:
         """What it is where the results on the way to it round differently."""
-        at = self._reference
-        return arithmetic_spread(at.problem, at.values, at.upstream, self.passed)
+        at = self._point
+        return arithmetic_spread(at.problem, at.values, at.upstream, self._passed)
 
 
-def as_slack(reference: Reference, position: int, spread: Spread) -> Array:
+def as_slack(point: Point, position: int, spread: Spread) -> Array:
     """What the gradient of an input may be off by rounding, by real number of the point."""
     size = spread.size
-    if reference.evaluator.inputs.complex_[position]:
+    if point.inputs.complex_[position]:
         size = size + 1j * size
-    full = in_place(reference, position, tolerances.ROUNDING_SAFETY * size)
+    full = in_place(point, position, tolerances.ROUNDING_SAFETY * size)
     return np.where(np.isfinite(full), full, 0.0)
 
 
-def in_place(reference: Reference, position: int, gradient: Array) -> Array:
+def in_place(point: Point, position: int, gradient: Array) -> Array:
     """One input's gradient as real numbers at its place in the flat point, zero elsewhere."""
-    layout = reference.evaluator.inputs
-    zeros = [np.zeros(shape) for shape in layout.shapes]
+    zeros = [np.zeros(shape) for shape in point.inputs.shapes]
     zeros[position] = gradient
-    return layout.flatten(zeros)
+    return point.inputs.flatten(zeros)
 
 
-def gradient_spread(
-    reference: Reference, base: Backward, relative: Mapping[str, float]
-) -> list[Spread]:
+def gradient_spread(point: Point, base: Backward, change: float) -> list[Spread]:
     """How each gradient changes, element by element, over a few random changes.
 
     Args:
-        reference: the problem in double precision.
+        point: the problem in double precision.
         base: the gradients as they are.
-        relative: by name of the input, how large its relative change is at most; the upstream
-            changes by the largest of them.
+        change: how large the relative change of the inputs and of the upstream is at most.
 
     Ends the check where the gradient is another one each time: its own randomness would
     be taken for rounding, and excuse whatever it says.
     """
-    problem = reference.problem
+    problem = point.problem
     rng = generator(problem.seed, 0x726E64)
     spreads = _no_spreads(problem, base)
-    largest = max(relative.values(), default=0.0)
     tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
-    _must_repeat(reference, tape)
+    _must_repeat(point, tape)
     for _ in range(limits.ROUNDING_DRAWS):
-        values = _beside(reference, relative, rng)
+        values = _beside(point, change, rng)
         # A gradient is linear in its upstream, but what it rounds on the way is not. (The factor
         # is close to one, so that a fault that is not linear either is no excuse for itself.)
         factor = 1 + tolerances.UPSTREAM_SCALED * rng.uniform(0.5, 1.0)
-        upstream = [factor * _changed(to_double(ct), largest, rng) for ct in reference.upstream]
+        upstream = [factor * _changed(to_double(ct), change, rng) for ct in point.upstream]
         _add(spreads, base, tape(values, upstream), factor)
     return spreads
 
@@ -153,16 +149,15 @@ def another_each_time(name: str) -> Ended:
         Verdict.INCONCLUSIVE,
         f"the gradient of {name} is not deterministic: it differs from one call to the next. Fix "
         "its seed (tf.random.stateless_…)",
+        Stage.REPEATABILITY,
     )
 
 
-def _must_repeat(reference: Reference, tape: Differentiate) -> None:
-    first, *others = (
-        tape(reference.values, reference.upstream) for _ in range(limits.REPEATED_CALLS)
-    )
-    for again in others:
+def _must_repeat(point: Point, tape: Differentiate) -> None:
+    passes = [tape(point.values, point.upstream) for _ in range(limits.REPEATED_CALLS)]
+    for again in passes[1:]:
         for operand, one, other in zip(
-            reference.moved, first.gradients, again.gradients, strict=True
+            point.moved, passes[0].gradients, again.gradients, strict=True
         ):
             if one is None or other is None or one.shape != other.shape:
                 continue
@@ -170,25 +165,24 @@ def _must_repeat(reference: Reference, tape: Differentiate) -> None:
                 apart = np.abs(to_double(one) - to_double(other))
                 size = np.abs(to_double(one))
             known = np.isfinite(apart)
-            if apart[known].max(initial=0.0) > tolerances.REORDERED * size[known].max(initial=0.0):
+            most = tolerances.REORDERED * size[known].max(initial=0.0)
+            if apart[known].max(initial=0.0) > most:
                 raise another_each_time(operand.name)
 
 
-def _beside(
-    reference: Reference, relative: Mapping[str, float], rng: np.random.Generator
-) -> list[Array]:
+def _beside(point: Point, change: float, rng: np.random.Generator) -> list[Array]:
     """Values of all the operands that differ in their last digits.
 
     Few numbers differ so little: two that are equal may well be so again. But a fault that equal
     numbers have must not be met again at some neighbours, where it would look like rounding.
     """
-    base, operands = reference.values, reference.problem.operands
-    moved = [i for i, operand in enumerate(operands) if operand.differentiate]
+    base = point.values
+    moved = [i for i, operand in enumerate(point.problem.operands) if operand.differentiate]
     ties = _ties([base[i] for i in moved])
     for _ in range(limits.NEIGHBOUR_TRIES):
         values = list(base)
         for i in moved:
-            values[i] = _changed(base[i], relative[operands[i].name], rng)
+            values[i] = _changed(base[i], change, rng)
         one, other = (_numbers([values[i] for i in moved])[side] for side in ties)
         if len(one) > limits.UNTIED or not (one == other).any():
             break

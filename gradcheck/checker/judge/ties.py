@@ -7,60 +7,81 @@ has a derivative that refutes a gradient of 0 and 0, or of 1 and 1.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import compare
-from gradcheck.model import Comparison, Diagnosis, Verdict
+from gradcheck.model import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcheck.checker.reference.reference import Reference
-    from gradcheck.model import Array, Estimate
+    from gradcheck.checker.judge.evidence import OfInput
+    from gradcheck.checker.numerics.estimate import Estimate
+    from gradcheck.checker.reference.derivatives import Derivatives
+    from gradcheck.model import Array
 
 
-def judge_ties(
-    comparisons: Sequence[Comparison], reference: Reference, analytic: Array, estimate: Estimate
-) -> list[Comparison]:
-    """The comparisons, those at a kink again by what tied elements do together.
+@dataclass(frozen=True)
+class Tie:
+    """Tied elements of an input whose gradients do not fit together."""
+
+    text: str
+    """What is wrong with them."""
+    error: float
+    relative: float
+    """By how much."""
+    elements: int
+    """How many of them are the input's."""
+
+    def and_(self, other: Tie | None) -> Tie:
+        """Both of them: the last one speaks."""
+        if other is None:
+            return self
+        return Tie(
+            self.text,
+            max(self.error, other.error),
+            max(self.relative, other.relative),
+            self.elements + other.elements,
+        )
+
+
+def with_ties(
+    derivatives: Derivatives,
+    inputs: Sequence[OfInput],
+    analytic: Array,
+    estimate: Estimate,
+) -> tuple[OfInput, ...]:
+    """The inputs; those at a kink with what tied elements do together, if that refutes them.
 
     Args:
-        comparisons: one for each input that is differentiated.
-        reference: the numeric side.
+        derivatives: the numeric side.
+        inputs: what is known of each.
         analytic: the derivative along each coordinate, from TensorFlow.
         estimate: the numeric one.
     """
-    judged = list(comparisons)
-    if not any(comparison.verdict is Verdict.KINK for comparison in judged):
-        return judged
-    coordinates = reference.coordinates
-    for group in _ties(reference, analytic, estimate):
-        found = _refuted(reference, group, analytic)
+    judged = list(inputs)
+    bent = [i for i, own in enumerate(inputs) if own.numbers is Verdict.KINK]
+    if not bent:
+        return tuple(judged)
+    for group in _ties(derivatives, analytic, estimate):
+        found = _refuted(derivatives, group, analytic)
         if found is None:
             continue
-        text, error, relative = found
-        for position, comparison in enumerate(comparisons):
-            mine = np.intersect1d(coordinates.columns(position), group)
-            if comparison.verdict is Verdict.KINK and len(mine):
-                before = judged[position]
-                judged[position] = replace(
-                    before,
-                    verdict=Verdict.MISMATCH,
-                    failing=before.failing + len(mine),
-                    max_abs_error=max(error, before.max_abs_error or 0.0),
-                    max_rel_error=max(relative, before.max_rel_error or 0.0),
-                    diagnosis=Diagnosis("tie", text),
-                )
-    return judged
+        for i in bent:
+            mine = np.intersect1d(inputs[i].part.columns, group)
+            if len(mine):
+                tie = replace(found, elements=len(mine)).and_(judged[i].tie)
+                judged[i] = replace(judged[i], tie=tie)
+    return tuple(judged)
 
 
-def _ties(reference: Reference, analytic: Array, estimate: Estimate) -> list[Array]:
+def _ties(derivatives: Derivatives, analytic: Array, estimate: Estimate) -> list[Array]:
     """Coordinates at a kink, by their value: what ties is equal."""
-    space = reference.coordinates.space
+    space = derivatives.plan.coordinates.space
     if space.partners is not None:
         return []
     bent = np.flatnonzero(estimate.kink & np.isfinite(analytic))
@@ -69,16 +90,14 @@ def _ties(reference: Reference, analytic: Array, estimate: Estimate) -> list[Arr
     return [group for group in groups if len(group) > 1][: limits.TIES]
 
 
-def _refuted(
-    reference: Reference, group: Array, analytic: Array
-) -> tuple[str, float, float] | None:
+def _refuted(derivatives: Derivatives, group: Array, analytic: Array) -> Tie | None:
     """What is wrong with the gradients of a group together, and by how much."""
-    space = reference.coordinates.space
+    space = derivatives.plan.coordinates.space
     length = float(space.unit[group].min())
     vector = np.zeros((1, len(space.point)))
     vector[0, space.position[group]] = length
     claimed = length * analytic[group].sum()
-    together = reference.along(vector)
+    together = derivatives.along(vector)
     # Where a kink is left, it is of another kind: the elements need not add up.
     if together.kink[0]:
         return None
@@ -94,4 +113,4 @@ def _refuted(
         f"derivative is {numeric:.6g} ± {bound:.1g}; theirs add up to {claimed / length:.6g}"
     )
     error = abs(claimed / length - numeric)
-    return text, error, error / max(abs(claimed / length), abs(numeric))
+    return Tie(text, error, error / max(abs(claimed / length), abs(numeric)), len(group))

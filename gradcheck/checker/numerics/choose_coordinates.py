@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -17,8 +17,45 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradcheck.checker.numerics.flatten import Layout
-    from gradcheck.checker.subject.problem import Operand
-    from gradcheck.model import Array
+    from gradcheck.model import Array, Shape
+
+
+class Movable(Protocol):
+    """What is to be known of an input before it is moved."""
+
+    @property
+    def low(self) -> float:
+        """The least value in its domain."""
+
+    @property
+    def high(self) -> float:
+        """The largest."""
+
+    @property
+    def structure(self) -> str:
+        """`symmetric` and `lower` matrices are only moved to matrices of the same kind."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One input's share of the coordinates."""
+
+    position: int
+    """Of the input among those that are differentiated."""
+    span: slice
+    """Its coordinates in the space of elements, which follow each other."""
+    directions: Array
+    """Its coordinates in the space of directions."""
+
+    @property
+    def columns(self) -> Array:
+        """Its coordinates in the space of elements, one by one."""
+        return np.arange(self.span.start, self.span.stop)
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return int(self.span.stop - self.span.start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +74,19 @@ class Coordinates:
     direction_owner: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """By direction: the position of its input among those that are differentiated."""
 
-    def span(self, position: int) -> slice:
-        """The coordinates of the input at this position, which follow each other."""
-        return slice(self.starts[position], self.starts[position + 1])
+    def part(self, position: int) -> Part:
+        """The share of the input at this position."""
+        owner = self.direction_owner
+        mine = np.flatnonzero(owner == position) if len(owner) else owner
+        return Part(position, slice(self.starts[position], self.starts[position + 1]), mine)
 
     def columns(self, position: int) -> Array:
-        """The same, one by one."""
+        """The coordinates of the input at this position, one by one."""
         return np.arange(self.starts[position], self.starts[position + 1])
 
 
 def choose(
-    operands: Sequence[Operand],
+    inputs: Sequence[Movable],
     layout: Layout,
     point: Array,
     seed: int,
@@ -58,7 +97,7 @@ def choose(
     """Choose the coordinates for these inputs, which are all differentiated.
 
     Args:
-        operands: the inputs.
+        inputs: what is known of each.
         layout: of their numbers.
         point: where they are.
         seed: for what is drawn.
@@ -67,8 +106,11 @@ def choose(
     """
     scale, typical = _scales(layout, point)
     reach = np.maximum(scale, typical) / 2
-    down, up = _rooms(operands, layout, point)
-    moved = [_moved(operand, size) for operand, size in zip(operands, layout.sizes, strict=True)]
+    down, up = _rooms(inputs, layout, point)
+    moved = [
+        _moved(given.structure, shape, size)
+        for given, shape, size in zip(inputs, layout.shapes, layout.sizes, strict=True)
+    ]
     large = [i for i, own in enumerate(moved) if sample and len(own.position) > limits.BUDGET]
     directions = None
     if large:
@@ -140,20 +182,27 @@ class _Moved:
         return _Moved(self.position[rows], partners)
 
 
-def _moved(operand: Operand, size: int) -> _Moved:
-    """Every element by itself, unless the input has a structure."""
-    if operand.structure not in ("symmetric", "lower"):
+def _moved(structure: str, shape: Shape, size: int) -> _Moved:
+    """Every element by itself, unless the input has a structure.
+
+    Args:
+        structure: of the input.
+        shape: of the input.
+        size: how many real numbers it has.
+    """
+    if structure not in ("symmetric", "lower"):
         return _Moved(np.arange(size))
-    index = np.arange(operand.value.size).reshape(operand.value.shape)
-    rows, columns = np.tril_indices(operand.value.shape[-1])
+    elements = math.prod(shape)
+    index = np.arange(elements).reshape(shape)
+    rows, columns = np.tril_indices(shape[-1])
     below, above = index[..., rows, columns].ravel(), index[..., columns, rows].ravel()
-    if operand.structure == "lower":
+    if structure == "lower":
         above = below
     weight = (above != below).astype(np.float64)
-    if size == operand.value.size:
+    if size == elements:
         return _Moved(below, Partners(above, weight))
     # Hermitian: the imaginary parts mirror with the other sign, and vanish on the diagonal.
-    imaginary = weight > 0 if operand.structure != "lower" else np.ones(len(below), dtype=bool)
+    imaginary = weight > 0 if structure != "lower" else np.ones(len(below), dtype=bool)
     return _Moved(
         np.concatenate([2 * below, 2 * below[imaginary] + 1]),
         Partners(
@@ -221,14 +270,14 @@ def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
     return power_of_two(size), typical
 
 
-def _rooms(operands: Sequence[Operand], layout: Layout, point: Array) -> tuple[Array, Array]:
+def _rooms(inputs: Sequence[Movable], layout: Layout, point: Array) -> tuple[Array, Array]:
     """By real number: how far it may go down and up in its input's domain."""
     down, up = np.full((2, len(point)), np.inf)
-    for i, operand in enumerate(operands):
+    for i, given in enumerate(inputs):
         # (A complex plane has no ends.)
-        if not layout.complex_[i] and (operand.low > -np.inf or operand.high < np.inf):
+        if not layout.complex_[i] and (given.low > -np.inf or given.high < np.inf):
             part = slice(layout.offsets[i], layout.offsets[i + 1])
-            down[part], up[part] = point[part] - operand.low, operand.high - point[part]
+            down[part], up[part] = point[part] - given.low, given.high - point[part]
     return down, up
 
 

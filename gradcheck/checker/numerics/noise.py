@@ -26,19 +26,6 @@ from gradcheck.model import Array
 Evaluate = Callable[[Array], Array]
 """Points, one a row, to outputs, one row each; all real float64."""
 
-SPACINGS = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
-"""Relative spacings of the first lines, for arithmetic of 24 bits and more."""
-
-FINE_SPACINGS = (2.0**-50, 2.0**-47, 2.0**-44, 2.0**-42)
-"""For outputs that vary too fast for the first lines: those with a singularity close by."""
-
-
-COARSE_SPACINGS = (2.0**-12, 2.0**-8, 2.0**-5)
-"""For outputs that stand still on the first lines: arithmetic of 8 to 11 bits."""
-
-BITS = (8, 11, 24)
-"""Precisions that a function may round to inside: bfloat16, float16, float32."""
-
 
 @dataclass(frozen=True, eq=False)
 class Noise:
@@ -93,10 +80,10 @@ def _measure(
     away = rng.uniform(2.0**-6, 2.0**-3, size=(limits.SCATTERED_POINTS, len(point)))
     away *= rng.choice([-1.0, 1.0], size=away.shape)
     with np.errstate(all="ignore"):
-        steps = line_steps(SPACINGS)
+        steps = line_steps(limits.SPACINGS)
         outputs = _along(evaluate, point, direction, steps, away * scale)
         lines, scattered = outputs[: len(steps)], outputs[len(steps) :]
-        told = over_lines(base, lines, len(SPACINGS))
+        told = over_lines(base, lines, len(limits.SPACINGS))
         level, seen, wild = told.level, told.seen, told.wild
         size = _size(base)
         counts = size > tolerances.NEGLIGIBLE * size.max(initial=0.0)
@@ -104,14 +91,14 @@ def _measure(
         if fast.any():
             # What rounds to few bits stands still on such lines, and what is noise looks the same
             # on all of them: so an output that looks quiet here is one that varies fast.
-            fine_lines = _along(evaluate, point, direction, line_steps(FINE_SPACINGS))
-            fine = over_lines(base, fine_lines, len(FINE_SPACINGS))
+            fine_lines = _along(evaluate, point, direction, line_steps(limits.FINE_SPACINGS))
+            fine = over_lines(base, fine_lines, len(limits.FINE_SPACINGS))
             quiet = fast & (fine.level > 0) & (fine.most <= tolerances.QUIET * level)
             level, seen, wild = np.where(quiet, fine.level, level), seen | quiet, wild & ~quiet
         seen |= ~counts
         if not seen.all():
-            coarse_lines = _along(evaluate, point, direction, line_steps(COARSE_SPACINGS))
-            coarse = over_lines(base, coarse_lines, len(COARSE_SPACINGS))
+            coarse_lines = _along(evaluate, point, direction, line_steps(limits.COARSE_SPACINGS))
+            coarse = over_lines(base, coarse_lines, len(limits.COARSE_SPACINGS))
             level = np.where(seen, level, np.fmin(level, coarse.level))
         level = np.where(np.isnan(level), 0.0, level)
         if (scattered == base).all():
@@ -174,13 +161,13 @@ def _few_bits(base: Array, values: Array) -> Array:
     unit = np.full(base.shape, np.nan)
     mantissa, exponent = np.frexp(np.concatenate([base[np.newaxis], values]))
     exponent = np.where(mantissa == 0, -1000, exponent)
-    scaled = np.ldexp(mantissa, max(BITS))
+    scaled = np.ldexp(mantissa, max(limits.BITS))
     open_ = (scaled == np.rint(scaled)).all(axis=0) & (values != base).any(axis=0)
     # Whole numbers are no rounding but the function's own steps, as of floor or sign.
     open_ &= ~(values == np.rint(values)).all(axis=0)
     if not open_.any():
         return unit
-    for bits in BITS:
+    for bits in limits.BITS:
         scaled = np.ldexp(mantissa, bits)
         short = open_ & (scaled == np.rint(scaled)).all(axis=0)
         unit = np.where(short, np.ldexp(1.0, exponent.max(axis=0) - bits), unit)

@@ -11,24 +11,20 @@ a step throughout, and does not scatter at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.dependents import dependents
+from gradcheck.checker.numerics.dependence import reached_by_huge_moves
+from gradcheck.checker.numerics.estimate import Estimate
 from gradcheck.checker.numerics.rng import generator
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space
     from gradcheck.checker.numerics.noise import Evaluate
-    from gradcheck.model import Array, Estimate
-
-
-REACHES = (1.0, 0.5, 0.25, 0.125, 0.0625)
-"""How far they reach to both sides, relative to the size that is typical of the input; and relative
-to the element's own, where it is a small one. The best is kept."""
+    from gradcheck.model import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +41,7 @@ class Rough:
     def dependents(self, columns: Array) -> Array:
         """Which outputs depend on each of these coordinates; all of them where that is unknown."""
         try:
-            return dependents(self.evaluate, self.space, columns, self.base)
+            return reached_by_huge_moves(self.evaluate, self.space, columns, self.base)
         except Exception:  # some functions refuse NaN
             return np.ones((len(columns), len(self.base)), dtype=bool)
 
@@ -61,53 +57,33 @@ def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
     columns = np.flatnonzero(~estimate.kink)
     if not 0 < len(columns) <= limits.FITTED:
         return estimate
-    rng = generator(seed, 0x636F61)
+    rng, count = generator(seed, 0x636F61), limits.FIT_POINTS
     # One in each of equal parts: evenly spread, and yet at no regular distance from the steps.
-    places = (
-        np.arange(limits.FIT_POINTS) + rng.uniform(size=limits.FIT_POINTS)
-    ) * 2 / limits.FIT_POINTS - 1
-    size = max(
-        1,
-        limits.NUMBERS_AT_ONCE
-        // (limits.FIT_POINTS * (len(rough.space.point) + 2 * len(rough.base))),
-    )
-    parts: dict[str, Any] = {
-        name: getattr(estimate, name).copy()
-        for name in ("numeric", "bound", "step", "scale", "left", "right")
-    }
+    places = (np.arange(count) + rng.uniform(size=count)) * 2 / count - 1
+    size = max(1, limits.NUMBERS_AT_ONCE // (count * _numbers(rough)))
+    best, bound = estimate.copy(), estimate.bound.copy()
     for start in range(0, len(columns), size):
         chosen = columns[start : start + size]
         depends = rough.dependents(chosen)
         typical, own = 2 * rough.space.reach[chosen], rough.space.unit[chosen]
-        steps = [reach * typical for reach in REACHES]
+        steps = [reach * typical for reach in limits.FIT_REACHES]
         if (own < typical).any():
-            steps += [reach * own for reach in REACHES]
+            steps += [reach * own for reach in limits.FIT_REACHES]
         for step in steps:
             fit = _fit(rough, chosen, depends, step, places)
-            better = fit.bound < parts["bound"][chosen]
-            at = chosen[better]
-            for name, values in (
-                ("numeric", fit.slope),
-                ("left", fit.slope),
-                ("right", fit.slope),
-                ("bound", fit.bound),
-                ("step", fit.step),
-                ("scale", fit.scale),
-            ):
-                parts[name][at] = values[better]
-    return replace(estimate, **parts)
+            better = np.flatnonzero(fit.error < bound[chosen])
+            best.put(chosen[better], fit.take(better))
+            bound[chosen[better]] = fit.error[better]
+    return best
 
 
-class _Fit(NamedTuple):
-    """By coordinate."""
-
-    slope: Array
-    bound: Array
-    step: Array
-    scale: Array
+def _numbers(rough: Rough) -> int:
+    """How many numbers are held for each point."""
+    return len(rough.space.point) + 2 * len(rough.base)
 
 
-def _fit(rough: Rough, columns: Array, depends: Array, step: Array, places: Array) -> _Fit:
+def _fit(rough: Rough, columns: Array, depends: Array, step: Array, places: Array) -> Estimate:
+    """The slopes of polynomials through points that reach so far to both sides."""
     space = rough.space
     room = np.minimum(space.room_down, space.room_up)[columns]
     step = np.minimum(step, room / 2)
@@ -130,10 +106,10 @@ def _fit(rough: Rough, columns: Array, depends: Array, step: Array, places: Arra
         slope, deviation = _slopes(t, moved, limits.FIT_DEGREE, floor)
         control, _ = _slopes(t, moved, limits.FIT_CONTROL, floor)
         bound = (tolerances.FIT_SIGMAS * deviation + np.abs(slope - control)) / step
-        bound = np.where(usable & np.isfinite(bound), bound, np.inf)
         # Where nothing moves, no scatter is no proof of knowledge.
-        bound = np.where(size > 0, bound, np.inf)
-        return _Fit(slope / step, bound, step, size / step)
+        known = usable & np.isfinite(bound) & (size > 0)
+        bound = np.where(known, bound, np.inf)
+        return Estimate.smooth(slope / step, bound, bound, step, size / step, step, size)
 
 
 def _slopes(t: Array, values: Array, degree: int, floor: Array) -> tuple[Array, Array]:

@@ -11,12 +11,12 @@ from gradcheck.checker.numerics.coordinates import power_of_two
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space
-    from gradcheck.checker.numerics.step_sequence import Stage
+    from gradcheck.checker.numerics.estimate import Estimate
     from gradcheck.model import Array
 
 
 HALVINGS = 0.5 ** np.arange(limits.STEPS)
-"""The steps of a stage, relative to its first."""
+"""The steps of a sequence, relative to its first."""
 
 
 def first_steps(space: Space) -> Array:
@@ -31,15 +31,11 @@ def first_steps(space: Space) -> Array:
     return steps * tolerances.ODD if space.precision is None else steps
 
 
-def next_steps(
-    best: Stage, finest: Array, coarsest: Array, space: Space, size: float, among: Array
-) -> tuple[Array, Array]:
-    """Those of these coordinates that deserve another stage, and its first step for each.
+def next_steps(best: Estimate, space: Space, size: float, among: Array) -> tuple[Array, Array]:
+    """Those of these coordinates that deserve another sequence, and its first step for each.
 
     Args:
         best: what is known of each coordinate.
-        finest: the smallest first step it had.
-        coarsest: the largest.
         space: where they are.
         size: of the terms of the scalar.
         among: which of them count.
@@ -48,31 +44,33 @@ def next_steps(
     still = np.where(best.scale == 0, size / space.unit, 0.0)
     reference = np.maximum(tolerances.CANCELLATION * best.scale, still)
     goal = tolerances.GOAL * np.maximum(np.abs(best.value), reference)
-    poor = ~(best.bound <= goal)
+    poor = ~(best.error <= goal)
     unsettled = (poor | best.kink) & among
     if not unsettled.any():
         nobody = np.zeros(0, dtype=np.int64)
         return nobody, np.zeros(0)
-    # Smaller steps help while their round-off stays below what they are to resolve.
     # As much smaller as it takes, if the bound shrinks with the sixth power of the step; it is
     # the round-off that grows.
-    enough = np.fmin(
-        np.fmax((goal / best.bound) ** (1 / 6), tolerances.SMALLER), tolerances.SLIGHTLY_SMALLER
-    )
-    down = finest * np.where(best.kink, tolerances.MUCH_SMALLER, power_of_two(enough))
+    enough = (goal / best.error) ** (1 / 6)
+    enough = np.fmin(np.fmax(enough, tolerances.SMALLER), tolerances.SLIGHTLY_SMALLER)
+    down = best.finest * np.where(best.kink, tolerances.MUCH_SMALLER, power_of_two(enough))
+    # Smaller steps help while their round-off stays below what they are to resolve.
     roundoff = roundoff_at(best, down)
     resolvable = np.where(
-        best.kink, roundoff < tolerances.RESOLVES * best.contrast, ~(roundoff >= 0.5 * best.bound)
+        best.kink,
+        roundoff < tolerances.RESOLVES * best.contrast,
+        ~(roundoff >= tolerances.STILL_SHRINKS * best.error),
     )
     go_down = unsettled & resolvable & (down >= tolerances.SMALLEST_STEP * space.unit)
-    up = np.minimum(coarsest * tolerances.LARGER, space.reach)
-    go_up = unsettled & poor & ~go_down & ~best.kink & (best.roundoff > 0.25 * best.bound)
+    up = np.minimum(best.coarsest * tolerances.LARGER, space.reach)
+    noisy = best.roundoff > tolerances.MOSTLY_ROUNDOFF * best.error
+    go_up = unsettled & poor & ~go_down & ~best.kink & noisy
     room = np.minimum(space.room_down, space.room_up)
-    go_up &= (up > coarsest) & (up <= room / 2)
+    go_up &= (up > best.coarsest) & (up <= room / 2)
     columns = np.flatnonzero(go_down | go_up)
     return columns, np.where(go_down, down, up)[columns]
 
 
-def roundoff_at(best: Stage, first: Array) -> Array:
-    """What the round-off would be in a stage that starts with these steps."""
+def roundoff_at(best: Estimate, first: Array) -> Array:
+    """What the round-off would be in a sequence that starts with these steps."""
     return np.asarray(best.roundoff * best.step / (first * HALVINGS[-1]))

@@ -15,12 +15,14 @@ import numpy as np
 
 from gradcheck.checker import tolerances
 from gradcheck.checker.case import check_case, problem_of
-from gradcheck.checker.judge.describe import Part, place
+from gradcheck.checker.judge.figures import place
 from gradcheck.checker.power.memoise import RememberingEvaluator, RememberingTape
 from gradcheck.checker.power.mutations import Mutation, Scene, mutations
-from gradcheck.checker.reference.reference import Reference
-from gradcheck.checker.reverse import check_reverse
+from gradcheck.checker.reference.derivatives import consistent, with_measured_noise
+from gradcheck.checker.reference.plan import make_plan
+from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.tape import Backward, draw_upstream
+from gradcheck.checker.verdict import judge_gradients
 from gradcheck.model import CheckKind, Comparison, Mode, Verdict
 from gradcheck.model.planted import Fate, Planted, Power
 
@@ -69,17 +71,18 @@ class Study:
     def __init__(self, problem: Problem) -> None:
         """Evaluate the function at its point, and differentiate it numerically."""
         self.problem = problem
-        self.reference = Reference(problem)
-        self.reference.evaluator.probe()
-        self.reference.evaluator = RememberingEvaluator(self.reference.evaluator)
-        self.estimate = self.reference.differentiate()
+        point = evaluate_at(problem)
+        point.evaluator.probe()
+        self.point = replace(point, evaluator=RememberingEvaluator(point.evaluator))
+        derivatives = with_measured_noise(self.point, make_plan(self.point))
+        derivatives, self.estimate = consistent(derivatives)
+        self.coordinates, self._noise = derivatives.plan.coordinates, derivatives.noise
         self._tape = RememberingTape(problem)
-        two_questions = self.reference.is_low and not self.reference.no_double
-        self._mode = Mode.EAGER if two_questions else problem.mode
+        self._mode = Mode.EAGER if point.two_questions else problem.mode
 
     def run(self, names: Collection[str]) -> Iterator[Planted]:
         """Plant every fault in the gradients of these inputs, one at a time."""
-        every = [operand.name for operand in self.reference.moved]
+        every = [operand.name for operand in self.point.moved]
         for position, name in enumerate(every):
             if name in names:
                 ground = _Ground(self, position)
@@ -100,14 +103,14 @@ class Study:
             return differentiate
 
         faulty = replace(self.problem, tape=tape)
-        return check_reverse(faulty, self.reference.afresh(faulty))[position]
+        return judge_gradients(replace(self.point, problem=faulty), noise=self._noise)[position]
 
     def at_the_point(
         self, position: int, element: int, upstream: Sequence[Array] | None = None
     ) -> Scene:
         """The correct backward pass, for the upstream of the problem or for another."""
-        upstream = self.reference.upstream if upstream is None else upstream
-        return self._scene(position, element, self.reference.values, upstream, self._mode)
+        upstream = self.point.upstream if upstream is None else upstream
+        return self._scene(position, element, self.point.values, upstream, self._mode)
 
     def _scene(
         self,
@@ -136,8 +139,8 @@ class _Ground:
     def __init__(self, study: Study, position: int) -> None:
         self._study = study
         self._position = position
-        self._name = study.reference.moved[position].name
-        self._part = Part.of(study.reference, position)
+        self._name = study.point.moved[position].name
+        self._part = study.coordinates.part(position)
         self.scene = study.at_the_point(position, 0)
         self.scene = replace(self.scene, element=self._hardest_element())
 
@@ -184,7 +187,7 @@ class _Ground:
         if not gradient.size:
             return 0
         columns, per_element = self._part.columns, 2 if np.iscomplexobj(gradient) else 1
-        element = self._study.reference.coordinates.element[columns] // per_element
+        element = self._study.coordinates.element[columns] // per_element
         allowed, zero = np.zeros(gradient.size), np.zeros(gradient.size)
         np.maximum.at(allowed, element, estimate.bound[columns])
         np.maximum.at(zero, element, tolerances.ARITHMETIC * estimate.scale[columns])
@@ -199,14 +202,13 @@ class _Ground:
 
     def _along_coordinates(self, gradient: Array) -> Array:
         """A gradient of this input as the check sees it."""
-        reference = self._study.reference
-        layout = reference.evaluator.inputs
+        layout = self._study.point.inputs
         arrays = [np.zeros(shape) for shape in layout.shapes]
         arrays[self._position] = np.asarray(gradient)
         flat = layout.flatten(arrays)
         if len(self._part.directions):
             return flat[layout.offsets[self._position] : layout.offsets[self._position + 1]]
-        return reference.coordinates.space.project(flat)[self._part.span]
+        return self._study.coordinates.space.project(flat)[self._part.span]
 
     def _differs(self, scene: Scene, changed: Array) -> Array:
         """By coordinate: whether a fault does more than to round differently."""
@@ -220,8 +222,7 @@ class _Ground:
 
     @cached_property
     def _for_random_upstream(self) -> Scene:
-        reference = self._study.reference
-        outputs = reference.evaluator.outputs
+        outputs = self._study.point.outputs
         drawn = draw_upstream("random", outputs.shapes, outputs.complex_, self._study.problem.seed)
         return self._study.at_the_point(self._position, self.scene.element, drawn)
 

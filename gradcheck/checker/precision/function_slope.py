@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-REACHES = (2.0**-4, 2.0**-6, 2.0**-8)
-"""How far they reach to both sides, relative to the element: far, against rounding, and near, where
-the function is clamped not far away."""
-
-
 def function_slope(
     own: Differentiate,
     double: Differentiate,

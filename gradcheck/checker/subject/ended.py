@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from gradcheck.model import Verdict
+from gradcheck.model import Stage, Verdict
 
 
 class Ended(Exception):  # noqa: N818  (a verdict, not an error)
     """There is nothing to compare, or no sense in it."""
 
-    def __init__(self, verdict: Verdict, message: str) -> None:
-        """What the verdict is, and why."""
+    def __init__(self, verdict: Verdict, message: str, stage: Stage = Stage.SET_UP) -> None:
+        """What the verdict is, why, and where it arose."""
         super().__init__(message)
-        self.verdict, self.message = verdict, message
+        self.verdict, self.message, self.stage = verdict, message, stage

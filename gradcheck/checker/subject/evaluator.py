@@ -19,7 +19,7 @@ from gradcheck.checker.numerics.safe_norms import largest
 from gradcheck.checker.subject.batching import Batched, Calls
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.tensors import Function, is_floating
-from gradcheck.model import Verdict
+from gradcheck.model import Stage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,6 +161,7 @@ class Evaluator:
                 "for the check. If nothing in it is random, an op leaves its result undefined, as "
                 "tf.linalg.cholesky does of a matrix that is not positive definite: give the "
                 "input a sample it can take (`sample: spd`)",
+                Stage.REPEATABILITY,
             )
 
     def expect(self, evaluations: int) -> None:

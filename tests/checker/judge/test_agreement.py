@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gradcheck.checker.judge.agreement import MISMATCH, PASS, compare, relative_error
-from gradcheck.model import Estimate, Tolerance, Verdict
+from gradcheck.checker.numerics.estimate import Estimate
+from gradcheck.model import Tolerance, Verdict
 
 
 def estimate(numeric: float, bound: float, **rest: Any) -> Estimate:
     """One coordinate."""
     given: dict[str, Any] = {
-        "step": 1.0,
+        "value": numeric,
+        "error": bound,
         "scale": abs(numeric) if np.isfinite(numeric) else 1.0,
-        "left": numeric,
-        "right": numeric,
-        "kink": False,
+        "below": numeric,
+        "above": numeric,
         **rest,
     }
     arrays = {name: np.array([value]) for name, value in given.items()}
-    return Estimate(numeric=np.array([numeric]), bound=np.array([bound]), evaluations=1, **arrays)
+    return replace(Estimate.unknown(1), **arrays)
 
 
 def verdict(analytic: float, found: Estimate, **rest: Any) -> Verdict:
@@ -70,7 +72,7 @@ def test_an_infinite_derivative() -> None:
 
 
 def test_a_kink() -> None:
-    found = estimate(0.5, 1e-12, left=0.0, right=1.0, kink=True)
+    found = estimate(0.5, 1e-12, below=0.0, above=1.0, kink=True)
     for inside in (0.0, 0.5, 1.0):
         assert verdict(inside, found) is Verdict.KINK
     for outside in (-1e-6, 1 + 1e-6, 3.0):
@@ -102,13 +104,7 @@ def test_what_cannot_be_moved_is_excused() -> None:
 
 
 def test_the_gravest_coordinate_counts() -> None:
-    two = Estimate(
-        *(np.array([1.0, 1.0]), np.array([1e-9, 1e-9]), np.ones(2), np.ones(2)),
-        left=np.ones(2),
-        right=np.ones(2),
-        kink=np.array([False, False]),
-        evaluations=1,
-    )
+    two = replace(Estimate.unknown(2), value=np.ones(2), error=np.full(2, 1e-9), scale=np.ones(2))
     agreement = compare(np.array([1.0, 2.0]), two, reference=1.0)
     assert agreement.grades.tolist() == [PASS, MISMATCH]
     assert agreement.overall is Verdict.MISMATCH

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.checker.numerics.choose_coordinates import choose
-from gradcheck.checker.numerics.differentiator import Differentiator
+from gradcheck.checker.numerics.differentiator import differentiate
 from gradcheck.checker.numerics.flatten import Layout
+from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.noise import measure_noise
-from gradcheck.checker.subject.problem import Operand
-from gradcheck.model import Array, Estimate
+from gradcheck.model import Array
+
+if TYPE_CHECKING:
+    from gradcheck.checker.numerics.estimate import Estimate
 
 Function = Callable[[Array], Array]
 
@@ -72,12 +75,34 @@ KNOWN = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Input:
+    """What is to be known of an input before it is moved."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    structure: str = "general"
+
+
+class Counted:
+    """A function that counts the points it is evaluated at."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.points = 0
+
+    def __call__(self, points: Array) -> Array:
+        """Rows of outputs for rows of points."""
+        self.points += len(points)
+        return self.function(points)
+
+
 def estimate(function: Function, point: Array, *weights: Array, **options: Any) -> Estimate:
     """Differentiate `weights @ function(x)`; the function takes and returns rows."""
-    return differentiator(function, point, *weights, **options).run()
+    return differentiate(mover(function, point, *weights, **options))
 
 
-def differentiator(
+def mover(
     function: Function,
     point: Array,
     weights: Array | None = None,
@@ -86,13 +111,11 @@ def differentiator(
     low: float = -np.inf,
     high: float = np.inf,
     seed: int = 0,
-) -> Differentiator:
-    """What differentiates `weights @ function(x)`."""
-    operand = Operand(name="x", value=point, low=low, high=high)
-    layout = Layout.of([point])
-    coordinates = choose([operand], layout, point, seed, precision)
+) -> Mover:
+    """What moves the elements of x to differentiate `weights @ function(x)`."""
+    coordinates = choose([Input(low, high)], Layout.of([point]), point, seed, precision)
     with np.errstate(all="ignore"):
         base = function(point[np.newaxis])[0]
         noise = measure_noise(function, point, base, coordinates.scale, seed)
         weights = np.ones(len(base)) if weights is None else weights
-        return Differentiator(function, base, weights, noise, coordinates.space)
+        return Mover(function, base, weights, noise, coordinates.space)

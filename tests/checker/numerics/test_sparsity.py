@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcheck.checker.numerics.coordinates import Elements
-from gradcheck.checker.numerics.differentiator import Differentiator
+from gradcheck.checker.numerics.differentiator import differentiate
+from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.noise import assumed_noise
 from gradcheck.checker.numerics.sparsity import Colouring, find_colouring
+from tests.checker.numerics.smooth import Counted
 
 if TYPE_CHECKING:
     from gradcheck.model import Array, Shape
@@ -135,10 +137,10 @@ def test_moving_together_gives_what_moving_alone_gives() -> None:
     space, noise = space_of(point), assumed_noise(function(point))
     colouring = colour(function, [(50,)])
     assert colouring is not None
-    together = Differentiator(rows, base, cotangent, noise, space, colouring)
-    alone = Differentiator(rows, base, cotangent, noise, space)
-    one, other = together.run(), alone.run()
-    assert one.evaluations < other.evaluations / 3
+    few, many = Counted(rows), Counted(rows)
+    one = differentiate(Mover(few, base, cotangent, noise, space, colouring))
+    other = differentiate(Mover(many, base, cotangent, noise, space))
+    assert few.points < many.points / 3
     expected = (cotangent * np.cos(weights @ point)) @ weights
     assert (np.abs(one.numeric - expected) <= 2 * one.bound + 1e-15).all()
     assert (np.abs(other.numeric - expected) <= 2 * other.bound + 1e-15).all()

@@ -10,7 +10,7 @@ import pytest
 import gradcheck
 from gradcheck.checker.api import describe
 from gradcheck.checker.judge.rounding import arithmetic_spread
-from gradcheck.checker.reference.reference import Reference
+from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.monte_carlo import current_draw, nudged_graph, rounding_anew
 from gradcheck.checker.subject.problem import Operand, Problem
 from gradcheck.checker.subject.tape import Tape
@@ -34,9 +34,9 @@ def verdict(function: Callable[..., Any], *inputs: Any, **options: Any) -> str:
 def spread(function: Callable[..., Any], x: Array) -> Array:
     """How much the gradient changes at most when its arithmetic is nudged."""
     problem = Problem(function, (Operand("x", x),))
-    reference = Reference(problem)
-    passed = Tape(function, problem.operands)(reference.values, reference.upstream)
-    (found,) = arithmetic_spread(problem, reference.values, reference.upstream, passed)
+    point = evaluate_at(problem)
+    passed = Tape(function, problem.operands)(point.values, point.upstream)
+    (found,) = arithmetic_spread(problem, point.values, point.upstream, passed)
     return found.size
 
 

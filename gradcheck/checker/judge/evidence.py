@@ -1,0 +1,181 @@
+"""What is known of the gradients of one problem, after some of the stages of its check.
+
+Evidence is never changed: a stage takes it and gives other evidence, or a verdict.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.model import Stage, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.checker.judge.agreement import Agreement
+    from gradcheck.checker.judge.first_look import Look
+    from gradcheck.checker.judge.ties import Tie
+    from gradcheck.checker.numerics.choose_coordinates import Part
+    from gradcheck.checker.numerics.estimate import Estimate
+    from gradcheck.checker.numerics.noise import Noise
+    from gradcheck.checker.reference.derivatives import Derivatives
+    from gradcheck.checker.reference.plan import Plan
+    from gradcheck.checker.reference.point import Point
+    from gradcheck.checker.subject.problem import Differentiate, Operand
+    from gradcheck.checker.subject.tape import Backward
+    from gradcheck.model import Array, Shape
+
+
+@dataclass(frozen=True, eq=False)
+class OfInput:
+    """What is known of one input's gradient."""
+
+    operand: Operand
+    part: Part
+    """Its share of the coordinates."""
+    gradient: Array | None
+    """As the tape gave it."""
+    misfit: str
+    """What is wrong with its shape or dtype, in words; empty if nothing is."""
+    analytic: Array
+    """The same along each of its coordinates; zero where there is none."""
+    estimate: Estimate
+    """The numeric derivative along each of them."""
+    stage: Stage = Stage.FIRST_LOOK
+    """Which stage the agreement comes from."""
+    agreement: Agreement | None = None
+    """How the two compare; None where the first look was enough, or there is nothing to compare."""
+    directed: Agreement | None = None
+    """How they compare along random directions, for a large input."""
+    tie: Tie | None = None
+    """What tied elements do together, where that refutes the gradient."""
+
+    @property
+    def can_be_compared(self) -> bool:
+        """Whether there is a gradient of the right kind, with elements in it."""
+        return self.gradient is not None and not self.misfit and bool(self.gradient.size)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no element to compare."""
+        return self.gradient is not None and not self.misfit and not self.gradient.size
+
+    @property
+    def numbers(self) -> Verdict:
+        """What the numbers alone suggest: the stages after them decide whether that stands."""
+        if self.gradient is None:
+            return Verdict.DISCONNECTED
+        if self.misfit or self.tie is not None:
+            return Verdict.MISMATCH
+        verdict = Verdict.PASS if self.agreement is None else self.agreement.overall
+        if self.directed is not None and verdict in (Verdict.PASS, Verdict.KINK):
+            along = self.directed.overall
+            return verdict if along is Verdict.PASS else along
+        return verdict
+
+    @property
+    def shown_by(self) -> Stage:
+        """The stage that the suggestion comes from."""
+        if self.tie is not None:
+            return Stage.TIES
+        agreed = self.agreement is None or self.agreement.overall in (Verdict.PASS, Verdict.KINK)
+        if agreed and self.directed is not None and self.directed.overall is not Verdict.PASS:
+            return Stage.DIRECTIONS
+        return self.stage
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of all the gradients of a problem."""
+
+    point: Point
+    tape: Differentiate
+    passed: Backward
+    """What the tape gave at the point."""
+    plan: Plan
+    analytic: Array
+    """The gradients along each coordinate; zero where there is none."""
+    noise: Noise | None = None
+    """Of the function, where it was measured."""
+    look: Look | None = None
+    """What the first look showed; None where this is no ordinary problem."""
+    derivatives: Derivatives | None = None
+    """With the noise measured; None while the first look was all that it took."""
+    estimate: Estimate | None = None
+    """The numeric derivative along each coordinate."""
+    along: Estimate | None = None
+    """The same along random directions, where the first look did not settle them."""
+    inputs: tuple[OfInput, ...] = ()
+    """By input that is differentiated."""
+
+    def is_settled(self, part: Part) -> bool:
+        """Whether the first look was enough for all the elements of an input."""
+        look = self.look
+        return look is not None and part.count > 0 and bool(look.settled[part.span].all())
+
+    @property
+    def all_settled(self) -> bool:
+        """Whether it was enough for all the inputs that have elements."""
+        parts = (self.plan.coordinates.part(i) for i in range(len(self.point.moved)))
+        return all(self.is_settled(part) or not part.count for part in parts)
+
+    def by_input(self, estimate: Estimate) -> tuple[OfInput, ...]:
+        """What is known of each input once there is a numeric derivative."""
+        found = []
+        for i, (operand, gradient) in enumerate(
+            zip(self.point.moved, self.passed.gradients, strict=True)
+        ):
+            part = self.plan.coordinates.part(i)
+            found.append(
+                OfInput(
+                    operand=operand,
+                    part=part,
+                    gradient=gradient,
+                    misfit="" if gradient is None else misfit(self.point, i, gradient),
+                    analytic=self.analytic[part.span],
+                    estimate=estimate.take(part.span),
+                )
+            )
+        return tuple(found)
+
+
+def misfit(point: Point, position: int, gradient: Array) -> str:
+    """What is wrong with the shape or the dtype of a gradient, in words; empty if nothing is."""
+    wanted = point.inputs.shapes[position]
+    if gradient.shape != wanted:
+        return another_shape(gradient.shape, wanted, point.outputs.shapes)
+    dtype = point.dtype(position)
+    if gradient.dtype != dtype:
+        return f"the gradient is {gradient.dtype.name}, its input {dtype.name}"
+    return ""
+
+
+def another_shape(seen: Shape, wanted: Shape, outputs: Sequence[Shape]) -> str:
+    """A gradient that does not have its input's shape, and what is likely to mend that."""
+    note = f"the gradient has shape {list(seen)}, but its input has shape {list(wanted)}"
+    if seen in outputs:
+        note += ": that is the output's. "
+        if math.prod(seen) > math.prod(wanted):
+            return note + "Sum it over the axes that the input was broadcast along"
+        if math.prod(seen) < math.prod(wanted):
+            return note + "Spread it over the axes that the function reduces"
+        return note + "Bring it back to the input's"
+    if seen == wanted[::-1]:
+        return f"{note}: perhaps it is transposed"
+    if math.prod(seen) == math.prod(wanted):
+        return f"{note}: perhaps it only lacks a tf.reshape"
+    return note
+
+
+def along_coordinates(point: Point, plan: Plan, passed: Backward) -> Array:
+    """The analytic derivative along each coordinate; zero where there is none."""
+    layout = point.inputs
+    gradients = [
+        np.zeros(shape) if gradient is None or gradient.shape != shape else gradient
+        for gradient, shape in zip(passed.gradients, layout.shapes, strict=True)
+    ]
+    return plan.coordinates.space.project(layout.flatten(gradients))

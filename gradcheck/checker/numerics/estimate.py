@@ -1,0 +1,107 @@
+"""A numeric derivative with its error bars, and how it was found: one entry per coordinate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gradcheck.model import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What is known of each coordinate: `numeric ± bound`, or two sides of a kink."""
+
+    value: Array
+    """The derivative; where it diverges, what the quotients had grown to."""
+    error: Array
+    """A bound on the error of `value`."""
+    roundoff: Array
+    """The part of it that smaller steps would make larger."""
+    step: Array
+    """The smallest step that the value was made of."""
+    scale: Array
+    """How much the outputs move per unit, before the upstream makes them cancel."""
+    below: Array
+    above: Array
+    """What the quotients of either side tend to; of no meaning but at a kink."""
+    kink: Array
+    """Where the one-sided derivatives differ."""
+    contrast: Array
+    """By how much a kink stands out, to be compared with round-off; infinite for a jump."""
+    diverges: Array
+    """Where one-sided quotients have no limit, at the edge of a domain."""
+    finest: Array
+    coarsest: Array
+    """The smallest and the largest first step of all the sequences of steps that were taken."""
+    change: Array
+    """The most that the outputs moved in any of them."""
+
+    @classmethod
+    def unknown(cls, count: int) -> Estimate:
+        """Nothing is known of so many coordinates."""
+        numbers, flags = np.zeros((11, count)), np.zeros((2, count), dtype=bool)
+        value, error, roundoff, step, scale, below, above, contrast, finest, coarsest, change = (
+            numbers
+        )
+        value[:], error[:], finest[:] = np.nan, np.inf, np.inf
+        sides = (below, above, flags[0], contrast, flags[1])
+        return cls(value, error, roundoff, step, scale, *sides, finest, coarsest, change)
+
+    @classmethod
+    def smooth(
+        cls,
+        value: Array,
+        error: Array,
+        roundoff: Array,
+        step: Array,
+        scale: Array,
+        first: Array,
+        change: Array,
+    ) -> Estimate:
+        """One sequence of steps that starts with `first`, along coordinates that are smooth."""
+        kink, diverges = np.zeros((2, len(value)), dtype=bool)
+        sides = (value.copy(), value.copy(), kink, np.zeros(len(value)), diverges)
+        return cls(value, error, roundoff, step, scale, *sides, first, first.copy(), change)
+
+    @cached_property
+    def numeric(self) -> Array:
+        """The derivative; infinite where it diverges."""
+        if not self.diverges.any():
+            return self.value
+        return np.where(self.diverges, np.copysign(np.inf, self.value), self.value)
+
+    @cached_property
+    def bound(self) -> Array:
+        """The true derivative lies within `numeric ± bound`."""
+        return np.where(self.diverges, 0.0, self.error) if self.diverges.any() else self.error
+
+    @cached_property
+    def left(self) -> Array:
+        """The derivative to the left; `numeric` where the function is smooth."""
+        return np.where(self.kink, self.below, self.numeric) if self.kink.any() else self.numeric
+
+    @cached_property
+    def right(self) -> Array:
+        """The derivative to the right; `numeric` where the function is smooth."""
+        return np.where(self.kink, self.above, self.numeric) if self.kink.any() else self.numeric
+
+    def take(self, rows: Array | slice) -> Estimate:
+        """The estimate of some coordinates."""
+        return Estimate(*(getattr(self, name)[rows] for name in _NAMES))
+
+    def copy(self) -> Estimate:
+        """The same numbers in arrays of its own."""
+        return Estimate(*(getattr(self, name).copy() for name in _NAMES))
+
+    def put(self, rows: Array | slice, other: Estimate) -> None:
+        """Replace what is known of some coordinates, in arrays that nobody has seen yet."""
+        for name in _NAMES:
+            getattr(self, name)[rows] = getattr(other, name)
+
+
+_NAMES = tuple(field.name for field in fields(Estimate))

@@ -1,0 +1,122 @@
+"""A function and its gradients in the precision of its inputs, beside those in float64.
+
+Each of these is evaluated once, when it is asked for: at the point, at neighbours of it, and in
+arithmetic that rounds differently each time.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.judge.rounding import arithmetic_spread
+from gradcheck.checker.numerics.flatten import to_double
+from gradcheck.checker.numerics.rng import generator
+from gradcheck.checker.precision.function_slope import function_slope
+from gradcheck.checker.precision.range_loss import leaves_range
+from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.tensors import explain_exception, widen
+from gradcheck.model import Mode, Stage, Verdict
+
+if TYPE_CHECKING:
+    from gradcheck.checker.reference.point import Point
+    from gradcheck.checker.subject.problem import Operand
+    from gradcheck.checker.subject.tape import Backward
+    from gradcheck.model import Array
+
+Pair = tuple["Array | None", "Array | None"]
+"""A gradient in its own precision, and in float64."""
+
+
+class OwnPrecision:
+    """The gradients of a problem in both precisions."""
+
+    def __init__(self, point: Point, double: Backward) -> None:
+        """Take the gradients in their own precision; ends the check where the function raises.
+
+        Args:
+            point: where, in double precision.
+            double: the gradients there.
+        """
+        problem = point.problem
+        self._problem = problem
+        self._upstream = point.upstream
+        self._values = [operand.value for operand in problem.operands]
+        self._own = problem.tape(problem.function, problem.operands, problem.mode)
+        self._double = problem.tape(problem.function, problem.operands, Mode.EAGER)
+        self._rng = generator(problem.seed, 0x756C70)
+        self._at_point_double = double
+        try:
+            self._at_point = self._own(self._values, self._upstream)
+        except Exception as error:
+            low = next(v.dtype.name for v in self._values if v.dtype.name in tolerances.ULPS)
+            raise Ended(
+                Verdict.ERROR,
+                f"the function runs in float64, but not in {low}: {explain_exception(error)}",
+                Stage.PRECISION,
+            ) from error
+
+    def pairs(self, position: int) -> list[Pair]:
+        """The gradients of one input, at the point and at its neighbours."""
+        return [(one.gradients[position], two.gradients[position]) for one, two in self._passes]
+
+    def spread(self, position: int) -> Array:
+        """What rounding on the way does to one input's gradient, by element."""
+        return self._spreads[position]
+
+    def slope(self, position: int, index: tuple[int, ...], reach: float) -> tuple[float, float]:
+        """What the function's own slope along an element is off in low precision, and ± that."""
+        at = [i for i, operand in enumerate(self._problem.operands) if operand.differentiate]
+        both = self._own, self._double, self._values, self._upstream
+        return function_slope(*both, at[position], index, reach, self._rng)
+
+    def leaves_range(self) -> str:
+        """The first result on the way that is too large or too small for it, in words."""
+        return leaves_range(self._problem, self._upstream)
+
+    @cached_property
+    def another_function(self) -> str:
+        """How the function is another one in low precision, if it is: then so is its gradient."""
+        for ours, theirs in zip(self._at_point.outputs, self._at_point_double.outputs, strict=True):
+            mine, right = to_double(ours), to_double(theirs)
+            if not np.isfinite(right).all():
+                continue
+            if not np.isfinite(mine).all():
+                return "is not finite at this point"
+            # (What it rounds off where it cancels is small against its largest values.)
+            off = np.abs(mine - right)
+            most = tolerances.ANOTHER_FUNCTION * np.abs(right).max(initial=0.0)
+            if off.max(initial=0.0) > most:
+                worst = np.unravel_index(int(off.argmax()), off.shape)
+                found, wanted = mine[worst], right[worst]
+                return f"is another one at this point: {found:.4g} in place of {wanted:.4g}"
+        return ""
+
+    @cached_property
+    def _passes(self) -> list[tuple[Backward, Backward]]:
+        passes = [(self._at_point, self._at_point_double)]
+        for _ in range(limits.NEIGHBOURS):
+            beside = [
+                _beside(operand, self._rng) if operand.differentiate else operand.value
+                for operand in self._problem.operands
+            ]
+            wide = [widen(value) for value in beside]
+            passes.append((self._own(beside, self._upstream), self._double(wide, self._upstream)))
+        return passes
+
+    @cached_property
+    def _spreads(self) -> list[Array]:
+        found = arithmetic_spread(self._problem, self._values, self._upstream, self._at_point)
+        return [spread.size for spread in found]
+
+
+def _beside(operand: Operand, rng: np.random.Generator) -> Array:
+    """Other values nearby, inside the domain."""
+    value = to_double(operand.value)
+    change = value * tolerances.NEIGHBOUR_DISTANCE * rng.uniform(-1, 1, size=value.shape)
+    if value.dtype.kind != "c":
+        change = np.clip(change, (operand.low - value) / 2, (operand.high - value) / 2)
+    return np.asarray(value + change).astype(operand.value.dtype)

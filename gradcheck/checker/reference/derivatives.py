@@ -1,0 +1,140 @@
+"""The numeric derivatives of a function at its point.
+
+Two ways to have them. A first look supposes an ideal function, with no more noise than the last
+digits of its outputs. `Derivatives` knows how noisy the function really is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.numerics.coordinates import Space, everywhere
+from gradcheck.checker.numerics.differentiator import confirm, differentiate
+from gradcheck.checker.numerics.mover import Mover
+from gradcheck.checker.numerics.noise import Noise, assumed_noise, measure_noise
+from gradcheck.checker.numerics.polynomial_fit import Rough, smoothed
+from gradcheck.checker.reference.plan import Plan, adds_up, with_tests
+
+if TYPE_CHECKING:
+    from gradcheck.checker.numerics.estimate import Estimate
+    from gradcheck.checker.numerics.sparsity import Colouring
+    from gradcheck.checker.reference.point import Point
+    from gradcheck.model import Array
+
+
+def ideal_mover(point: Point, plan: Plan, space: Space, *, together: bool) -> Mover:
+    """Moves coordinates as if the function did everything right.
+
+    Args:
+        point: where.
+        plan: which of the elements move together, if `space` is that of the elements.
+        space: the coordinates.
+        together: all the points are to share calls; evaluating raises OneByOne if they cannot.
+    """
+    evaluate = point.evaluator.together if together else point.evaluator
+    colouring = plan.colouring if space is plan.coordinates.space else None
+    noise = assumed_noise(point.base)
+    return Mover(evaluate, point.base, point.weights, noise, space, colouring)
+
+
+@dataclass(frozen=True, eq=False)
+class Derivatives:
+    """The derivatives of a function whose noise is known."""
+
+    point: Point
+    plan: Plan
+    noise: Noise
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the function does not compute in double precision throughout."""
+        return self.noise.relative > tolerances.ROUGH
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether the function rounds to so few bits that short steps show little else."""
+        noise = self.noise
+        return noise.rounds_to > 0 and max(noise.relative, noise.lost) > tolerances.COARSE
+
+    def by_element(self, known: Estimate | None = None, doubtful: Array | None = None) -> Estimate:
+        """Along every element; of those that are known, only the doubtful ones."""
+        return differentiate(self._elements, known, doubtful)
+
+    def by_fit(self, estimate: Estimate) -> Estimate:
+        """The estimate; of a function that rounds to few bits, with what a polynomial tells."""
+        if not self.is_coarse:
+            return estimate
+        point, space = self.point, self.plan.coordinates.space
+        rough = Rough(point.evaluator, point.base, point.weights, self.noise.level, space)
+        return smoothed(estimate, rough, point.problem.seed)
+
+    def alone(self, estimate: Estimate, columns: Array, claimed: Array) -> tuple[Estimate, Array]:
+        """Look again at these elements, each alone: what is known then, and who is refuted."""
+        return confirm(self._elements, estimate, columns, claimed)
+
+    def by_direction(self) -> Estimate | None:
+        """Along random directions, if there are inputs over the budget."""
+        directions = self.plan.coordinates.directions
+        return None if directions is None else differentiate(self._mover(directions))
+
+    def along(self, vectors: Array) -> Estimate:
+        """Along these vectors, a row each."""
+        return differentiate(self._mover(everywhere(self.plan.coordinates.space, vectors)))
+
+    def with_weights(self, weights: Array) -> Estimate:
+        """Along every element, for another upstream."""
+        space = self.plan.coordinates.space
+        return differentiate(self._mover(space, self._colouring, weights))
+
+    @cached_property
+    def _elements(self) -> Mover:
+        return self._mover(self.plan.coordinates.space, self._colouring)
+
+    @property
+    def _colouring(self) -> Colouring | None:
+        # Outputs that round hide what they depend on.
+        return None if self.is_rough else self.plan.colouring
+
+    def _mover(
+        self, space: Space, colouring: Colouring | None = None, weights: Array | None = None
+    ) -> Mover:
+        point = self.point
+        chosen = point.weights if weights is None else weights
+        return Mover(point.evaluator, point.base, chosen, self.noise, space, colouring)
+
+
+def with_measured_noise(point: Point, plan: Plan, noise: Noise | None = None) -> Derivatives:
+    """Measure how noisy the function is, unless that was measured before."""
+    if noise is None:
+        evaluator, scale = point.evaluator, plan.coordinates.scale
+        noise = measure_noise(evaluator, point.at, point.base, scale, point.problem.seed)
+        evaluator.expect(2 * limits.STEPS * len(plan.coordinates.element))
+    return Derivatives(point, plan, noise)
+
+
+def consistent(
+    derivatives: Derivatives, known: Estimate | None = None, doubtful: Array | None = None
+) -> tuple[Derivatives, Estimate]:
+    """The derivatives by element, moved apart where those that move together do not add up.
+
+    Args:
+        derivatives: what is asked.
+        known: an estimate that is good for all but some elements.
+        doubtful: which those are.
+
+    Returns:
+        The derivatives, with what was found out about who may be moved together, and an estimate.
+    """
+    if not derivatives.is_rough:
+        derivatives = replace(derivatives, plan=with_tests(derivatives.point, derivatives.plan))
+    estimate, plan = derivatives.by_element(known, doubtful), derivatives.plan
+    # (With a large input there is no other way, and the first look found it consistent.)
+    coloured = plan.colouring is not None and not derivatives.is_rough and plan.sample is None
+    if coloured and not adds_up(derivatives.point, plan, estimate):
+        # Elements that were moved together reach outputs in common after all.
+        derivatives = replace(derivatives, plan=replace(plan, colouring=None))
+        estimate = derivatives.by_element()
+    return derivatives, derivatives.by_fit(estimate)

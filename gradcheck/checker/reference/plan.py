@@ -1,0 +1,106 @@
+"""How the derivatives are to be had: along which coordinates, in how many calls.
+
+Every element is moved, if that is not too much: where few of a large input's elements interfere,
+all of them can be moved at little cost. Who reaches what is found by group tests, which pay where
+points need a call each, or where there are very many of them.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker import limits
+from gradcheck.checker.numerics.additivity import Ride, Walk
+from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose, sample_size
+from gradcheck.checker.numerics.sparsity import Colouring, find_colouring
+from gradcheck.checker.subject.evaluator import OneByOne
+
+if TYPE_CHECKING:
+    from gradcheck.checker.numerics.estimate import Estimate
+    from gradcheck.checker.numerics.noise import Evaluate
+    from gradcheck.checker.reference.point import Point
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Along which coordinates the inputs are moved, and which of them together."""
+
+    coordinates: Coordinates
+    tested: bool = False
+    """Whether it was found out which coordinates may be moved together."""
+    colouring: Colouring | None = None
+    """Which may; None if none, or if that was not found out."""
+    walk: Walk | None = None
+    """Along a random direction, evaluated with the tests: to see that derivatives add up."""
+    sample: int | None = None
+    """How many coordinates a sample would take where all of a large input are moved."""
+
+
+def make_plan(point: Point) -> Plan:
+    """What to move. Calls the function only where tests pay even if points share a call."""
+    size = sample_size(point.inputs)
+    if size is not None and point.precision is None:
+        every = _tested(point, _choose(point, sample=False))
+        if every.colouring is not None and len(every.colouring.owner) <= size:
+            return replace(every, sample=size)
+    return with_sample(point)
+
+
+def with_tests(point: Point, plan: Plan) -> Plan:
+    """The plan once it is known which coordinates may be moved together."""
+    return plan if plan.tested else _tested(point, plan.coordinates)
+
+
+def with_sample(point: Point) -> Plan:
+    """A plan in which a sample stands for the elements of a large input, if there is one."""
+    coordinates = _choose(point, sample=True)
+    if _pays_batched(point, coordinates):
+        return _tested(point, coordinates)
+    return Plan(coordinates)
+
+
+def adds_up(point: Point, plan: Plan, estimate: Estimate) -> bool:
+    """Whether the derivatives along elements add up to the one along a random direction."""
+    usable = np.isfinite(estimate.bound) & ~estimate.kink
+    walk = plan.walk
+    if walk is None or not usable[walk.steps != 0].all():
+        walk = Walk.along(plan.coordinates.space, point.problem.seed, usable)
+        walk = walk.evaluated(point.evaluator)
+    return walk.agrees(estimate, point.base, point.weights)
+
+
+def _choose(point: Point, *, sample: bool) -> Coordinates:
+    seed = point.problem.seed
+    return choose(point.moved, point.inputs, point.at, seed, point.precision, sample=sample)
+
+
+def _pays_batched(point: Point, coordinates: Coordinates) -> bool:
+    return len(coordinates.space.unit) * len(point.base) >= limits.TESTS_PAY_BATCHED
+
+
+def _tested(point: Point, coordinates: Coordinates) -> Plan:
+    """Find out which coordinates may be moved together."""
+    layout, inputs = point.inputs, []
+    for i, shape in enumerate(layout.shapes):
+        columns = coordinates.columns(i)
+        if len(columns) != layout.sizes[i]:
+            return Plan(coordinates, tested=True)
+        inputs.append((columns, (*shape, 2) if layout.complex_[i] else shape))
+    evaluator, space, seed = point.evaluator, coordinates.space, point.problem.seed
+
+    def find(evaluate: Evaluate, *, batched: bool) -> Colouring | None:
+        with np.errstate(all="ignore"):
+            return find_colouring(evaluate, point.base, space, inputs, seed=seed, batched=batched)
+
+    if _pays_batched(point, coordinates):
+        # If elements are moved together, that they add up is to be seen: in the same call.
+        ride = Ride(evaluator.together, Walk.along(space, seed))
+        with suppress(OneByOne):
+            colouring = find(ride, batched=True)
+            return Plan(coordinates, True, colouring, ride.walked)
+    evaluator.probe()
+    return Plan(coordinates, True, find(evaluator, batched=evaluator.is_batched))

@@ -1,0 +1,101 @@
+"""A function under test at its point, in the best precision it has, and what weighs its outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.subject.evaluator import Evaluator
+from gradcheck.checker.subject.tape import draw_upstream
+from gradcheck.checker.subject.tensors import FunctionRaised, in_double
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.checker.numerics.flatten import Layout
+    from gradcheck.checker.subject.problem import Operand, Problem
+    from gradcheck.checker.subject.tape import Tape
+    from gradcheck.model import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """What one evaluation of the function tells; nothing here calls it again but the evaluator."""
+
+    problem: Problem
+    evaluator: Evaluator
+    """The function on rows of points."""
+    moved: tuple[Operand, ...]
+    """The operands that are differentiated."""
+    values: Sequence[Array]
+    """Of all the operands, in the precision that the function is evaluated in."""
+    upstream: Sequence[Array]
+    """The cotangent, an array for each output."""
+    weights: Array
+    """The same as one vector: what is differentiated is `weights @ base`."""
+    at: Array
+    """The moved operands as one vector of real numbers."""
+    base: Array
+    """The outputs there, likewise as one vector."""
+    inputs: Layout
+    outputs: Layout
+    """Where each moved operand and each output lies in its vector."""
+    precision: np.dtype[Any] | None
+    """What the moved values are rounded to; None for double precision."""
+    no_double: str = ""
+    """Why double precision is not to be had, where it is not."""
+    is_low: bool = False
+    """Whether the operands have less than double precision."""
+
+    @property
+    def two_questions(self) -> bool:
+        """Whether the formula and the arithmetic are judged apart: in float64, then in its own."""
+        return self.is_low and not self.no_double
+
+    def dtype(self, position: int) -> np.dtype[Any]:
+        """What the moved operand at this position is evaluated in."""
+        return self.evaluator.dtype(position)
+
+
+def evaluate_at(problem: Problem, tape: Tape | None = None) -> Point:
+    """Evaluate the function of the problem once; raises FunctionRaised if it does.
+
+    Args:
+        problem: what is asked.
+        tape: records that one call, so that whoever wants its gradients need not repeat it.
+    """
+    own = [operand.value for operand in problem.operands]
+    values = in_double(own)
+    is_low = any(a.dtype != b.dtype for a, b in zip(own, values, strict=True))
+    no_double = ""
+    try:
+        evaluator = Evaluator(problem.function, problem.operands, values, tape)
+    except FunctionRaised as error:
+        if not is_low:
+            raise
+        # A function that cannot be had in double precision is checked in its own.
+        evaluator, values = Evaluator(problem.function, problem.operands, own, tape), own
+        no_double = str(error)
+    outputs = evaluator.outputs
+    upstream = draw_upstream(problem.upstream, outputs.shapes, outputs.complex_, problem.seed)
+    weights = [
+        ct.astype(np.complex128) if is_complex else np.real(ct).astype(np.float64)
+        for ct, is_complex in zip(upstream, outputs.complex_, strict=True)
+    ]
+    return Point(
+        problem=problem,
+        evaluator=evaluator,
+        moved=tuple(operand for operand in problem.operands if operand.differentiate),
+        values=values,
+        upstream=upstream,
+        weights=outputs.flatten(weights),
+        at=evaluator.point,
+        base=evaluator.base,
+        inputs=evaluator.inputs,
+        outputs=outputs,
+        precision=evaluator.precision,
+        no_double=no_double,
+        is_low=is_low,
+    )

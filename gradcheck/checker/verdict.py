@@ -1,0 +1,289 @@
+"""How a verdict on a gradient arises, top to bottom.
+
+Stages gather evidence about all the inputs, each from what those before it found; then, input by
+input, the first stage that can decide does. Evidence is never changed and no verdict is rewritten:
+what a stage decides stands, and the Comparison says which stage it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gradcheck.checker.diagnose.diagnose import diagnose
+from gradcheck.checker.judge import notes
+from gradcheck.checker.judge.bisect import find_wrong_element
+from gradcheck.checker.judge.confirm import confirmed
+from gradcheck.checker.judge.evidence import Evidence, OfInput, along_coordinates
+from gradcheck.checker.judge.figures import Figures, comparison, figures_of
+from gradcheck.checker.judge.first_look import look_at
+from gradcheck.checker.judge.formula import Standing, opinions
+from gradcheck.checker.judge.repeat import must_repeat
+from gradcheck.checker.judge.rounding import Roundings
+from gradcheck.checker.judge.ties import with_ties
+from gradcheck.checker.precision.low_precision import judge_precision
+from gradcheck.checker.precision.own_precision import OwnPrecision
+from gradcheck.checker.reference.derivatives import consistent, with_measured_noise
+from gradcheck.checker.reference.plan import make_plan, with_sample
+from gradcheck.model import Comparison, Diagnosis, Mode, Stage, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradcheck.checker.numerics.noise import Noise
+    from gradcheck.checker.reference.point import Point
+    from gradcheck.checker.subject.problem import Differentiate
+    from gradcheck.checker.subject.tape import Tape
+
+
+def judge_gradients(
+    point: Point, recorded: Tape | None = None, noise: Noise | None = None
+) -> list[Comparison]:
+    """One comparison per input that is differentiated.
+
+    Args:
+        point: the function at its point.
+        recorded: the tape that recorded that evaluation, if one did.
+        noise: of the function, where it is known already.
+    """
+    evidence = gradients(point, recorded, noise)
+    for stage in GATHERING:
+        evidence = stage(evidence)
+    precision = own_precision(evidence)
+    return [_decided(evidence, own, precision) for own in evidence.inputs]
+
+
+# ---- Gathering: about all the inputs
+
+
+def gradients(point: Point, recorded: Tape | None, noise: Noise | None) -> Evidence:
+    """What the tape says the gradients are.
+
+    In low precision there are two questions: here the formula is judged, in double precision;
+    `low_precision` judges the arithmetic.
+    """
+    problem = point.problem
+    mode = Mode.EAGER if point.two_questions else problem.mode
+    tape: Differentiate
+    if recorded is not None and mode is Mode.EAGER:
+        tape, passed = recorded, recorded.back(point.upstream)
+    else:
+        tape = problem.tape(problem.function, problem.operands, mode)
+        passed = tape(point.values, point.upstream)
+    plan = make_plan(point)
+    analytic = along_coordinates(point, plan, passed)
+    return Evidence(point, tape, passed, plan, analytic, noise)
+
+
+def first_look(evidence: Evidence) -> Evidence:
+    """Suppose an ideal function: what agrees with its derivative to 1e-8 is right.
+
+    A large input of which all elements were to be moved is sampled where that does not lead far:
+    then its elements would have to be moved one by one.
+    """
+    point, passed, plan = evidence.point, evidence.passed, evidence.plan
+    plan, look = look_at(point, plan, passed, evidence.analytic)
+    evidence = replace(evidence, plan=plan, look=look)
+    if plan.sample is None:
+        return evidence
+    if look is not None:
+        if int(look.doubtful.sum()) <= plan.sample:
+            return evidence
+        derivatives = with_measured_noise(point, plan, evidence.noise)
+        evidence = replace(evidence, noise=derivatives.noise)
+        if not derivatives.is_rough:
+            return evidence
+    plan = with_sample(point)
+    analytic = along_coordinates(point, plan, passed)
+    plan, look = look_at(point, plan, passed, analytic)
+    return replace(evidence, plan=plan, look=look, analytic=analytic)
+
+
+def measured_noise(evidence: Evidence) -> Evidence:
+    """Measure the function's noise, and choose steps by it, where the first look left doubts."""
+    look, point = evidence.look, evidence.point
+    derivatives = along = None
+    if look is not None and evidence.all_settled:
+        estimate = look.estimate
+    else:
+        derivatives = with_measured_noise(point, evidence.plan, evidence.noise)
+        if look is None:
+            derivatives, estimate = consistent(derivatives)
+            along = derivatives.by_direction()
+        elif look.doubtful.any():
+            derivatives, estimate = consistent(derivatives, look.estimate, look.doubtful)
+        else:
+            estimate = look.estimate
+        evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)
+    return replace(
+        evidence,
+        derivatives=derivatives,
+        estimate=estimate,
+        along=along,
+        inputs=evidence.by_input(estimate),
+    )
+
+
+def confirmation(evidence: Evidence) -> Evidence:
+    """Compare; what looks wrong is looked at again, and what rounding may do to it is granted."""
+    derivatives, whole = evidence.derivatives, evidence.estimate
+    if derivatives is None or whole is None:
+        return evidence
+    roundings = Roundings(evidence.point, evidence.passed, derivatives.noise)
+    judged = tuple(
+        confirmed(derivatives, roundings, whole, evidence.along, own)
+        if own.can_be_compared and not evidence.is_settled(own.part)
+        else own
+        for own in evidence.inputs
+    )
+    return replace(evidence, inputs=judged)
+
+
+def ties(evidence: Evidence) -> Evidence:
+    """Move equal elements at a kink together: there it is gone, and their gradients must add up."""
+    derivatives, estimate = evidence.derivatives, evidence.estimate
+    if derivatives is None or estimate is None:
+        return evidence
+    return replace(
+        evidence, inputs=with_ties(derivatives, evidence.inputs, evidence.analytic, estimate)
+    )
+
+
+def repeatability(evidence: Evidence) -> Evidence:
+    """Before blame: is it the same function, and the same gradient, again? Else this ends here."""
+    if not all(own.numbers is Verdict.PASS for own in evidence.inputs):
+        must_repeat(evidence)
+    return evidence
+
+
+GATHERING: tuple[Callable[[Evidence], Evidence], ...] = (
+    first_look,
+    measured_noise,
+    confirmation,
+    ties,
+    repeatability,
+)
+
+
+def own_precision(evidence: Evidence) -> OwnPrecision | None:
+    """The gradients in the precision of the inputs too, where that is not double."""
+    if not evidence.point.two_questions:
+        return None
+    return OwnPrecision(evidence.point, evidence.passed)
+
+
+# ---- Deciding: input by input
+
+
+@dataclass(frozen=True, eq=False)
+class Open:
+    """An input on which no stage has decided yet, and what there is to say of it."""
+
+    evidence: Evidence
+    own: OfInput
+    precision: OwnPrecision | None
+    """The gradients in the precision of the inputs, where that is not double."""
+    figures: Figures
+    note: str
+    decided_by: Stage
+    """The stage that stands behind the verdict that the numbers suggest."""
+    vouched: bool = False
+    """Whether a formula agrees with the tape where the numeric derivative could not judge."""
+
+    def comparison(
+        self, verdict: Verdict, stage: Stage, note: str = "", **changed: object
+    ) -> Comparison:
+        """The verdict, its stage and its reason."""
+        return comparison(self.own, self.figures, verdict, stage, note, **changed)
+
+
+def _decided(evidence: Evidence, own: OfInput, precision: OwnPrecision | None) -> Comparison:
+    """What the first stage says that can decide on this input."""
+    note, figures = notes.on_numbers(evidence, own), figures_of(evidence, own)
+    case = Open(evidence, own, precision, figures, note, own.shown_by)
+    for stage in DECIDING:
+        told = stage(case)
+        if isinstance(told, Comparison):
+            return told
+        case = told
+    return agreement(case)
+
+
+def connection(case: Open) -> Open | Comparison:
+    """None from the tape is `disconnected`."""
+    if case.own.gradient is not None:
+        return case
+    note, moving = notes.missing_gradient(case.evidence, case.own)
+    return case.comparison(Verdict.DISCONNECTED, Stage.CONNECTION, note, failing=moving)
+
+
+def shape_and_dtype(case: Open) -> Open | Comparison:
+    """A gradient has the shape and the dtype of its input."""
+    if not case.own.misfit:
+        return case
+    return case.comparison(Verdict.MISMATCH, Stage.SHAPE, case.own.misfit)
+
+
+def formula(case: Open) -> Open | Comparison:
+    """A closed formula decides where it differs from the tape, or cannot be evaluated at all."""
+    numbers = case.own.numbers
+    for opinion in opinions(case.evidence, case.own, case.figures):
+        if opinion.values is not None:
+            case = replace(case, figures=case.figures.with_formula(opinion.values))
+        note = notes.joined(case.note, opinion.note)
+        if opinion.verdict is not None:
+            return case.comparison(opinion.verdict, Stage.FORMULA, note)
+        if opinion.standing is Standing.DIFFERS and numbers is not Verdict.MISMATCH:
+            failing = opinion.differing
+            return case.comparison(Verdict.MISMATCH, Stage.FORMULA, note, failing=failing)
+        if opinion.standing is Standing.LEFT_ASIDE:
+            case = replace(case, note=note)
+        if opinion.standing is Standing.AGREES and numbers is Verdict.INCONCLUSIVE:
+            # It vouches for the tape where the numeric derivative could not judge.
+            case = replace(case, note=opinion.note, figures=replace(case.figures, failing=0))
+            case = replace(case, vouched=True, decided_by=Stage.FORMULA)
+    return case
+
+
+def numeric_derivative(case: Open) -> Open | Comparison:
+    """What the numbers show to be wrong, not finite or unknown is so."""
+    own, verdict = case.own, case.own.numbers
+    if verdict in (Verdict.PASS, Verdict.KINK) or case.vouched:
+        return case
+    if own.tie is not None:
+        tied = Diagnosis("tie", own.tie.text)
+        return case.comparison(verdict, case.decided_by, case.note, diagnosis=tied)
+    if verdict is Verdict.MISMATCH and case.decided_by is Stage.DIRECTIONS:
+        found = find_wrong_element(case.evidence, own)
+        worst = () if found is None else (found,)
+        return case.comparison(verdict, case.decided_by, case.note, worst=worst)
+    told = case.comparison(verdict, case.decided_by, case.note)
+    if verdict is not Verdict.MISMATCH:
+        return told
+    return replace(told, diagnosis=diagnose(told, case.evidence))
+
+
+def low_precision(case: Open) -> Open | Comparison:
+    """In float32 and below: does the gradient keep what it has in float64?"""
+    if case.precision is None:
+        return case
+    told = judge_precision(case.precision, case.own)
+    if told.verdict is not None:
+        return case.comparison(told.verdict, Stage.PRECISION, told.note, **(told.figures or {}))
+    note = notes.joined(case.note, told.note)
+    return replace(case, note=note, decided_by=Stage.PRECISION)
+
+
+def agreement(case: Open) -> Comparison:
+    """Nothing speaks against the gradient."""
+    verdict = Verdict.PASS if case.vouched else case.own.numbers
+    return case.comparison(verdict, case.decided_by, case.note)
+
+
+DECIDING: tuple[Callable[[Open], Open | Comparison], ...] = (
+    connection,
+    shape_and_dtype,
+    formula,
+    numeric_derivative,
+    low_precision,
+)
