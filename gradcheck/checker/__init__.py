@@ -1,6 +1,11 @@
-"""One Case → one Result: sample, analytic, numeric, compare, diagnose."""
+"""One Case → one Result.
 
-from gradcheck.checker.api import assert_gradients, check
+The rooms, in the order in which they may import each other:
+
+`numerics` < `subject` < `reference` < `judge` < `precision` < `diagnose` < `verdict` (how a verdict
+arises, top to bottom) < `check` < `case`, `api` < `power`.
+"""
+
 from gradcheck.checker.case import check_case
 
-__all__ = ["assert_gradients", "check", "check_case"]
+__all__ = ["check_case"]

@@ -42,7 +42,7 @@ def check_problem(problem: Problem, name: str) -> Result:
     told = [(c.verdict, c.decided_by) for c in comparisons]
     if ended is not None:
         told.append((ended.verdict, ended.stage))
-    verdict = worst_verdict(verdict for verdict, _ in told)
+    verdict = worst_verdict([verdict for verdict, _ in told])
     return Result(
         id=name,
         verdict=verdict,

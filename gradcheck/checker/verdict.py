@@ -30,7 +30,7 @@ from gradcheck.model import Comparison, Diagnosis, Mode, Stage, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradcheck.checker.numerics.noise import Noise
+    from gradcheck.checker.numerics.estimate import Noise
     from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.problem import Differentiate
     from gradcheck.checker.subject.tape import Tape
@@ -151,8 +151,10 @@ def ties(evidence: Evidence) -> Evidence:
 
 def repeatability(evidence: Evidence) -> Evidence:
     """Before blame: is it the same function, and the same gradient, again? Else this ends here."""
-    if not all(own.numbers is Verdict.PASS for own in evidence.inputs):
-        must_repeat(evidence)
+    if evidence.derivatives is not None:
+        suggested = [own.suggestion[0] for own in evidence.inputs]
+        if not all(verdict is Verdict.PASS for verdict in suggested):
+            must_repeat(evidence)
     return evidence
 
 
@@ -184,11 +186,10 @@ class Open:
     precision: OwnPrecision | None
     """The gradients in the precision of the inputs, where that is not double."""
     figures: Figures
-    note: str
-    decided_by: Stage
-    """The stage that stands behind the verdict that the numbers suggest."""
-    vouched: bool = False
-    """Whether a formula agrees with the tape where the numeric derivative could not judge."""
+    suggested: Verdict
+    """What the numbers suggest, or a formula where they could not judge."""
+    suggested_by: Stage
+    note: str = ""
 
     def comparison(
         self, verdict: Verdict, stage: Stage, note: str = "", **changed: object
@@ -199,8 +200,9 @@ class Open:
 
 def _decided(evidence: Evidence, own: OfInput, precision: OwnPrecision | None) -> Comparison:
     """What the first stage says that can decide on this input."""
-    note, figures = notes.on_numbers(evidence, own), figures_of(evidence, own)
-    case = Open(evidence, own, precision, figures, note, own.shown_by)
+    case = Open(evidence, own, precision, figures_of(evidence, own), *own.suggestion)
+    if case.suggested_by is not Stage.FIRST_LOOK or not own.part.count:
+        case = replace(case, note=notes.on_numbers(evidence, own))
     for stage in DECIDING:
         told = stage(case)
         if isinstance(told, Comparison):
@@ -226,8 +228,10 @@ def shape_and_dtype(case: Open) -> Open | Comparison:
 
 def formula(case: Open) -> Open | Comparison:
     """A closed formula decides where it differs from the tape, or cannot be evaluated at all."""
-    numbers = case.own.numbers
-    for opinion in opinions(case.evidence, case.own, case.figures):
+    problem, numbers = case.evidence.point.problem, case.suggested
+    if not problem.formulas and not problem.claims:
+        return case
+    for opinion in opinions(case.evidence, case.own, case.figures, numbers):
         if opinion.values is not None:
             case = replace(case, figures=case.figures.with_formula(opinion.values))
         note = notes.joined(case.note, opinion.note)
@@ -241,23 +245,23 @@ def formula(case: Open) -> Open | Comparison:
         if opinion.standing is Standing.AGREES and numbers is Verdict.INCONCLUSIVE:
             # It vouches for the tape where the numeric derivative could not judge.
             case = replace(case, note=opinion.note, figures=replace(case.figures, failing=0))
-            case = replace(case, vouched=True, decided_by=Stage.FORMULA)
+            case = replace(case, suggested=Verdict.PASS, suggested_by=Stage.FORMULA)
     return case
 
 
 def numeric_derivative(case: Open) -> Open | Comparison:
     """What the numbers show to be wrong, not finite or unknown is so."""
-    own, verdict = case.own, case.own.numbers
-    if verdict in (Verdict.PASS, Verdict.KINK) or case.vouched:
+    own, verdict, stage = case.own, case.suggested, case.suggested_by
+    if verdict in (Verdict.PASS, Verdict.KINK):
         return case
     if own.tie is not None:
         tied = Diagnosis("tie", own.tie.text)
-        return case.comparison(verdict, case.decided_by, case.note, diagnosis=tied)
-    if verdict is Verdict.MISMATCH and case.decided_by is Stage.DIRECTIONS:
+        return case.comparison(verdict, stage, case.note, diagnosis=tied)
+    if verdict is Verdict.MISMATCH and stage is Stage.DIRECTIONS:
         found = find_wrong_element(case.evidence, own)
         worst = () if found is None else (found,)
-        return case.comparison(verdict, case.decided_by, case.note, worst=worst)
-    told = case.comparison(verdict, case.decided_by, case.note)
+        return case.comparison(verdict, stage, case.note, worst=worst)
+    told = case.comparison(verdict, stage, case.note)
     if verdict is not Verdict.MISMATCH:
         return told
     return replace(told, diagnosis=diagnose(told, case.evidence))
@@ -271,13 +275,12 @@ def low_precision(case: Open) -> Open | Comparison:
     if told.verdict is not None:
         return case.comparison(told.verdict, Stage.PRECISION, told.note, **(told.figures or {}))
     note = notes.joined(case.note, told.note)
-    return replace(case, note=note, decided_by=Stage.PRECISION)
+    return replace(case, note=note, suggested_by=Stage.PRECISION)
 
 
 def agreement(case: Open) -> Comparison:
     """Nothing speaks against the gradient."""
-    verdict = Verdict.PASS if case.vouched else case.own.numbers
-    return case.comparison(verdict, case.decided_by, case.note)
+    return case.comparison(case.suggested, case.suggested_by, case.note)
 
 
 DECIDING: tuple[Callable[[Open], Open | Comparison], ...] = (

@@ -131,7 +131,7 @@ class TestErrors:
 
         result = gradcheck.check(function, X)
         assert result.verdict is Verdict.ERROR
-        where = r"\(test_gradients\.py:\d+, in function\)"
+        where = r"\(test_check\.py:\d+, in function\)"
         assert re.fullmatch(f"the function raised ValueError: first line {where}", result.message)
 
     def test_tensorflow_raises(self, tf: Any) -> None:
@@ -149,7 +149,7 @@ class TestErrors:
         result = gradcheck.check(with_gradient(lambda x: 2 * x, gradient), X, mode=mode)
         assert result.verdict is Verdict.ERROR
         assert "the forward pass is fine, but its gradient raised" in result.message
-        assert "RuntimeError: no way back (test_gradients.py:" in result.message
+        assert "RuntimeError: no way back (test_check.py:" in result.message
 
     def test_a_traced_function_that_fails_when_it_runs_is_not_called_fine(self, tf: Any) -> None:
         def function(x: Any) -> Any:

@@ -26,7 +26,7 @@ def from_jacobian(comparison: Comparison, evidence: Evidence) -> Suspects:
     analytic, _ = arrays(comparison)
     name = comparison.name
     position = [operand.name for operand in evidence.point.moved].index(name)
-    columns = evidence.plan.coordinates.columns(position)
+    columns = evidence.plan.coordinates.parts[position].columns
     if (
         any(evidence.point.inputs.complex_)
         or any(evidence.point.outputs.complex_)

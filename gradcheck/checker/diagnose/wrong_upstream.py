@@ -25,7 +25,7 @@ def from_elsewhere(comparison: Comparison, evidence: Evidence) -> Suspects:
     coordinates = evidence.plan.coordinates
     names = [operand.name for operand in evidence.point.moved]
     position = names.index(comparison.name)
-    mine = coordinates.columns(position)
+    mine = coordinates.parts[position].columns
     if len(mine) != analytic.size * (2 if np.iscomplexobj(analytic) else 1):
         return
     name = comparison.name
@@ -40,8 +40,7 @@ def from_elsewhere(comparison: Comparison, evidence: Evidence) -> Suspects:
             cause = "conjugate" if conjugated else "upstream"
             yield cause, f"the gradient of {name} {text} (that fits {how_well(fit)})", None
     for other, theirs in enumerate(names):
-        columns = coordinates.columns(other)
-        if other == position or len(columns) != len(mine):
+        if other == position or coordinates.parts[other].count != len(mine):
             continue
         fit = explains(evidence.inputs[other].estimate.numeric, comparison)
         if fit is not None:

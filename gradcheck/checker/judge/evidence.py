@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from gradcheck.checker.judge.first_look import Look
     from gradcheck.checker.judge.ties import Tie
     from gradcheck.checker.numerics.choose_coordinates import Part
-    from gradcheck.checker.numerics.estimate import Estimate
-    from gradcheck.checker.numerics.noise import Noise
+    from gradcheck.checker.numerics.estimate import Estimate, Noise
     from gradcheck.checker.reference.derivatives import Derivatives
     from gradcheck.checker.reference.plan import Plan
     from gradcheck.checker.reference.point import Point
@@ -60,32 +59,23 @@ class OfInput:
         return self.gradient is not None and not self.misfit and bool(self.gradient.size)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is no element to compare."""
-        return self.gradient is not None and not self.misfit and not self.gradient.size
+    def suggestion(self) -> tuple[Verdict, Stage]:
+        """What the numbers alone suggest, and which stage that comes from.
 
-    @property
-    def numbers(self) -> Verdict:
-        """What the numbers alone suggest: the stages after them decide whether that stands."""
+        The stages after them decide whether it stands.
+        """
         if self.gradient is None:
-            return Verdict.DISCONNECTED
-        if self.misfit or self.tie is not None:
-            return Verdict.MISMATCH
+            return Verdict.DISCONNECTED, Stage.CONNECTION
+        if self.misfit:
+            return Verdict.MISMATCH, Stage.SHAPE
+        if self.tie is not None:
+            return Verdict.MISMATCH, Stage.TIES
         verdict = Verdict.PASS if self.agreement is None else self.agreement.overall
         if self.directed is not None and verdict in (Verdict.PASS, Verdict.KINK):
             along = self.directed.overall
-            return verdict if along is Verdict.PASS else along
-        return verdict
-
-    @property
-    def shown_by(self) -> Stage:
-        """The stage that the suggestion comes from."""
-        if self.tie is not None:
-            return Stage.TIES
-        agreed = self.agreement is None or self.agreement.overall in (Verdict.PASS, Verdict.KINK)
-        if agreed and self.directed is not None and self.directed.overall is not Verdict.PASS:
-            return Stage.DIRECTIONS
-        return self.stage
+            if along is not Verdict.PASS:
+                return along, Stage.DIRECTIONS
+        return verdict, self.stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,22 +110,22 @@ class Evidence:
     @property
     def all_settled(self) -> bool:
         """Whether it was enough for all the inputs that have elements."""
-        parts = (self.plan.coordinates.part(i) for i in range(len(self.point.moved)))
+        parts = self.plan.coordinates.parts
         return all(self.is_settled(part) or not part.count for part in parts)
 
     def by_input(self, estimate: Estimate) -> tuple[OfInput, ...]:
         """What is known of each input once there is a numeric derivative."""
         found = []
-        for i, (operand, gradient) in enumerate(
-            zip(self.point.moved, self.passed.gradients, strict=True)
-        ):
-            part = self.plan.coordinates.part(i)
+        given = zip(
+            self.point.moved, self.plan.coordinates.parts, self.passed.gradients, strict=True
+        )
+        for operand, part, gradient in given:
             found.append(
                 OfInput(
                     operand=operand,
                     part=part,
                     gradient=gradient,
-                    misfit="" if gradient is None else misfit(self.point, i, gradient),
+                    misfit="" if gradient is None else misfit(self.point, part, gradient),
                     analytic=self.analytic[part.span],
                     estimate=estimate.take(part.span),
                 )
@@ -143,12 +133,11 @@ class Evidence:
         return tuple(found)
 
 
-def misfit(point: Point, position: int, gradient: Array) -> str:
+def misfit(point: Point, part: Part, gradient: Array) -> str:
     """What is wrong with the shape or the dtype of a gradient, in words; empty if nothing is."""
-    wanted = point.inputs.shapes[position]
+    wanted, dtype = point.inputs.shapes[part.position], point.dtypes[part.position]
     if gradient.shape != wanted:
         return another_shape(gradient.shape, wanted, point.outputs.shapes)
-    dtype = point.dtype(position)
     if gradient.dtype != dtype:
         return f"the gradient is {gradient.dtype.name}, its input {dtype.name}"
     return ""

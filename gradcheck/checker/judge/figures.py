@@ -87,7 +87,7 @@ def figures_of(evidence: Evidence, own: OfInput) -> Figures:
     """The figures of an input, from whatever stage judged it."""
     if own.agreement is not None:
         return _judged(evidence, own, own.agreement)
-    if own.gradient is None or own.misfit or own.is_empty:
+    if own.gradient is None or own.misfit or not own.part.count:
         return counts(evidence, own)
     return _settled(evidence, own)
 

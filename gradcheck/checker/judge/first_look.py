@@ -14,11 +14,13 @@ import numpy as np
 
 from gradcheck.checker import tolerances
 from gradcheck.checker.numerics.differentiator import glance, refine
-from gradcheck.checker.reference.derivatives import ideal_mover
+from gradcheck.checker.numerics.estimate import Noise
+from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.reference.plan import Plan, adds_up, with_tests
 from gradcheck.checker.subject.evaluator import OneByOne
 
 if TYPE_CHECKING:
+    from gradcheck.checker.numerics.coordinates import Space
     from gradcheck.checker.numerics.estimate import Estimate
     from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.tape import Backward
@@ -53,12 +55,12 @@ def look_at(
     if not _is_ordinary(point, passed):
         return plan, None
     space, directions = plan.coordinates.space, plan.coordinates.directions
-    mover = ideal_mover(point, plan, space, together=not plan.tested)
+    mover = _ideal_mover(point, plan, space, together=not plan.tested)
     try:
         estimate = glance(mover, analytic)
     except OneByOne:
         plan = with_tests(point, plan)
-        mover = ideal_mover(point, plan, space, together=False)
+        mover = _ideal_mover(point, plan, space, together=False)
         estimate = glance(mover, analytic)
     look = _judge(estimate, analytic)
     if look.doubtful.any():
@@ -70,7 +72,7 @@ def look_at(
     if directions is not None:
         gradient = point.inputs.flatten([g for g in passed.gradients if g is not None])
         claimed = directions.project(gradient)
-        along = glance(ideal_mover(point, plan, directions, together=False), claimed)
+        along = glance(_ideal_mover(point, plan, directions, together=False), claimed)
         if _judge(along, claimed).doubtful.any():
             return plan, None
     return plan, look
@@ -81,11 +83,26 @@ def _is_ordinary(point: Point, passed: Backward) -> bool:
     if point.problem.tolerance is not None or point.precision is not None:
         return False
     return bool(point.base.size) and all(
-        gradient is not None and gradient.shape == shape and gradient.dtype == point.dtype(i)
+        gradient is not None and gradient.shape == shape and gradient.dtype == point.dtypes[i]
         for i, (gradient, shape) in enumerate(
             zip(passed.gradients, point.inputs.shapes, strict=True)
         )
     )
+
+
+def _ideal_mover(point: Point, plan: Plan, space: Space, *, together: bool) -> Mover:
+    """Moves coordinates as if the function did everything right.
+
+    Args:
+        point: where.
+        plan: which of the elements move together, if `space` is that of the elements.
+        space: the coordinates.
+        together: all the points are to share calls; evaluating raises OneByOne if they cannot.
+    """
+    evaluate = point.evaluator.together if together else point.evaluator
+    colouring = plan.colouring if space is plan.coordinates.space else None
+    noise = Noise.ideal(point.base)
+    return Mover(evaluate, point.base, point.weights, noise, space, colouring)
 
 
 def _judge(estimate: Estimate, analytic: Array) -> Look:

@@ -15,6 +15,7 @@ import numpy as np
 from gradcheck.checker import tolerances
 from gradcheck.checker.judge.rounding import formula_spread
 from gradcheck.checker.numerics.flatten import to_double
+from gradcheck.checker.subject.tensors import in_double
 from gradcheck.model import Array, Verdict
 
 if TYPE_CHECKING:
@@ -57,14 +58,21 @@ class Opinion:
         return Verdict.MISMATCH if self.standing is Standing.MISSHAPEN else None
 
 
-def opinions(evidence: Evidence, own: OfInput, figures: Figures) -> list[Opinion]:
-    """What the declared formula and the claim say, as far as there are any."""
+def opinions(evidence: Evidence, own: OfInput, figures: Figures, numbers: Verdict) -> list[Opinion]:
+    """What the declared formula and the claim say, as far as there are any.
+
+    Args:
+        evidence: what is known of all the gradients.
+        own: what is known of this one.
+        figures: the numbers that are shown of it.
+        numbers: the verdict that they suggest.
+    """
     problem, name = evidence.point.problem, own.operand.name
     told = []
     for source, what in ((problem.formulas, _DECLARED), (problem.claims, _CLAIMED)):
         formula = source.get(name)
         if formula is not None:
-            told.append(_Case(evidence, own, figures, formula, what).opinion())
+            told.append(_Case(evidence, own, figures, numbers, formula, what).opinion())
     return told
 
 
@@ -78,6 +86,8 @@ class _Case:
     evidence: Evidence
     own: OfInput
     figures: Figures
+    numbers: Verdict
+    """What the numeric derivative suggests."""
     formula: Formula
     what: str
 
@@ -108,11 +118,10 @@ class _Case:
         return self._compared(values)
 
     def _arguments(self) -> tuple[list[Array], list[Array], list[Array]]:
+        """Inputs, upstream and outputs, in double precision."""
         point = self.evidence.point
-        inputs = [
-            to_double(value) if value.dtype.kind in "fcV" else value for value in point.values
-        ]
-        return inputs, list(point.upstream), [to_double(o) for o in self.evidence.passed.outputs]
+        inputs, outputs = in_double(point.values), in_double(self.evidence.passed.outputs)
+        return inputs, list(point.upstream), outputs
 
     def _compared(self, shown: Array) -> Opinion:
         """How the formula's values stand to the tape's."""
@@ -149,9 +158,9 @@ class _Case:
             f"{self.what} differs from the tape at {_place(index)}: it gives {values[index]:.8g}, "
             f"the tape {gradient[index]:.8g}"
         )
-        if self.own.numbers in (Verdict.PASS, Verdict.KINK):
+        if self.numbers in (Verdict.PASS, Verdict.KINK):
             note += ", and the numeric derivative agrees with the tape"
-        if self.own.numbers is Verdict.KINK and not self.claimed:
+        if self.numbers is Verdict.KINK and not self.claimed:
             # At a kink two formulas may choose different values, and both be right.
             return Opinion(Standing.SILENT, values=shown)
         return Opinion(Standing.DIFFERS, note, shown, int((~same).sum()))
@@ -160,7 +169,7 @@ class _Case:
         """How far the two may be apart."""
         largest = np.max(np.abs(values[np.isfinite(values)]), initial=0.0)
         allowed = tolerances.FORMULA * largest
-        if self.own.numbers is Verdict.INCONCLUSIVE or self.figures.bound is None:
+        if self.numbers is Verdict.INCONCLUSIVE or self.figures.bound is None:
             return float(allowed)
         # Where the function itself is noisy, two formulas may differ as much as it does.
         return np.asarray(allowed + np.nan_to_num(self.figures.bound, nan=0.0, posinf=0.0))
@@ -168,7 +177,7 @@ class _Case:
     def _is_contradicted(self, values: Array) -> bool:
         """Whether the numeric derivative agrees with the tape and speaks against the formula."""
         numeric, bound = self.figures.numeric, self.figures.bound
-        if self.own.numbers is not Verdict.PASS or numeric is None or bound is None:
+        if self.numbers is not Verdict.PASS or numeric is None or bound is None:
             return False
         with np.errstate(all="ignore"):
             largest = np.max(np.abs(numeric[np.isfinite(numeric)]), initial=0.0)

@@ -64,7 +64,7 @@ def missing_gradient(evidence: Evidence, own: OfInput) -> tuple[str, int]:
 def on_numbers(evidence: Evidence, own: OfInput) -> str:
     """What a reader of the numbers should know besides."""
     agreement, derivatives = own.agreement, evidence.derivatives
-    if own.is_empty:
+    if not own.part.count:
         return EMPTY
     if agreement is None or derivatives is None:
         return ""

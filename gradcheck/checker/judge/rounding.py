@@ -24,7 +24,7 @@ from gradcheck.model import Mode, Stage, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcheck.checker.numerics.noise import Noise
+    from gradcheck.checker.numerics.estimate import Noise
     from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.problem import Differentiate, Formula, Problem
     from gradcheck.checker.subject.tape import Backward

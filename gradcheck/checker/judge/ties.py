@@ -64,7 +64,7 @@ def with_ties(
         estimate: the numeric one.
     """
     judged = list(inputs)
-    bent = [i for i, own in enumerate(inputs) if own.numbers is Verdict.KINK]
+    bent = [i for i, own in enumerate(inputs) if own.suggestion[0] is Verdict.KINK]
     if not bent:
         return tuple(judged)
     for group in _ties(derivatives, analytic, estimate):

@@ -16,8 +16,7 @@ from gradcheck.checker.numerics.rng import generator
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Elements
-    from gradcheck.checker.numerics.estimate import Estimate
-    from gradcheck.checker.numerics.noise import Evaluate
+    from gradcheck.checker.numerics.estimate import Estimate, Evaluate
     from gradcheck.model import Array
 
 

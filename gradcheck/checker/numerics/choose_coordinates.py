@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from itertools import accumulate
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -44,6 +43,8 @@ class Part:
     """Of the input among those that are differentiated."""
     span: slice
     """Its coordinates in the space of elements, which follow each other."""
+    count: int
+    """How many they are."""
     directions: Array
     """Its coordinates in the space of directions."""
 
@@ -52,37 +53,20 @@ class Part:
         """Its coordinates in the space of elements, one by one."""
         return np.arange(self.span.start, self.span.stop)
 
-    @property
-    def count(self) -> int:
-        """How many they are."""
-        return int(self.span.stop - self.span.start)
-
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
     """The coordinates of all the inputs that are differentiated, in one space."""
 
     space: Elements
-    starts: Sequence[int]
-    """Where the coordinates of each input start, and their number at the end."""
+    parts: tuple[Part, ...]
+    """By input: its share of them."""
     element: Array
     """By coordinate: the flat real index within its input of the (first) element it moves."""
     scale: Array
     """By real number of the point: the length over which it may be moved."""
     directions: Directions | None = None
     """Random directions for the inputs that have too many elements; None if none has."""
-    direction_owner: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """By direction: the position of its input among those that are differentiated."""
-
-    def part(self, position: int) -> Part:
-        """The share of the input at this position."""
-        owner = self.direction_owner
-        mine = np.flatnonzero(owner == position) if len(owner) else owner
-        return Part(position, slice(self.starts[position], self.starts[position + 1]), mine)
-
-    def columns(self, position: int) -> Array:
-        """The coordinates of the input at this position, one by one."""
-        return np.arange(self.starts[position], self.starts[position + 1])
 
 
 def choose(
@@ -146,14 +130,25 @@ def choose(
             room_up=up,
             precision=precision,
         ),
-        starts=[0, *accumulate(len(own.position) for own in moved)],
+        parts=_parts(moved, large),
         element=element,
         scale=scale,
         directions=directions,
-        direction_owner=np.array(
-            [i for i in large for _ in range(limits.DIRECTIONS)], dtype=np.int64
-        ),
     )
+
+
+def _parts(moved: Sequence[_Moved], large: Sequence[int]) -> tuple[Part, ...]:
+    """By input: its coordinates, and its directions if it is a large one."""
+    parts, start = [], 0
+    for i, own in enumerate(moved):
+        stop = start + len(own.position)
+        directions = np.zeros(0, dtype=np.int64)
+        if i in large:
+            first = large.index(i) * limits.DIRECTIONS
+            directions = np.arange(first, first + limits.DIRECTIONS)
+        parts.append(Part(i, slice(start, stop), len(own.position), directions))
+        start = stop
+    return tuple(parts)
 
 
 def sample_size(layout: Layout) -> int | None:

@@ -18,8 +18,8 @@ from gradcheck.checker.numerics.safe_norms import changed, largest
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space
+    from gradcheck.checker.numerics.estimate import Evaluate
     from gradcheck.checker.numerics.mover import Mover
-    from gradcheck.checker.numerics.noise import Evaluate
     from gradcheck.model import Array
 
 

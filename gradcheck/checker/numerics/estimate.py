@@ -1,20 +1,45 @@
-"""A numeric derivative with its error bars, and how it was found: one entry per coordinate."""
+"""The nouns of numeric differentiation: a function on rows, its noise, and what is known of it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from gradcheck.model import Array
+from gradcheck.checker import tolerances
+from gradcheck.model import Array
+
+Evaluate = Callable[[Array], Array]
+"""Points, one a row, to outputs, one row each; all real float64."""
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """The noise of a function around a point."""
+
+    level: Array
+    """Standard deviation, by output."""
+    relative: float
+    """The share of an output's size that is noise, typical of this function."""
+    lost: float = 0.0
+    """The same of the outputs as they are, which may cancel: how ill-conditioned all this is."""
+    rounds_to: float = 0.0
+    """The relative spacing of the values that the function rounds to inside, if it does."""
+    assumed: bool = False
+    """Not measured."""
+
+    @classmethod
+    def ideal(cls, base: Array) -> Noise:
+        """That of a function that loses nothing: the last digits of its outputs."""
+        size = np.where(np.isfinite(base), np.abs(base), 0.0)
+        return cls(tolerances.LAST_DIGIT * size, tolerances.LAST_DIGIT, assumed=True)
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What is known of each coordinate: `numeric ± bound`, or two sides of a kink."""
+    """What is known of each coordinate, `numeric ± bound`, and how it was found."""
 
     value: Array
     """The derivative; where it diverges, what the quotients had grown to."""

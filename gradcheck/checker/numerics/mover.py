@@ -18,7 +18,7 @@ from gradcheck.checker.numerics.step_sequence import Moves
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space
-    from gradcheck.checker.numerics.noise import Evaluate, Noise
+    from gradcheck.checker.numerics.estimate import Evaluate, Noise
     from gradcheck.checker.numerics.sparsity import Colouring
     from gradcheck.model import Array
 

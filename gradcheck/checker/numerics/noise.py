@@ -13,39 +13,19 @@ several lines, and each output is judged by those that suit it (`lines.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
+from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.noise_lines import line_steps, over_lines
+
+if TYPE_CHECKING:
+    from gradcheck.checker.numerics.estimate import Evaluate
+    from gradcheck.model import Array
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.model import Array
-
-Evaluate = Callable[[Array], Array]
-"""Points, one a row, to outputs, one row each; all real float64."""
-
-
-@dataclass(frozen=True, eq=False)
-class Noise:
-    """The noise of a function around a point."""
-
-    level: Array
-    """Standard deviation, by output."""
-    relative: float
-    """The share of an output's size that is noise, typical of this function."""
-    lost: float = 0.0
-    """The same of the outputs as they are, which may cancel: how ill-conditioned all this is."""
-    rounds_to: float = 0.0
-    """The relative spacing of the values that the function rounds to inside, if it does."""
-    assumed: bool = False
-    """Not measured."""
-
-
-def assumed_noise(base: Array) -> Noise:
-    """The noise of an ordinary function: the last digits of its outputs."""
-    return Noise(tolerances.LAST_DIGIT * _size(base), tolerances.LAST_DIGIT, assumed=True)
 
 
 def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, seed: int) -> Noise:

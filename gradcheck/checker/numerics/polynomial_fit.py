@@ -23,7 +23,7 @@ from gradcheck.checker.numerics.rng import generator
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space
-    from gradcheck.checker.numerics.noise import Evaluate
+    from gradcheck.checker.numerics.estimate import Evaluate
     from gradcheck.model import Array
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gradcheck.checker.numerics.coordinates import Elements
-    from gradcheck.checker.numerics.noise import Evaluate
+    from gradcheck.checker.numerics.estimate import Evaluate
     from gradcheck.model import Array, Shape
 
 

@@ -140,7 +140,7 @@ class _Ground:
         self._study = study
         self._position = position
         self._name = study.point.moved[position].name
-        self._part = study.coordinates.part(position)
+        self._part = study.coordinates.parts[position]
         self.scene = study.at_the_point(position, 0)
         self.scene = replace(self.scene, element=self._hardest_element())
 

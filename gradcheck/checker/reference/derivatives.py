@@ -1,8 +1,4 @@
-"""The numeric derivatives of a function at its point.
-
-Two ways to have them. A first look supposes an ideal function, with no more noise than the last
-digits of its outputs. `Derivatives` knows how noisy the function really is.
-"""
+"""The numeric derivatives of a function at its point, once it is known how noisy it is."""
 
 from __future__ import annotations
 
@@ -14,30 +10,15 @@ from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.coordinates import Space, everywhere
 from gradcheck.checker.numerics.differentiator import confirm, differentiate
 from gradcheck.checker.numerics.mover import Mover
-from gradcheck.checker.numerics.noise import Noise, assumed_noise, measure_noise
+from gradcheck.checker.numerics.noise import measure_noise
 from gradcheck.checker.numerics.polynomial_fit import Rough, smoothed
 from gradcheck.checker.reference.plan import Plan, adds_up, with_tests
 
 if TYPE_CHECKING:
-    from gradcheck.checker.numerics.estimate import Estimate
+    from gradcheck.checker.numerics.estimate import Estimate, Noise
     from gradcheck.checker.numerics.sparsity import Colouring
     from gradcheck.checker.reference.point import Point
     from gradcheck.model import Array
-
-
-def ideal_mover(point: Point, plan: Plan, space: Space, *, together: bool) -> Mover:
-    """Moves coordinates as if the function did everything right.
-
-    Args:
-        point: where.
-        plan: which of the elements move together, if `space` is that of the elements.
-        space: the coordinates.
-        together: all the points are to share calls; evaluating raises OneByOne if they cannot.
-    """
-    evaluate = point.evaluator.together if together else point.evaluator
-    colouring = plan.colouring if space is plan.coordinates.space else None
-    noise = assumed_noise(point.base)
-    return Mover(evaluate, point.base, point.weights, noise, space, colouring)
 
 
 @dataclass(frozen=True, eq=False)

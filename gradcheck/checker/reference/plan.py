@@ -20,8 +20,7 @@ from gradcheck.checker.numerics.sparsity import Colouring, find_colouring
 from gradcheck.checker.subject.evaluator import OneByOne
 
 if TYPE_CHECKING:
-    from gradcheck.checker.numerics.estimate import Estimate
-    from gradcheck.checker.numerics.noise import Evaluate
+    from gradcheck.checker.numerics.estimate import Estimate, Evaluate
     from gradcheck.checker.reference.point import Point
 
 
@@ -86,7 +85,7 @@ def _tested(point: Point, coordinates: Coordinates) -> Plan:
     """Find out which coordinates may be moved together."""
     layout, inputs = point.inputs, []
     for i, shape in enumerate(layout.shapes):
-        columns = coordinates.columns(i)
+        columns = coordinates.parts[i].columns
         if len(columns) != layout.sizes[i]:
             return Plan(coordinates, tested=True)
         inputs.append((columns, (*shape, 2) if layout.complex_[i] else shape))

@@ -44,19 +44,12 @@ class Point:
     """Where each moved operand and each output lies in its vector."""
     precision: np.dtype[Any] | None
     """What the moved values are rounded to; None for double precision."""
-    no_double: str = ""
+    dtypes: Sequence[np.dtype[Any]]
+    """What each moved operand is evaluated in."""
+    no_double: str
     """Why double precision is not to be had, where it is not."""
-    is_low: bool = False
-    """Whether the operands have less than double precision."""
-
-    @property
-    def two_questions(self) -> bool:
-        """Whether the formula and the arithmetic are judged apart: in float64, then in its own."""
-        return self.is_low and not self.no_double
-
-    def dtype(self, position: int) -> np.dtype[Any]:
-        """What the moved operand at this position is evaluated in."""
-        return self.evaluator.dtype(position)
+    two_questions: bool
+    """Whether the formula and the arithmetic are judged apart: in float64, then in less."""
 
 
 def evaluate_at(problem: Problem, tape: Tape | None = None) -> Point:
@@ -96,6 +89,7 @@ def evaluate_at(problem: Problem, tape: Tape | None = None) -> Point:
         inputs=evaluator.inputs,
         outputs=outputs,
         precision=evaluator.precision,
+        dtypes=evaluator.dtypes,
         no_double=no_double,
-        is_low=is_low,
+        two_questions=is_low and not no_double,
     )

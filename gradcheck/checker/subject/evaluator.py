@@ -48,7 +48,10 @@ class Evaluator:
     ) -> None:
         """Evaluate once at the point itself; the arguments are those of `Calls`."""
         self._calls = Calls(function, operands, values, tape)
-        self._dtypes = [value.dtype for value in self._calls.at_point]
+        self.dtypes = [value.dtype for value in self._calls.at_point]
+        """What each moved operand is evaluated in."""
+        self.precision = _precision(self.dtypes)
+        """What the moved values are rounded to; None for double precision."""
         self.inputs = Layout.of(self._calls.at_point)
         self.point = self.inputs.flatten(self._calls.at_point)
         self.outputs = Layout.of(self._calls.outputs)
@@ -57,22 +60,6 @@ class Evaluator:
         self._batched: Batched | None = None
         self._alone: dict[int, Batched] = {}
         """By position among the moved operands: a call with many values of this one alone."""
-
-    @property
-    def precision(self) -> np.dtype[Any] | None:
-        """What the moved values are rounded to; None for double precision."""
-        for dtype in self._dtypes:
-            if dtype == np.float64:
-                continue
-            if is_floating(dtype):
-                return dtype
-            if dtype == np.complex64:
-                return np.dtype(np.float32)
-        return None
-
-    def dtype(self, position: int) -> np.dtype[Any]:
-        """What the moved operand at this position is evaluated in."""
-        return self._dtypes[position]
 
     def __call__(self, points: Array) -> Array:
         """Rows of outputs for rows of points."""
@@ -113,7 +100,7 @@ class Evaluator:
             self.must_repeat(limits.REPEATED_CALLS)
             return None
         self._batched, outputs = self._first_that_works(self._calls.all_together(), points)
-        if self._batched is None and len(self._dtypes) > 1:
+        if self._batched is None and len(self.dtypes) > 1:
             outputs = self._probe_each(points)
         if not self.is_batched:
             # The probe of a batched call has seen the function repeat itself; this one has not.
@@ -143,7 +130,7 @@ class Evaluator:
     @property
     def is_batched(self) -> bool:
         """Whether many points share a call, or at least many that move the same operand."""
-        return self._batched is not None or len(self._alone) == len(self._dtypes)
+        return self._batched is not None or len(self._alone) == len(self.dtypes)
 
     def must_repeat(self, calls: int) -> None:
         """End the check unless the function gives the same at the point each time."""
@@ -260,11 +247,23 @@ class Evaluator:
         """Rows as values of the moved operands, in the precision of each."""
         return [
             array.astype(dtype, copy=False)
-            for array, dtype in zip(self.inputs.unflatten_rows(points), self._dtypes, strict=True)
+            for array, dtype in zip(self.inputs.unflatten_rows(points), self.dtypes, strict=True)
         ]
 
     def _rows(self, stacked: list[Array]) -> Array:
         return self.outputs.flatten_rows(stacked)
+
+
+def _precision(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any] | None:
+    """What numbers of these dtypes are rounded to; None for double precision."""
+    for dtype in dtypes:
+        if dtype == np.float64:
+            continue
+        if is_floating(dtype):
+            return dtype
+        if dtype == np.complex64:
+            return np.dtype(np.float32)
+    return None
 
 
 def _equal(found: Array, expected: Array, allowed: float) -> bool:

@@ -38,10 +38,10 @@ def moves(coordinates: Coordinates) -> Array:
 def test_every_element_by_itself() -> None:
     coordinates = chosen(Operand("a", np.ones((2, 2))), Operand("b", np.ones(3)))
     np.testing.assert_array_equal(moves(coordinates), np.eye(7))
-    assert coordinates.columns(0).tolist() == [0, 1, 2, 3]
-    assert coordinates.columns(1).tolist() == [4, 5, 6]
+    assert coordinates.parts[0].columns.tolist() == [0, 1, 2, 3]
+    assert coordinates.parts[1].columns.tolist() == [4, 5, 6]
     assert coordinates.element.tolist() == [0, 1, 2, 3, 0, 1, 2]
-    assert not len(coordinates.direction_owner)
+    assert not any(len(part.directions) for part in coordinates.parts)
 
 
 def test_real_and_imaginary_parts_by_themselves() -> None:
@@ -81,11 +81,11 @@ def test_triangles_stay_triangles(dtype: type, count: int) -> None:
 def test_beyond_the_budget_a_sample_and_directions() -> None:
     value = np.random.default_rng(0).standard_normal(limits.BUDGET + 1)
     coordinates = chosen(Operand("a", value), Operand("b", np.ones(2)))
-    assert len(coordinates.columns(0)) == limits.SAMPLED
-    assert len(coordinates.columns(1)) == 2
-    assert len(set(coordinates.element[coordinates.columns(0)])) == limits.SAMPLED
+    assert len(coordinates.parts[0].columns) == limits.SAMPLED
+    assert len(coordinates.parts[1].columns) == 2
+    assert len(set(coordinates.element[coordinates.parts[0].columns])) == limits.SAMPLED
     vectors = directions_of(coordinates).vectors
-    assert coordinates.direction_owner.tolist() == [0] * limits.DIRECTIONS
+    assert [len(part.directions) for part in coordinates.parts] == [limits.DIRECTIONS, 0]
     assert (vectors[:, :-2] != 0).all()
     assert (vectors[:, -2:] == 0).all()
     signs = np.sign(vectors[:, :-2])
@@ -96,7 +96,7 @@ def test_beyond_the_budget_a_sample_and_directions() -> None:
 def test_the_budget_itself_is_moved_element_by_element() -> None:
     coordinates = chosen(Operand("a", np.ones(limits.BUDGET)))
     assert len(coordinates.element) == limits.BUDGET
-    assert not len(coordinates.direction_owner)
+    assert not any(len(part.directions) for part in coordinates.parts)
 
 
 def test_the_seed_decides_the_sample() -> None:

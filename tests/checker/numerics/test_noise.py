@@ -8,12 +8,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gradcheck.checker.numerics.noise import Noise, measure_noise
+from gradcheck.checker.numerics.noise import measure_noise
 from tests.checker.numerics.smooth import KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gradcheck.checker.numerics.estimate import Noise
     from gradcheck.model import Array
 
 EPSILON = 2.0**-52

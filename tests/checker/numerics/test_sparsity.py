@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from gradcheck.checker.numerics.coordinates import Elements
 from gradcheck.checker.numerics.differentiator import differentiate
+from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.mover import Mover
-from gradcheck.checker.numerics.noise import assumed_noise
 from gradcheck.checker.numerics.sparsity import Colouring, find_colouring
 from tests.checker.numerics.smooth import Counted
 
@@ -134,7 +134,7 @@ def test_moving_together_gives_what_moving_alone_gives() -> None:
         return np.stack([function(p) for p in points])
 
     base, cotangent = function(point), rng.choice([-1.0, 1.0], size=30)
-    space, noise = space_of(point), assumed_noise(function(point))
+    space, noise = space_of(point), Noise.ideal(function(point))
     colouring = colour(function, [(50,)])
     assert colouring is not None
     few, many = Counted(rows), Counted(rows)
