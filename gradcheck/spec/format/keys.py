@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcheck.model import CheckKind, Mode, Verdict
+from gradcheck.ops.language.bounds import MAX_RANK
 from gradcheck.ops.samples.registry import SAMPLES
 
 Schema = dict[str, Any]
@@ -53,7 +54,7 @@ def _by_name(value: Schema) -> Schema:
 _SHAPE: Schema = {
     "type": "array",
     "items": {"type": "integer", "minimum": 0},
-    "maxItems": 32,
+    "maxItems": MAX_RANK,
     "description": "A shape; [] is that of a single number.",
 }
 _VALUES: Schema = {"$ref": "#/definitions/values"}
