@@ -22,7 +22,7 @@ from gradcheck.ops.language.windows import unwindows, windows
 if TYPE_CHECKING:
     from gradcheck.model import Array
 
-__all__ = ["CONSTANTS", "FUNCTIONS", "unbroadcast"]
+__all__ = ["CONSTANTS", "FUNCTIONS", "lookup", "unbroadcast"]
 
 Function = Callable[..., Any]
 
@@ -166,3 +166,8 @@ CONSTANTS: Mapping[str, Any] = MappingProxyType(
     {"pi": np.pi, "e": np.e, "inf": np.inf, "newaxis": None}
 )
 """By name; an input or an argument of the same name hides a constant."""
+
+
+def lookup(name: str) -> Any:
+    """The function or the constant of this name; KeyError where there is none."""
+    return FUNCTIONS[name] if name in FUNCTIONS else CONSTANTS[name]
