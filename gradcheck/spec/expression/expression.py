@@ -11,6 +11,7 @@ import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.ops.language.vocabulary import CONSTANTS, FUNCTIONS
 from gradcheck.spec.expression import allowlist
 from gradcheck.spec.expression.translator import Code, Lookup, Translator
 
@@ -18,6 +19,32 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from gradcheck.errors import ExpressionError
+
+
+TF_CONSTANTS = frozenset(
+    f"tf.{name}"
+    for name in [
+        "newaxis",
+        "bool",
+        "float16",
+        "float32",
+        "float64",
+        "half",
+        "double",
+        "bfloat16",
+        "complex64",
+        "complex128",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+    ]
+)
+"""What an expression may name without calling it: the dtypes, and `tf.newaxis`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,29 +141,22 @@ class _TensorFlow(Translator):
 class _Formula(Translator):
     """Names are inputs, arguments, `G`, `out` and constants; functions have bare names."""
 
-    def __init__(self, text: str, names: Collection[str]) -> None:
-        from gradcheck.ops.language import vocabulary
-
-        super().__init__(text, names)
-        self.known_functions: Collection[str] = vocabulary.FUNCTIONS
-        self.constants: Collection[str] = vocabulary.CONSTANTS
-
     def _name(self, node: ast.Name) -> Code:
         name = node.id
         if name in self.allowed:
             return self.value_name(name)
-        if name in self.constants:
+        if name in CONSTANTS:
             return lambda _values, lookup: lookup(name)
-        if name in self.known_functions:
+        if name in FUNCTIONS:
             raise self.refused(node, f"`{name}` is a function: call it, {name}(…)")
-        hint = _did_you_mean(name, [*self.allowed, *self.constants]) or _inputs_are(self.allowed)
+        hint = _did_you_mean(name, [*self.allowed, *CONSTANTS]) or _inputs_are(self.allowed)
         raise self.refused(node, f"`{name}` is not known in this formula", hint)
 
     def _attribute(self, node: ast.Attribute) -> Code:
         wanted = {"T": "transpose"}.get(node.attr, node.attr)
         if isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy", "tf"):
             raise self._no_function(node, f"{node.value.id}.{node.attr}", wanted)
-        near = _did_you_mean(wanted, self.known_functions)
+        near = _did_you_mean(wanted, FUNCTIONS)
         hint = near or "functions are written name(value)"
         raise self.refused(node, f"`.{node.attr}` of a value is not reached from a formula", hint)
 
@@ -145,14 +165,14 @@ class _Formula(Translator):
             self._attribute(node)
         if not isinstance(node, ast.Name):
             raise self.refused(node, "only functions of the formula language can be called")
-        if node.id not in self.known_functions:
+        if node.id not in FUNCTIONS:
             raise self._no_function(node, node.id, node.id)
         return node.id
 
     def _no_function(self, node: ast.expr, shown: str, wanted: str) -> ExpressionError:
         wanted = wanted.removeprefix("reduce_")
-        near = _did_you_mean(wanted, self.known_functions)
-        hint = near or "known are: " + ", ".join(sorted(self.known_functions))
+        near = _did_you_mean(wanted, FUNCTIONS)
+        hint = near or "known are: " + ", ".join(sorted(FUNCTIONS))
         return self.refused(node, f"`{shown}` is not a function of the formula language", hint)
 
 
@@ -176,28 +196,3 @@ def _did_you_mean(name: str, known: Collection[str]) -> str:
 
 def _inputs_are(names: Collection[str]) -> str:
     return f"known are: {', '.join(sorted(names))}" if names else "no names are known here"
-
-
-TF_CONSTANTS = frozenset(
-    f"tf.{name}"
-    for name in [
-        "newaxis",
-        "bool",
-        "float16",
-        "float32",
-        "float64",
-        "half",
-        "double",
-        "bfloat16",
-        "complex64",
-        "complex128",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-    ]
-)

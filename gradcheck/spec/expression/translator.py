@@ -14,8 +14,9 @@ from gradcheck.errors import ExpressionError
 from gradcheck.spec.expression import constant_arithmetic
 from gradcheck.spec.expression.syntax import Tree, parse_tree
 
-MAX_DEPTH = 100
-"""Deeper nesting than this is no formula, and could exhaust the stack."""
+MAX_EXPRESSION_DEPTH = 100
+"""Levels of nesting. A level of nested calls takes three of Python's frames to read and two to
+evaluate: 300 of the 1,000 that Python allows, and the caller needs some too."""
 
 Lookup = Callable[[str], Any]
 """Gives a function or constant by its name, dotted for TensorFlow's."""
@@ -55,8 +56,9 @@ class Translator:
     def translate(self, node: ast.expr) -> Code:
         """The code of one node, by the method that is named after its type."""
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise self.refused(node, f"the expression is nested more than {MAX_DEPTH} levels deep")
+        if self.depth > MAX_EXPRESSION_DEPTH:
+            message = f"the expression is nested more than {MAX_EXPRESSION_DEPTH} levels deep"
+            raise self.refused(node, message)
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             message, hint = _REFUSED.get(type(node), ("this is not allowed in an expression", ""))

@@ -32,7 +32,9 @@ MERGED = ("inputs", "args", "gradient", "tolerance")
 """Where a case adds to the file's mapping, name by name; every other key it replaces."""
 
 MAX_SEED = 2**63 - 1
+"""What fits into 64 bits with a sign, as numpy and TensorFlow take seeds."""
 MAX_TIMEOUT = 86_400
+"""Seconds: a day."""
 NAME = r"[A-Za-z0-9_\-.,+]+"
 IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
 FUNCTION = rf"{IDENTIFIER}(\.{IDENTIFIER})*:{IDENTIFIER}(\.{IDENTIFIER})*"
