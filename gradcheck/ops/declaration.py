@@ -44,7 +44,6 @@ class Parameter:
     name: str
     domain: Domain = ANYWHERE
     kind: Kind = Kind.REAL
-    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

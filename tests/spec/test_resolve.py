@@ -58,7 +58,7 @@ def test_an_expression_and_claims_are_parsed(good: Good) -> None:
     text = "expr: tf.square(x)\ninputs: {x: [2], y: [1]}\ngradient: {x: 2 * G * x, y: [3]}\n"
     resolved = resolve(good(text.replace("(x)", "(x) * y")))
     assert resolved.expression is not None
-    assert resolved.expression.names == {"x", "y"}
+    assert resolved.expression.text == "tf.square(x) * y"
     assert isinstance(resolved.claims["x"], Expression)
     np.testing.assert_array_equal(resolved.claims["y"], [3])
 

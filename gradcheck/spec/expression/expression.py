@@ -52,10 +52,6 @@ class Expression:
     """A checked expression, ready to be evaluated many times."""
 
     text: str
-    names: frozenset[str]
-    """The inputs, arguments and other values that it uses."""
-    functions: frozenset[str]
-    """The functions that it calls, by the name given to `lookup`."""
     code: Code = field(repr=False, compare=False)
 
     def evaluate(self, values: Mapping[str, Any], lookup: Lookup) -> Any:
@@ -65,18 +61,12 @@ class Expression:
 
 def parse_tf(text: str, names: Collection[str]) -> Expression:
     """Read an expression over the inputs `names` and the allowed TensorFlow functions."""
-    return _expression(_TensorFlow(text, names))
+    return Expression(text, _TensorFlow(text, names).code())
 
 
 def parse_formula(text: str, names: Collection[str]) -> Expression:
     """Read a formula over `names` in the numpy language of `gradcheck.ops.language.vocabulary`."""
-    return _expression(_Formula(text, names))
-
-
-def _expression(translator: Translator) -> Expression:
-    code = translator.code()
-    names, functions = frozenset(translator.names), frozenset(translator.functions)
-    return Expression(translator.tree.text, names, functions, code)
+    return Expression(text, _Formula(text, names).code())
 
 
 class _TensorFlow(Translator):
@@ -84,7 +74,7 @@ class _TensorFlow(Translator):
 
     def _name(self, node: ast.Name) -> Code:
         if node.id in self.allowed:
-            return self.value_name(node.id)
+            return _value_of(node.id)
         if node.id == "tf":
             raise self.refused(node, "`tf` alone is not a value: name one of its functions, tf.…")
         hint = _did_you_mean(node.id, self.allowed) or _inputs_are(self.allowed)
@@ -144,7 +134,7 @@ class _Formula(Translator):
     def _name(self, node: ast.Name) -> Code:
         name = node.id
         if name in self.allowed:
-            return self.value_name(name)
+            return _value_of(name)
         if name in CONSTANTS:
             return lambda _values, lookup: lookup(name)
         if name in FUNCTIONS:
@@ -174,6 +164,10 @@ class _Formula(Translator):
         near = _did_you_mean(wanted, FUNCTIONS)
         hint = near or "known are: " + ", ".join(sorted(FUNCTIONS))
         return self.refused(node, f"`{shown}` is not a function of the formula language", hint)
+
+
+def _value_of(name: str) -> Code:
+    return lambda values, _lookup: values[name]
 
 
 def _dotted(node: ast.expr) -> str | None:

@@ -40,12 +40,10 @@ class Translator:
     def __init__(self, text: str, names: Collection[str]) -> None:
         self.tree: Tree = parse_tree(text)
         self.allowed = names
-        self.names: set[str] = set()
-        self.functions: set[str] = set()
         self.depth = 0
 
     def code(self) -> Code:
-        """The whole expression; afterwards `names` and `functions` say what it uses."""
+        """The code of the whole expression."""
         return self.translate(self.tree.body)
 
     def refused(self, node: ast.AST, message: str, hint: str = "") -> ExpressionError:
@@ -79,16 +77,10 @@ class Translator:
         """The name of a function that may be called; refuses any other."""
         raise NotImplementedError
 
-    def value_name(self, name: str) -> Code:
-        """The code that reads a value by its name."""
-        self.names.add(name)
-        return lambda values, _lookup: values[name]
-
     # What both dialects share.
 
     def _call(self, node: ast.Call) -> Code:
         name = self.function_name(node.func)
-        self.functions.add(name)
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise self.refused(

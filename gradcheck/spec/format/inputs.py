@@ -57,7 +57,7 @@ def read_inputs(
 def _missing_inputs(
     source: Source, parameters: Mapping[str, Parameter], entries: Entries, place: Node, op: Op
 ) -> None:
-    missing = [p.name for p in parameters.values() if p.name not in entries and not p.optional]
+    missing = [p.name for p in parameters.values() if p.name not in entries]
     strangers = [name for name in entries if parameters and name not in parameters]
     # A wrong name explains a missing one: it is said once.
     for name in missing[len(strangers) :]:
