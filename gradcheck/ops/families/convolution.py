@@ -56,13 +56,13 @@ class _Convolution:
         return f"{list(call.shapes['filters'][: self.rank])}, {self.stride}, padding"
 
     def code(self, call: Call) -> dict[str, str]:
-        padding, wide = call.args["padding"], call.args[self.stride]
-        steps = [1, *per_axis(wide, self.rank, self.stride), 1]
+        padding = call.args["padding"]
+        steps = [1, *per_axis(call.args[self.stride], self.rank, self.stride), 1]
         x, upstream, filters = "input", "G", "filters"
         if self.rank == 1:
             # TensorFlow itself takes a signal for an image of height one.
             x, upstream, filters = "input[:, None]", "G[:, None]", "filters[None]"
-            steps = [1, 1, wide, 1]
+            steps.insert(1, 1)
         tail = f"out_backprop={upstream}, strides={steps}, padding={padding!r})"
         back = f"tf.raw_ops.Conv2DBackpropInput(input_sizes=tf.shape({x}), filter={filters}, {tail}"
         kernel = (
