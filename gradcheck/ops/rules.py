@@ -66,6 +66,14 @@ def wholes(value: Any, name: str) -> list[int]:
     return [whole(item, name) for item in value]
 
 
+def counts(value: Any, name: str) -> list[int]:
+    """The argument as a list of whole numbers of which none is negative."""
+    found = wholes(value, name)
+    if any(item < 0 for item in found):
+        raise ShapeError(f"{name} is a list of numbers that are not negative, not {value!r}")
+    return found
+
+
 def flag(call: Call, name: str) -> bool:
     """The argument as a boolean."""
     value = call.args[name]
@@ -124,12 +132,15 @@ def all_but_last(call: Call) -> list[int]:
 
 
 def per_axis(value: Any, rank: int, name: str) -> Shape:
-    """A size or a stride for each of so many axes; one number stands for all."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return (value,) * rank
-    if isinstance(value, list) and len(value) == rank:
-        return tuple(value)
-    raise ShapeError(f"{name} is a whole number or a list of {rank}, not {value!r}")
+    """A size or a stride for each of so many axes, all above 0; one number stands for all."""
+    listed = value if isinstance(value, list) else [value] * rank
+    wanted = f"{name} is a whole number above 0 or a list of {rank}, not {value!r}"
+    if len(listed) != rank:
+        raise ShapeError(wanted)
+    for item in listed:
+        if isinstance(item, bool) or not isinstance(item, int) or item < 1:
+            raise ShapeError(wanted)
+    return tuple(listed)
 
 
 def window_places(call: Call, name: str, window: Shape, strides: Any, strides_name: str) -> Shape:

@@ -94,6 +94,8 @@ def _contracted(call: Call) -> tuple[str, str, str]:
     """The subscripts of both inputs and of the output of a tensordot."""
     a, b, axes = call.shapes["a"], call.shapes["b"], call.args["axes"]
     if isinstance(axes, int) and not isinstance(axes, bool):
+        if axes < 0:
+            raise ShapeError(f"axes is a number that is not negative, or two lists, not {axes}")
         pairs = [(len(a) - axes + i, i) for i in range(axes)]
     else:
         first, second = ([x] if isinstance(x, int) else list(x) for x in axes)

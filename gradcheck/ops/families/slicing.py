@@ -10,7 +10,7 @@ from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter
 from gradcheck.ops.language.index_text import parse_index
-from gradcheck.ops.rules import one_axis, only, wholes
+from gradcheck.ops.rules import counts, one_axis, only, wholes
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -100,7 +100,7 @@ def _gather_nd_shape(call: Call) -> Shape:
 
 
 def _scatter_nd_shape(call: Call) -> Shape:
-    shape = tuple(wholes(call.args["shape"], "shape"))
+    shape = tuple(counts(call.args["shape"], "shape"))
     wanted = (*call.shapes["indices"][:-1], *shape[_depth(call) :])
     if call.shapes["updates"] != wanted:
         raise ShapeError(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.errors import ShapeError
 from gradcheck.ops.declaration import Example, Op, Parameter, Step
-from gradcheck.ops.rules import one_axis, only, whole, wholes
+from gradcheck.ops.rules import counts, one_axis, only, whole
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -17,13 +17,13 @@ def _split_shapes(call: Call) -> list[Shape]:
     shape = only(call)
     axis = one_axis(call.args["axis"], len(shape))
     parts = call.args["num_or_size_splits"]
-    if isinstance(parts, int):
+    if isinstance(parts, int) and not isinstance(parts, bool):
         if parts < 1 or shape[axis] % parts:
             raise ShapeError(
                 f"axis {axis} has size {shape[axis]}, which {parts} parts do not share evenly"
             )
         parts = [shape[axis] // parts] * parts
-    sizes = wholes(parts, "num_or_size_splits")
+    sizes = counts(parts, "num_or_size_splits")
     if sum(sizes) != shape[axis]:
         raise ShapeError(
             f"num_or_size_splits {sizes} adds up to {sum(sizes)}, but axis {axis} has "
@@ -42,7 +42,7 @@ def _paddings(call: Call) -> list[list[int]]:
     shape, paddings = only(call), call.args["paddings"]
     if not isinstance(paddings, list) or len(paddings) != len(shape):
         raise ShapeError(f"paddings need [before, after] for each of the {len(shape)} axes")
-    return [wholes(pair, "paddings") for pair in paddings]
+    return [counts(pair, "paddings") for pair in paddings]
 
 
 def _pad_shape(call: Call) -> Shape:
@@ -58,7 +58,7 @@ def _inside(call: Call) -> str:
 
 
 def _tile_shape(call: Call) -> Shape:
-    shape, times = only(call), wholes(call.args["multiples"], "multiples")
+    shape, times = only(call), counts(call.args["multiples"], "multiples")
     if len(times) != len(shape):
         raise ShapeError(f"multiples {times} need {len(shape)} numbers, one per axis")
     return tuple(n * m for n, m in zip(shape, times, strict=True))
@@ -75,6 +75,8 @@ def _tile_formula(call: Call) -> dict[str, str]:
 def _repeat_shape(call: Call) -> Shape:
     shape = only(call)
     axis, times = one_axis(call.args["axis"], len(shape)), whole(call.args["repeats"], "repeats")
+    if times < 0:
+        raise ShapeError(f"repeats is a number that is not negative, not {times}")
     return (*shape[:axis], shape[axis] * times, *shape[axis + 1 :])
 
 
