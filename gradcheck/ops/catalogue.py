@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from gradcheck.ops.declaration import Op
 
-_FAMILIES = (
+FAMILIES = (
     arithmetic,
     powers_logarithms,
     trigonometry,
@@ -68,7 +68,7 @@ _FAMILIES = (
 @cache
 def all_ops() -> tuple[Op, ...]:
     """Every declared op, family by family."""
-    return tuple(op for family in _FAMILIES for op in family.OPS)
+    return tuple(op for family in FAMILIES for op in family.OPS)
 
 
 def names() -> tuple[str, ...]:
