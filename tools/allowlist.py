@@ -2,7 +2,7 @@
 
 Run by hand on a TensorFlow upgrade, and read the difference before keeping it:
 
-    python tools/allowlist.py > gradcheck/spec/allowed_tensorflow.txt
+    python tools/allowlist.py > gradcheck/spec/expression/allowed_tensorflow.txt
 
 A function is listed when it maps tensors to tensors and touches nothing else: no files, no global
 state, no Python callables.

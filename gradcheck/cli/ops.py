@@ -114,6 +114,4 @@ def _domain(parameter: Parameter) -> str:
     words.append(f"drawn as {domain.sample}")
     if domain.kinks:
         words.append(f"kinks at {', '.join(f'{kink:g}' for kink in domain.kinks)}")
-    if parameter.optional:
-        words.append("optional")
     return ", ".join(words)

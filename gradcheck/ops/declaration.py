@@ -1,4 +1,4 @@
-"""What one declaration of an op says. The families (elementwise.py, linalg.py, …) hold them.
+"""What one declaration of an op says; the families hold the declarations themselves.
 
 A formula is always text in the small language of `ops/language/`: the checks execute that text and
 `explain` prints it, so the two cannot drift apart.
@@ -44,7 +44,6 @@ class Parameter:
     name: str
     domain: Domain = ANYWHERE
     kind: Kind = Kind.REAL
-    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

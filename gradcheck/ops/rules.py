@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ShapeError
+from gradcheck.ops.language.windows import output_sizes
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -65,6 +66,14 @@ def wholes(value: Any, name: str) -> list[int]:
     return [whole(item, name) for item in value]
 
 
+def counts(value: Any, name: str) -> list[int]:
+    """The argument as a list of whole numbers of which none is negative."""
+    found = wholes(value, name)
+    if any(item < 0 for item in found):
+        raise ShapeError(f"{name} is a list of numbers that are not negative, not {value!r}")
+    return found
+
+
 def flag(call: Call, name: str) -> bool:
     """The argument as a boolean."""
     value = call.args[name]
@@ -115,3 +124,32 @@ def square(call: Call) -> Shape:
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ShapeError(f"shape {list(shape)} is not one of square matrices")
     return shape
+
+
+def all_but_last(call: Call) -> list[int]:
+    """The axes of the first input but its last one."""
+    return list(range(len(only(call)) - 1))
+
+
+def per_axis(value: Any, rank: int, name: str) -> Shape:
+    """A size or a stride for each of so many axes, all above 0; one number stands for all."""
+    listed = value if isinstance(value, list) else [value] * rank
+    wanted = f"{name} is a whole number above 0 or a list of {rank}, not {value!r}"
+    if len(listed) != rank:
+        raise ShapeError(wanted)
+    for item in listed:
+        if isinstance(item, bool) or not isinstance(item, int) or item < 1:
+            raise ShapeError(wanted)
+    return tuple(listed)
+
+
+def window_places(call: Call, name: str, window: Shape, strides: Any, strides_name: str) -> Shape:
+    """How many places a window has along each axis of space of an input."""
+    space = call.shapes[name][1:-1]
+    steps = per_axis(strides, len(space), strides_name)
+    if call.args["padding"] not in ("SAME", "VALID"):
+        raise ShapeError(f"padding is 'SAME' or 'VALID', not {call.args['padding']!r}")
+    places = output_sizes(space, window, steps, call.args["padding"])[0]
+    if any(n < 1 for n in places):
+        raise ShapeError(f"a window of {list(window)} does not fit into {list(space)}")
+    return places

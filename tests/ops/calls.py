@@ -6,12 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.ops import Op, all_ops
+from gradcheck.ops.catalogue import FAMILIES
 from gradcheck.ops.rules import broadcast_call, equal_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gradcheck.model import Shape
+
+
+_FAMILY = {op.name: family.__name__.rpartition(".")[2] for family in FAMILIES for op in family.OPS}
 
 
 @dataclass(frozen=True)
@@ -23,9 +27,10 @@ class Use:
     args: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        """Its name in a test, which begins with the family: `pytest -k pooling` finds its ops."""
         shapes = "-".join("x".join(map(str, shape)) or "scalar" for shape in self.shapes.values())
         args = ",".join(f"{key}={value}" for key, value in self.args.items())
-        return f"{self.op.name}-{shapes}-{args}".rstrip("-")
+        return f"{_FAMILY[self.op.name]}-{self.op.name}-{shapes}-{args}".rstrip("-")
 
 
 COMPLEX = frozenset(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.ops import Kind, Op
-from gradcheck.ops.language.vocabulary import CONSTANTS, FUNCTIONS, unbroadcast
+from gradcheck.ops.language.vocabulary import lookup, unbroadcast
 from gradcheck.ops.samples.registry import SAMPLES, draw
 from gradcheck.spec.expression.expression import parse_formula
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gradcheck.model import Array, Shape
-
-_LANGUAGE: Mapping[str, Any] = {**CONSTANTS, **FUNCTIONS}
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def evaluate(
     formula = {}
     for name, text in op.formulas(call).items():
         with np.errstate(all="ignore"):
-            value = parse_formula(text, known).evaluate(known, _LANGUAGE.__getitem__)
+            value = parse_formula(text, known).evaluate(known, lookup)
         formula[name] = unbroadcast(value, shapes[name])
     tape_values = {
         name: tf.convert_to_tensor(gradient).numpy()

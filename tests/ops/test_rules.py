@@ -72,6 +72,35 @@ from gradcheck.ops import find
         ("trace", {"x": (2,)}, {}, "rank 2 or more"),
         ("inv", {"input": (2, 3)}, {}, "square matrices"),
         ("solve", {"matrix": (2, 2), "rhs": (3, 1)}, {}, "must agree in all sizes but the last"),
+        (
+            "tile",
+            {"input": (3,)},
+            {"multiples": [-2]},
+            "multiples is a list of numbers",
+        ),
+        ("repeat", {"input": (3,)}, {"repeats": -2, "axis": 0}, "not negative, not -2"),
+        (
+            "pad",
+            {"tensor": (3,)},
+            {"paddings": [[-5, 0]]},
+            "paddings is a list of numbers",
+        ),
+        ("split", {"value": (3,)}, {"num_or_size_splits": [4, -1]}, "not negative, not [4, -1]"),
+        ("split", {"value": (3,)}, {"num_or_size_splits": True}, "list of whole numbers, not True"),
+        ("scatter_nd", {"indices": (3, 1), "updates": (3,)}, {"shape": [-4]}, "shape is a list of"),
+        ("tensordot", {"a": (2, 2), "b": (2, 2)}, {"axes": -1}, "not negative, or two lists"),
+        (
+            "conv1d",
+            {"input": (1, 4, 2), "filters": (2, 2, 3)},
+            {"stride": 0, "padding": "VALID"},
+            "stride is a whole number above 0 or a list of 1, not 0",
+        ),
+        (
+            "avg_pool2d",
+            {"input": (1, 4, 4, 2)},
+            {"ksize": [2, "a"], "strides": 1, "padding": "VALID"},
+            "ksize is a whole number above 0 or a list of 2",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(

@@ -1,3 +1,5 @@
+"""Which files and cases the arguments of the command line name."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

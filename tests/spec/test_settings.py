@@ -1,3 +1,5 @@
+"""The settings in pyproject.toml, and what is wrong with them."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

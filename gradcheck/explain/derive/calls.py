@@ -60,7 +60,7 @@ def _those(names: set[str]) -> str:
 
 def _completed(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> Mapping[str, Shape]:
     """A shape for every input: as given, as in the example, or one that fits."""
-    names = [p.name for p in op.inputs if not p.optional or p.name in shapes]
+    names = [p.name for p in op.inputs]
     if all(name in shapes for name in names):
         return {name: shapes[name] for name in names}
     candidates: list[dict[str, Shape]] = []

@@ -1,23 +1,18 @@
-"""Activations, and the softmax pair."""
+"""Activations of neural networks, each element by itself."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
-from gradcheck.ops.families.elementwise import BEND_AT_ZERO, elementwise
-from gradcheck.ops.rules import one_axis, only
+from gradcheck.ops.declaration import Domain, Step
+from gradcheck.ops.domains import BEND_AT_ZERO
+from gradcheck.ops.factories.elementwise import elementwise
 
-if TYPE_CHECKING:
-    from gradcheck.model import Shape
-    from gradcheck.ops.declaration import Call
+_BENDS = {"features": BEND_AT_ZERO}
 
-BENDS = {"features": BEND_AT_ZERO}
 _SCALE, _ALPHA = 1.0507009873554805, 1.6732632423543772
-"""The λ and the α of selu."""
+"""The λ and the α of selu, to all digits of float64, as TensorFlow's kernel has them."""
 
-_ACTIVATIONS = (
+OPS = (
     elementwise(
         "sigmoid",
         "tf.sigmoid",
@@ -84,7 +79,7 @@ _ACTIVATIONS = (
         "tf.math.softsign",
         forward="features / (1 + abs(features))",
         family="nn",
-        domains=BENDS,
+        domains=_BENDS,
         features="G / square(1 + abs(features))",
         slope=(
             Step(
@@ -103,7 +98,7 @@ _ACTIVATIONS = (
         "y = max(x, 0)",
         forward="maximum(features, 0)",
         family="nn",
-        domains=BENDS,
+        domains=_BENDS,
         features="where(features > 0, G, 0)",
         slope=(
             Step(
@@ -141,7 +136,7 @@ _ACTIVATIONS = (
         forward="where(features > 0, features, float32(alpha) * features)",
         family="nn",
         args={"alpha": 0.2},
-        domains=BENDS,
+        domains=_BENDS,
         features="where(features > 0, G, float32(alpha) * G)",
         slope=(
             Step(
@@ -161,7 +156,7 @@ _ACTIVATIONS = (
         "y = x where x > 0, else eˣ - 1",
         forward="where(features > 0, features, exp(features) - 1)",
         family="nn",
-        domains=BENDS,
+        domains=_BENDS,
         features="where(features < 0, G * (out + 1), G)",
         slope=(
             Step(
@@ -179,7 +174,7 @@ _ACTIVATIONS = (
         "y = λ·x where x > 0, else λα·(eˣ - 1)",
         forward=f"{_SCALE} * where(features > 0, features, {_ALPHA} * (exp(features) - 1))",
         family="nn",
-        domains=BENDS,
+        domains=_BENDS,
         features=f"where(features < 0, G * (out + {_SCALE} * {_ALPHA}), {_SCALE} * G)",
         slope=(
             Step(
@@ -211,100 +206,27 @@ _ACTIVATIONS = (
         related=("sigmoid", "gelu", "relu"),
         pitfalls=("A product: both the factor x and the sigmoid contribute.",),
     ),
-)
-
-
-def _axis_kept(call: Call) -> Shape:
-    shape = only(call)
-    one_axis(call.args["axis"], len(shape))
-    return shape
-
-
-_SOFTMAX = tuple(
-    Op(
-        name=name,
-        tf=f"tf.nn.{name}",
+    elementwise(
+        "gelu",
+        "tf.nn.gelu",
+        "y = x·Φ(x), Φ the normal distribution",
         family="nn",
-        summary=summary,
-        inputs=(Parameter("logits"),),
-        formula={"logits": formula},
-        forward=forward,
-        tangent=tangent,
-        derivation=derivation,
-        symbols={"logits": "x", "out": "y"},
-        example=Example({"logits": (2, 3)}),
-        related=(
-            "log_softmax" if name == "softmax" else "softmax",
-            "softmax_cross_entropy_with_logits",
-            "reduce_logsumexp",
-        ),
-        batches="Every axis but `axis` is a batch axis: each row along it is by itself.",
-        shape=_axis_kept,
-        args={"axis": -1},
-        pitfalls=pitfalls,
-    )
-    for name, summary, forward, formula, tangent, derivation, pitfalls in (
-        (
-            "softmax",
-            "y = eˣ / Σ eˣ along an axis",
-            "exp(logits) / sum(exp(logits), axis, True)",
-            "out * (G - sum(G * out, axis, True))",
-            "out * (dlogits - sum(dlogits * out, axis, True))",
-            (
-                Step("Name the exponentials and their sum.", "w := exp(logits)"),
-                Step("", "s := sum(w, axis, True)"),
-                Step("", "out == w / s"),
-                Step(
-                    "Each exponential changes by itself times dx, and s by the sum of these.",
-                    "ds := sum(w * dlogits, axis, True)",
-                ),
-                Step("By the quotient rule", "dout == (w * dlogits) / s - w * ds / square(s)"),
-                Step(
-                    "In both terms w/s is y again: y moves by y times how far dx is above its mean "
-                    "under y.",
-                    "dout == out * (dlogits - sum(out * dlogits, axis, True))",
-                ),
-                Step(
-                    "The change of the loss is the inner product of G with dy. Written out, "
-                    "it is a "
-                    "double sum over the row in which the two indices may be swapped: the same "
-                    "formula, with G in the place of dx, stands beside dx.",
-                    "sum(G * dout) == sum(out * (G - sum(G * out, axis, True)) * dlogits)",
-                ),
-            ),
-            (
-                "The Jacobian is not diagonal: every output depends on every logit of its row.",
-                "With an upstream of ones the gradient is exactly 0, so a check with ones passes "
-                "for a backward pass that returns nothing.",
-                "The inner sum keeps its axis; without that it broadcasts along the wrong one.",
+        forward="features * erfc(-features * float32(1 / sqrt(2))) / 2",
+        features="G * (erfc(-features * float32(1 / sqrt(2))) / 2 + features * float32(1 / "
+        "sqrt(2)) "
+        "* exp(-square(features * float32(1 / sqrt(2)))) / sqrt(pi))",
+        related=("relu", "silu", "erf"),
+        slope=(
+            Step(
+                "Φ is erfc(−x/√2)/2, and its slope is the density of the normal distribution.",
+                "dout == (out / features + features * exp(-square(features) / 2) / sqrt(2 * "
+                "pi)) * dfeatures",
             ),
         ),
-        (
-            "log_softmax",
-            "y = x - log Σ eˣ along an axis",
-            "logits - log(sum(exp(logits), axis, True))",
-            "G - exp(out) * sum(G, axis, True)",
-            "dlogits - sum(exp(out) * dlogits, axis, True)",
-            (
-                Step("p is the softmax.", "p := exp(logits) / sum(exp(logits), axis, True)"),
-                Step("", "out == log(p)"),
-                Step(
-                    "log Σ eˣ changes by the mean of dx under p; y by what dx is above that.",
-                    "dout == dlogits - sum(p * dlogits, axis, True)",
-                ),
-                Step(
-                    "Multiply by G and sum. In the second part the sum of G over the row stands "
-                    "beside p·dx.",
-                    "sum(G * dout) == sum((G - p * sum(G, axis, True)) * dlogits)",
-                ),
-                Step("p is exp(y), which is at hand.", "p == exp(out)"),
-            ),
-            (
-                "The sum runs over G, and exp(out) is the softmax: not the other way round.",
-                "log(softmax(x)) by hand underflows, and its gradient is NaN there; not this one.",
-            ),
+        pitfalls=(
+            "A product: both the factor x and Φ contribute.",
+            "The approximation by tanh has another derivative; this formula is for the exact one.",
+            "TensorFlow keeps 1/√2 in float32, so the value is off by 1e-8 also in float64.",
         ),
-    )
+    ),
 )
-
-OPS = (*_ACTIVATIONS, *_SOFTMAX)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gradcheck.ops.declaration import Step
-from gradcheck.ops.families.elementwise import NONZERO, elementwise
+from gradcheck.ops.domains import NONZERO
+from gradcheck.ops.factories.elementwise import elementwise
 
 OPS = (
     elementwise(

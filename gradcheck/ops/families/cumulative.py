@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call, Derivation
 
-BATCHES = "Every axis but the one of the running sum or product is a batch axis."
+_OTHER_AXES_ARE_APART = "Every axis but the one of the running sum or product is a batch axis."
 
 
 def _same_shape(call: Call) -> Shape:
@@ -93,7 +93,7 @@ OPS = (
         example=Example({"x": (4,)}),
         related=("cumsum", "reduce_prod"),
         derivation=_running_product,
-        batches=BATCHES,
+        batches=_OTHER_AXES_ARE_APART,
         undefined=(
             "Where an element is 0 the formula divides by 0, though the derivative exists.",
         ),
@@ -114,7 +114,7 @@ OPS = (
         shape=_same_shape,
         args={"axis": 0, "exclusive": False, "reverse": False},
         aliases=("tf.math.cumsum",),
-        batches=BATCHES,
+        batches=_OTHER_AXES_ARE_APART,
         related=("cumprod", "reduce_sum"),
         pitfalls=(
             "The gradient runs in the other direction: from the end to the beginning.",

@@ -1,4 +1,4 @@
-"""The rules of einsum: its output's shape, and a formula written from its equation.
+"""einsum: its output's shape, and formulas written from its equation.
 
 The formula is an einsum again: G takes the output's subscripts, the other inputs keep theirs, and
 the result has those of the input in question. What that cannot express gets a factor of its own:
@@ -11,18 +11,17 @@ import re
 import string
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ShapeError
+from gradcheck.ops.declaration import Example, Op, Parameter
 from gradcheck.ops.rules import broadcast
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call
 
-__all__ = ["formulas", "forward", "output_shape"]
-
-DOTS = "."
+_DOTS = "."
 """Stands for an ellipsis while an equation is taken apart."""
 
 
@@ -37,19 +36,19 @@ class _Equation:
     """Letters that the equation does not use."""
 
 
-def output_shape(call: Call) -> Shape:
+def _output_shape(call: Call) -> Shape:
     """The shape of the result; ShapeError where equation and inputs do not fit."""
     equation = _resolve(call)
     return tuple(equation.extents[letter] for letter in equation.output)
 
 
-def formulas(call: Call) -> dict[str, str]:
+def _formulas(call: Call) -> dict[str, str]:
     """The formula of each input."""
     equation = _resolve(call)
     return {name: _formula(equation, call, i) for i, name in enumerate(call.shapes)}
 
 
-def forward(call: Call) -> str:
+def _forward(call: Call) -> str:
     """The same einsum with every index named: no ellipsis, and an explicit output."""
     equation = _resolve(call)
     terms = ",".join(equation.terms)
@@ -101,7 +100,7 @@ def _resolve(call: Call) -> _Equation:
         )
     batches = [_batch(*pair) for pair in zip(terms, names, shapes, strict=True)]
     batch = broadcast(batches)
-    if batch and DOTS not in output:
+    if batch and _DOTS not in output:
         raise ShapeError(
             f"equation {text!r}: the ellipsis stands for {len(batch)} axes of the inputs, so the "
             "output needs one too"
@@ -111,7 +110,7 @@ def _resolve(call: Call) -> _Equation:
         raise ShapeError(f"equation {text!r} has too many axes: there are 52 letters to name them")
     dots, spare = "".join(free[: len(batch)]), tuple(free[len(batch) :])
     plain = tuple(
-        term.replace(DOTS, dots[len(dots) - len(own) :])
+        term.replace(_DOTS, dots[len(dots) - len(own) :])
         for term, own in zip(terms, batches, strict=True)
     )
     extents = dict(zip(dots, batch, strict=True))
@@ -122,15 +121,15 @@ def _resolve(call: Call) -> _Equation:
                     f"index {letter!r} of {text!r} is {extents[letter]} before, but {extent} in "
                     f"{name} of shape {list(shape)}"
                 )
-    return _Equation(plain, output.replace(DOTS, dots), extents, spare)
+    return _Equation(plain, output.replace(_DOTS, dots), extents, spare)
 
 
 def _batch(term: str, name: str, shape: Shape) -> Shape:
     """The axes of one input that its ellipsis stands for."""
-    before, dots, after = term.partition(DOTS)
+    before, dots, after = term.partition(_DOTS)
     named = len(before) + len(after)
     if len(shape) < named or (not dots and len(shape) != named):
-        shown = term.replace(DOTS, "...")
+        shown = term.replace(_DOTS, "...")
         raise ShapeError(
             f"{name} has shape {list(shape)}, but its subscripts {shown!r} name {named} axes"
         )
@@ -138,11 +137,11 @@ def _batch(term: str, name: str, shape: Shape) -> Shape:
 
 
 def _parse(text: str) -> tuple[list[str], str]:
-    """The terms and the output of an equation, an ellipsis written as DOTS."""
-    compact = text.replace(" ", "").replace("...", DOTS)
+    """The terms and the output of an equation, an ellipsis written as _DOTS."""
+    compact = text.replace(" ", "").replace("...", _DOTS)
     match = re.fullmatch(r"([A-Za-z.,]*)(->([A-Za-z.]*))?", compact)
     terms = match[1].split(",") if match else []
-    if match is None or any(term.count(DOTS) > 1 for term in [*terms, match[3] or ""]):
+    if match is None or any(term.count(_DOTS) > 1 for term in [*terms, match[3] or ""]):
         raise ShapeError(f"equation {text!r} is not of the form 'ij,jk->ik'")
     if match[2] is None:
         # As in TensorFlow: in alphabetical order, and the ellipsis counts as an index.
@@ -152,6 +151,38 @@ def _parse(text: str) -> tuple[list[str], str]:
     for letter in output:
         if output.count(letter) > 1:
             raise ShapeError(f"equation {text!r}: index {letter!r} stands twice in the output")
-        if letter not in match[1] and letter != DOTS:
+        if letter not in match[1] and letter != _DOTS:
             raise ShapeError(f"equation {text!r}: index {letter!r} of the output is in no input")
     return terms, output
+
+
+def _einsum_build(tf: Any, tensors: list[Any], args: Any) -> Any:
+    return tf.einsum(args["equation"], *tensors)
+
+
+OPS = (
+    Op(
+        name="einsum",
+        tf="tf.einsum",
+        family="linalg",
+        summary="y = Σ of products, the indices named by an equation",
+        inputs=(Parameter("inputs"),),
+        forward=_forward,
+        example=Example({"a": (3, 4), "b": (4, 5)}, {"equation": "ij,jk->ik"}),
+        related=("matmul", "tensordot", "trace", "reduce_sum"),
+        formula=_formulas,
+        shape=_output_shape,
+        variadic=True,
+        required=("equation",),
+        aliases=("tf.linalg.einsum",),
+        build=_einsum_build,
+        batches="An ellipsis stands for batch axes, which broadcast against each other: an axis "
+        "of size 1 that was stretched is summed in the gradient.",
+        pitfalls=(
+            "The gradient of an input swaps its subscripts with the output's: 'ij,jk->ik' gives "
+            "'ik,jk->ij' for the first.",
+            "An index that only one input has is summed out: G is repeated along it.",
+            "An index that an input has twice reaches its diagonal alone: the rest gets 0.",
+        ),
+    ),
+)

@@ -8,6 +8,7 @@ from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter
 from gradcheck.ops.rules import broadcast_call, one_axis, only
+from gradcheck.ops.sentences import BROADCAST_IS_SUMMED
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -127,7 +128,7 @@ OPS = (
         pitfalls=(
             "The branch that is not taken gets 0, but if its own gradient is infinite or NaN, "
             "0·inf is NaN: make the branch safe before, with a second where.",
-            "An input that was broadcast gets the gradient summed over the repeated axes.",
+            BROADCAST_IS_SUMMED,
         ),
     ),
 )

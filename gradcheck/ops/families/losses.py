@@ -1,4 +1,4 @@
-"""Losses of neural networks, and gelu."""
+"""Losses of neural networks."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING
 from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter, Step
-from gradcheck.ops.families.elementwise import elementwise
+from gradcheck.ops.factories.elementwise import elementwise
 from gradcheck.ops.rules import equal_call, one_axis
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call
 
-PROBABILITY = Domain(sample=Sample("probability"))
-_BATCHES = "Every axis but that of the classes is a batch axis: each example has a loss of its own."
-ANY_LABEL = Domain(sample=Sample("uniform", (0.0, 1.0)))
+_SUMS_TO_ONE = Domain(sample=Sample("probability"))
+_ANY_LABEL = Domain(sample=Sample("uniform", (0.0, 1.0)))
 
-_SOFTMAX = "exp(logits) / sum(exp(logits), axis, True)"
-_LOG_SOFTMAX = "(logits - log(sum(exp(logits), axis, True)))"
+_CLASSES_ARE_APART = (
+    "Every axis but that of the classes is a batch axis: each example has a loss of its own."
+)
+
+_SHARES = "exp(logits) / sum(exp(logits), axis, True)"
+"""The softmax of the logits, as text."""
+_LOG_SHARES = "(logits - log(sum(exp(logits), axis, True)))"
+"""Its logarithm."""
 
 
 def _entropy_shape(call: Call) -> Shape:
@@ -43,7 +48,7 @@ def _sparse_shape(call: Call) -> Shape:
 
 
 _CROSS_ENTROPY = (
-    Step("p is the softmax, and the loss is -Σ labels·log p.", f"p := {_SOFTMAX}"),
+    Step("p is the softmax, and the loss is -Σ labels·log p.", f"p := {_SHARES}"),
     Step("", "out == -sum(labels * log(p), axis)"),
     Step(
         "The change of log p is the change of the logits minus its mean under p.",
@@ -64,20 +69,20 @@ OPS = (
         tf="tf.nn.softmax_cross_entropy_with_logits",
         family="nn",
         summary="y = -Σ labels·log softmax(logits) along an axis",
-        inputs=(Parameter("labels", PROBABILITY), Parameter("logits")),
+        inputs=(Parameter("labels", _SUMS_TO_ONE), Parameter("logits")),
         formula={
-            "labels": f"-expand_dims(G, axis) * {_LOG_SOFTMAX}",
-            "logits": f"expand_dims(G, axis) * ({_SOFTMAX} - labels)",
+            "labels": f"-expand_dims(G, axis) * {_LOG_SHARES}",
+            "logits": f"expand_dims(G, axis) * ({_SHARES} - labels)",
         },
-        forward=f"-sum(labels * {_LOG_SOFTMAX}, axis)",
-        tangent=f"sum(({_SOFTMAX} - labels) * dlogits, axis) - sum(dlabels * {_LOG_SOFTMAX}, axis)",
+        forward=f"-sum(labels * {_LOG_SHARES}, axis)",
+        tangent=f"sum(({_SHARES} - labels) * dlogits, axis) - sum(dlabels * {_LOG_SHARES}, axis)",
         shape=_entropy_shape,
         args={"axis": -1},
         derivation=_CROSS_ENTROPY,
         undefined=("TensorFlow's formula is right for labels that sum to one along the axis.",),
         example=Example({"labels": (2, 3), "logits": (2, 3)}),
         related=("softmax", "log_softmax", "sparse_softmax_cross_entropy_with_logits"),
-        batches=_BATCHES,
+        batches=_CLASSES_ARE_APART,
         pitfalls=(
             "The logits' gradient is p - labels only if the labels sum to one; "
             "TensorFlow assumes it.",
@@ -117,7 +122,7 @@ OPS = (
                 "shape(logits)[-1])) * dlogits, -1)",
             ),
         ),
-        batches=_BATCHES,
+        batches=_CLASSES_ARE_APART,
         pitfalls=(
             "A one is subtracted at the label; everywhere else the gradient is the softmax itself.",
             "Labels are class numbers, without a gradient of their own.",
@@ -129,7 +134,7 @@ OPS = (
         "z = -labels·log σ(x) - (1 - labels)·log(1 - σ(x))",
         shape=equal_call,
         family="nn",
-        domains={"labels": ANY_LABEL},
+        domains={"labels": _ANY_LABEL},
         forward="log(1 + exp(logits)) - logits * labels",
         labels="-G * logits",
         logits="G * (sigmoid(logits) - labels)",
@@ -143,29 +148,6 @@ OPS = (
         pitfalls=(
             "Applying the sigmoid first and then this op takes it twice.",
             "The labels have a gradient too: minus the logits.",
-        ),
-    ),
-    elementwise(
-        "gelu",
-        "tf.nn.gelu",
-        "y = x·Φ(x), Φ the normal distribution",
-        family="nn",
-        forward="features * erfc(-features * float32(1 / sqrt(2))) / 2",
-        features="G * (erfc(-features * float32(1 / sqrt(2))) / 2 + features * float32(1 / "
-        "sqrt(2)) "
-        "* exp(-square(features * float32(1 / sqrt(2)))) / sqrt(pi))",
-        related=("relu", "silu", "erf"),
-        slope=(
-            Step(
-                "Φ is erfc(−x/√2)/2, and its slope is the density of the normal distribution.",
-                "dout == (out / features + features * exp(-square(features) / 2) / sqrt(2 * "
-                "pi)) * dfeatures",
-            ),
-        ),
-        pitfalls=(
-            "A product: both the factor x and Φ contribute.",
-            "The approximation by tanh has another derivative; this formula is for the exact one.",
-            "TensorFlow keeps 1/√2 in float32, so the value is off by 1e-8 also in float64.",
         ),
     ),
     Op(

@@ -1,24 +1,19 @@
-"""Normalisations, biases and lookups of neural networks."""
+"""Normalisations of neural networks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ShapeError
-from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter, Step
-from gradcheck.ops.families.elementwise import BROADCASTING, elementwise
-from gradcheck.ops.families.functions import POSITIVE
-from gradcheck.ops.rules import only, several_axes
+from gradcheck.ops.declaration import Example, Op, Parameter, Step
+from gradcheck.ops.domains import POSITIVE
+from gradcheck.ops.factories.elementwise import elementwise
+from gradcheck.ops.rules import all_but_last, only, several_axes
+from gradcheck.ops.sentences import BROADCAST_IS_SUMMED, LAST_AXIS_IS_APART
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call
-
-_LAST = (
-    "Every axis but the last is a batch axis, and what belongs to the last alone is summed over "
-    "them."
-)
 
 
 def _with_axis(call: Call) -> Shape:
@@ -44,56 +39,29 @@ def _layer_norm_build(tf: Any, tensors: list[Any], args: Any) -> Any:
     return tf.nn.batch_normalization(x, mean, variance, offset, scale, args["epsilon"])
 
 
-def _bias_shape(call: Call) -> Shape:
-    value, bias = call.shapes["value"], call.shapes["bias"]
-    if len(value) < 2 or bias != value[-1:]:
-        raise ShapeError(
-            f"bias has shape {list(bias)}, but the last axis of value {list(value)} "
-            f"needs {list(value[-1:])}"
-        )
-    return value
+_SPREAD = "sqrt(mean(square(x - mean(x, -1, True)), -1, True) + epsilon)"
 
-
-def _lookup_shape(call: Call) -> Shape:
-    params = call.shapes["params"]
-    if not params:
-        raise ShapeError("params need an axis to look up along")
-    return (*call.shapes["ids"], *params[1:])
-
-
-_DEVIATION = "sqrt(mean(square(x - mean(x, -1, True)), -1, True) + epsilon)"
-
-
-_HAT = f"((x - mean(x, -1, True)) / {_DEVIATION})"
-
-
-def _outer(call: Call) -> list[int]:
-    """Every axis but the last."""
-    return list(range(len(only(call)) - 1))
+_NORMALISED = f"((x - mean(x, -1, True)) / {_SPREAD})"
 
 
 def _layer_norm_formula(call: Call) -> dict[str, str]:
     return {
         "x": _projected("(G * scale)"),
-        "scale": f"sum(G * {_HAT}, {_outer(call)})",
-        "offset": f"sum(G, {_outer(call)})",
+        "scale": f"sum(G * {_NORMALISED}, {all_but_last(call)})",
+        "offset": f"sum(G, {all_but_last(call)})",
     }
-
-
-def _bias_formula(call: Call) -> dict[str, str]:
-    return {"value": "G", "bias": f"sum(G, {_outer(call)})"}
 
 
 def _projected(upstream: str) -> str:
     """What is left of a vector when its mean and its share along the normalised x are taken out."""
     return (
-        f"({upstream} - mean({upstream}, -1, True) - {_HAT} * mean({upstream} * "
-        f"{_HAT}, -1, True)) / {_DEVIATION}"
+        f"({upstream} - mean({upstream}, -1, True) - {_NORMALISED} * mean({upstream} * "
+        f"{_NORMALISED}, -1, True)) / {_SPREAD}"
     )
 
 
 _LAYER_NORM = (
-    Step("Normalise: subtract the mean μ and divide by the deviation s.", f"s := {_DEVIATION}"),
+    Step("Normalise: subtract the mean μ and divide by the deviation s.", f"s := {_SPREAD}"),
     Step("", "h := (x - mean(x, -1, True)) / s"),
     Step(
         "The mean moves with x, and so does s: by the product rule",
@@ -143,7 +111,7 @@ OPS = (
         pitfalls=(
             "mean and variance are inputs here: if they were computed from x, their "
             "gradients flow on.",
-            BROADCASTING,
+            BROADCAST_IS_SUMMED,
         ),
     ),
     Op(
@@ -175,9 +143,9 @@ OPS = (
         summary="y = (x - μ)/√(σ² + ε)·scale + offset, along the last axis",
         inputs=(Parameter("x"), Parameter("scale"), Parameter("offset")),
         formula=_layer_norm_formula,
-        forward=f"{_HAT} * scale + offset",
-        tangent=f"{_projected('dx')} * scale + {_HAT} * dscale + doffset",
-        batches=_LAST,
+        forward=f"{_NORMALISED} * scale + offset",
+        tangent=f"{_projected('dx')} * scale + {_NORMALISED} * dscale + doffset",
+        batches=LAST_AXIS_IS_APART,
         shape=_last_axis,
         real_only=True,
         args={"epsilon": 0.001},
@@ -188,42 +156,6 @@ OPS = (
         pitfalls=(
             "Mean and deviation depend on x too: two terms more than G·scale/s.",
             "The gradient of x sums to 0 along the axis, so an upstream of ones hides all of it.",
-        ),
-    ),
-    Op(
-        name="bias_add",
-        tf="tf.nn.bias_add",
-        family="nn",
-        summary="y = x + b along the last axis",
-        inputs=(Parameter("value"), Parameter("bias")),
-        formula=_bias_formula,
-        forward="value + bias",
-        tangent="dvalue + dbias",
-        batches=_LAST,
-        shape=_bias_shape,
-        symbols={"value": "x", "bias": "b"},
-        example=Example({"value": (2, 3), "bias": (3,)}),
-        related=("add", "conv2d"),
-        pitfalls=("The bias gets G summed over every axis but the last, the batch included.",),
-    ),
-    Op(
-        name="embedding_lookup",
-        tf="tf.nn.embedding_lookup",
-        family="nn",
-        summary="y = the rows of params at the ids",
-        inputs=(
-            Parameter("params"),
-            Parameter("ids", Domain(sample=Sample("integers")), Kind.INTEGER),
-        ),
-        formula={"params": "scatter_add(params, ids, G, 0)"},
-        forward="take(params, ids, 0)",
-        shape=_lookup_shape,
-        example=Example({"params": (4, 3), "ids": (5,)}),
-        related=("gather", "matmul"),
-        batches="The axes of ids are batch axes: each of them looks up a row.",
-        pitfalls=(
-            "A row that is looked up twice gets both gradients, one that is not gets zeros.",
-            "The tape returns IndexedSlices: made dense, they are mostly zeros.",
         ),
     ),
 )

@@ -1,83 +1,28 @@
-"""Ops that combine the elements along axes: sums, means, extremes, products."""
+"""Ops that combine the elements along axes: sums, means, extremes, products, variances, norms."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import ANYWHERE, Derivation, Domain, Example, Op, Parameter, Step
-from gradcheck.ops.rules import flag, only, several_axes
+from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
+from gradcheck.ops.factories.reduction import reduced_shape, reduction
 
 if TYPE_CHECKING:
-    from gradcheck.model import Shape
-    from gradcheck.ops.declaration import Call
+    from gradcheck.ops.declaration import Derivation
 
-BACK = "unreduce(G, shape(input_tensor), axis, keepdims)"
+_G_ALONG = "unreduce(G, shape(input_tensor), axis, keepdims)"
 """The upstream gradient, repeated along the axes that the reduction took away."""
 
-OUT_BACK = BACK.replace("G", "out")
+_OUT_ALONG = _G_ALONG.replace("G", "out")
+"""The output, repeated in the same way."""
 
-SEPARATE = Domain(sample=Sample("distinct"))
+_AXIS_RETURNS = "Without `keepdims` the lost axis must be put back before G is repeated along it."
 
-PUT_BACK = "Without `keepdims` the lost axis must be put back before G is repeated along it."
+# Ties have no derivative.
+_NO_TIES = Domain(sample=Sample("distinct"))
 
-
-def reduced_shape(call: Call) -> Shape:
-    """What the named axes leave; with `keepdims` they stay, with size 1."""
-    shape = only(call)
-    gone = several_axes(call.args["axis"], len(shape))
-    if flag(call, "keepdims"):
-        return tuple(1 if axis in gone else size for axis, size in enumerate(shape))
-    return tuple(size for axis, size in enumerate(shape) if axis not in gone)
-
-
-def count(call: Call) -> int:
-    """How many elements come together in one of the output."""
-    shape = only(call)
-    return math.prod(shape[axis] for axis in several_axes(call.args["axis"], len(shape)))
-
-
-def reduction(
-    name: str,
-    summary: str,
-    forward: str,
-    formula: str,
-    *pitfalls: str,
-    related: tuple[str, ...],
-    domain: Domain = ANYWHERE,
-    tangent: str = "",
-    derivation: Derivation = (),
-    undefined: tuple[str, ...] = (),
-    tf: str = "",
-) -> Op:
-    """A reduction over `axis` (one, several, or None for all), named `tf.<name>`.
-
-    COUNT in the formula stands for how many elements come together in one of the output.
-    """
-    return Op(
-        name=name,
-        tf=tf or f"tf.{name}",
-        family="reduce",
-        summary=summary,
-        inputs=(Parameter("input_tensor", domain),),
-        formula=(
-            (lambda call: {"input_tensor": formula.replace("COUNT", str(count(call)))})
-            if "COUNT" in formula
-            else {"input_tensor": formula}
-        ),
-        shape=reduced_shape,
-        args={"axis": None, "keepdims": False},
-        aliases=() if tf else (f"tf.math.{name}",),
-        pitfalls=pitfalls,
-        forward=forward,
-        tangent=tangent,
-        derivation=derivation,
-        related=related,
-        undefined=undefined,
-        example=Example({"input_tensor": (2, 3)}, {"axis": 1}),
-    )
-
+_CENTRED = "(input_tensor - mean(input_tensor, axis, True))"
 
 _LOGSUMEXP = (
     Step(
@@ -89,11 +34,11 @@ _LOGSUMEXP = (
     ),
     Step(
         "Divide by eʸ: each element counts with its share of the sum, which is the softmax.",
-        f"dout == sum(exp(input_tensor - {OUT_BACK}) * dinput_tensor, axis, keepdims)",
+        f"dout == sum(exp(input_tensor - {_OUT_ALONG}) * dinput_tensor, axis, keepdims)",
     ),
     Step(
         "The loss changes by the inner product of G with dy: an element gets G times its share.",
-        f"sum(G * dout) == sum({BACK} * exp(input_tensor - {OUT_BACK}) * dinput_tensor)",
+        f"sum(G * dout) == sum({_G_ALONG} * exp(input_tensor - {_OUT_ALONG}) * dinput_tensor)",
     ),
 )
 
@@ -118,7 +63,7 @@ def _weighted(sign: str, extreme: str) -> Derivation:
         Step(
             "The loss changes by Σᵢ G[i]·dy[i] = Σᵢⱼ G[i]·w[i,j]·dx[i,j]; what stands beside "
             "dx[i,j] is its gradient: G, repeated along the axis, times w.",
-            f"sum(G * dout) == sum({BACK} * w * dinput_tensor)",
+            f"sum(G * dout) == sum({_G_ALONG} * w * dinput_tensor)",
         ),
     )
 
@@ -131,7 +76,7 @@ _PRODUCT = (
     Step(
         "For every element y[i] = x[i,j]·p[i,j], and p[i,j] does not contain x[i,j]: the slope is "
         "∂y[i]/∂x[i,j] = p[i,j], also where elements are 0.",
-        f"{OUT_BACK} == input_tensor * p",
+        f"{_OUT_ALONG} == input_tensor * p",
     ),
     Step(
         "All changes together move the output by their sum.",
@@ -139,7 +84,46 @@ _PRODUCT = (
     ),
     Step(
         "The loss changes by Σᵢ G[i]·dy[i]; what stands beside dx[i,j] is its gradient.",
-        f"sum(G * dout) == sum({BACK} * p * dinput_tensor)",
+        f"sum(G * dout) == sum({_G_ALONG} * p * dinput_tensor)",
+    ),
+)
+
+_VARIANCE = (
+    Step("Name the deviations from the mean.", f"d := {_CENTRED}"),
+    Step(
+        "The change of a square is twice its root times the change of the root; "
+        "the mean moves too, "
+        "by the mean of the changes.",
+        "dout == 2 * mean(d * (dinput_tensor - mean(dinput_tensor, axis, True)), axis, keepdims)",
+    ),
+    Step(
+        "But the deviations sum to zero, so the move of the mean drops out.",
+        "dout == 2 * mean(d * dinput_tensor, axis, keepdims)",
+    ),
+    Step(
+        "The loss changes by the inner product of G with dy; a mean divides by n, how many were "
+        "averaged. So an element gets 2·d/n times G.",
+        f"sum(G * dout) == sum(2 * {_G_ALONG} * d * dinput_tensor) * size(out) / "
+        "size(input_tensor)",
+    ),
+)
+
+_STANDARD_DEVIATION = (
+    Step(
+        "The square of y is the variance, the mean of the squared deviations from the mean.",
+        f"d := {_CENTRED}",
+    ),
+    Step("", "square(out) == mean(square(d), axis, keepdims)"),
+    Step(
+        "Differentiate both sides; the mean's own move drops out, as the deviations sum to zero.",
+        "2 * out * dout == 2 * mean(d * dinput_tensor, axis, keepdims)",
+    ),
+    Step("Divide by 2y.", "dout == mean(d * dinput_tensor, axis, keepdims) / out"),
+    Step(
+        "The loss changes by the inner product of G with dy; a mean divides by n, how many were "
+        "averaged. So an element gets its deviation over n·y, times G.",
+        f"sum(G * dout) == sum({_G_ALONG} * d / {_OUT_ALONG} * dinput_tensor) * size(out) / "
+        "size(input_tensor)",
     ),
 )
 
@@ -148,29 +132,29 @@ OPS = (
         "reduce_sum",
         "y = Σ x along axes",
         "sum(input_tensor, axis, keepdims)",
-        BACK,
+        _G_ALONG,
         "Every summed element gets the same G: nothing is divided.",
-        PUT_BACK,
+        _AXIS_RETURNS,
         related=("reduce_mean", "cumsum", "broadcast_to"),
     ),
     reduction(
         "reduce_mean",
         "y = the mean of x along axes",
         "mean(input_tensor, axis, keepdims)",
-        f"{BACK} / COUNT",
+        f"{_G_ALONG} / COUNT",
         "The divisor is the number of elements that were averaged, not the size of the input.",
-        PUT_BACK,
+        _AXIS_RETURNS,
         related=("reduce_sum", "reduce_variance", "avg_pool2d"),
     ),
     reduction(
         "reduce_max",
         "y = the largest x along axes",
         "max(input_tensor, axis, keepdims)",
-        f"{BACK} * one_hot_max(input_tensor, axis)",
+        f"{_G_ALONG} * one_hot_max(input_tensor, axis)",
         "Ties share G equally in TensorFlow; other frameworks choose the first.",
         "A check at tied values sees a kink, not a derivative.",
-        PUT_BACK,
-        domain=SEPARATE,
+        _AXIS_RETURNS,
+        domain=_NO_TIES,
         tangent="sum(one_hot_max(input_tensor, axis) * dinput_tensor, axis, keepdims)",
         derivation=_weighted("", "largest"),
         related=("reduce_min", "maximum", "max_pool2d"),
@@ -180,10 +164,10 @@ OPS = (
         "reduce_min",
         "y = the smallest x along axes",
         "min(input_tensor, axis, keepdims)",
-        f"{BACK} * one_hot_max(-input_tensor, axis)",
+        f"{_G_ALONG} * one_hot_max(-input_tensor, axis)",
         "Ties share G equally in TensorFlow; other frameworks choose the first.",
-        PUT_BACK,
-        domain=SEPARATE,
+        _AXIS_RETURNS,
+        domain=_NO_TIES,
         tangent="sum(one_hot_max(-input_tensor, axis) * dinput_tensor, axis, keepdims)",
         derivation=_weighted("-", "smallest"),
         related=("reduce_max", "minimum"),
@@ -193,10 +177,10 @@ OPS = (
         "reduce_prod",
         "y = Π x along axes",
         "prod(input_tensor, axis, keepdims)",
-        f"{BACK} * conj(prod_others(input_tensor, axis))",
+        f"{_G_ALONG} * conj(prod_others(input_tensor, axis))",
         "G·y/x breaks where an element is 0: the product of the others is still defined.",
         "Complex factors are conjugated.",
-        PUT_BACK,
+        _AXIS_RETURNS,
         domain=Domain(sample=Sample("nonzero")),
         tangent="sum(prod_others(input_tensor, axis) * dinput_tensor, axis, keepdims)",
         derivation=_PRODUCT,
@@ -206,11 +190,75 @@ OPS = (
         "reduce_logsumexp",
         "y = log Σ eˣ along axes",
         "log(sum(exp(input_tensor), axis, keepdims))",
-        f"{BACK} * exp(input_tensor - {OUT_BACK})",
+        f"{_G_ALONG} * exp(input_tensor - {_OUT_ALONG})",
         "The derivative is the softmax, so the elements of the gradient sum to G.",
         "Computed by hand without subtracting the maximum it overflows from x = 710 on.",
-        tangent=f"sum(exp(input_tensor - {OUT_BACK}) * dinput_tensor, axis, keepdims)",
+        tangent=f"sum(exp(input_tensor - {_OUT_ALONG}) * dinput_tensor, axis, keepdims)",
         derivation=_LOGSUMEXP,
         related=("softmax", "log_softmax", "reduce_max"),
+    ),
+    reduction(
+        "reduce_variance",
+        "y = the variance of x along axes",
+        f"mean(square({_CENTRED}), axis, keepdims)",
+        f"2 * {_G_ALONG} * {_CENTRED} / COUNT",
+        "The divisor is n, not n - 1: this is not the sample variance.",
+        "The mean depends on x too, but its share cancels: the deviations sum to zero.",
+        _AXIS_RETURNS,
+        tangent=f"2 * mean({_CENTRED} * dinput_tensor, axis, keepdims)",
+        derivation=_VARIANCE,
+        related=("reduce_std", "reduce_mean", "layer_norm"),
+        tf="tf.math.reduce_variance",
+    ),
+    reduction(
+        "reduce_std",
+        "y = the standard deviation of x along axes",
+        f"sqrt(mean(square({_CENTRED}), axis, keepdims))",
+        f"{_G_ALONG} * {_CENTRED} / (COUNT * {_OUT_ALONG})",
+        "Where all elements are equal it is 0/0: NaN.",
+        "The divisor is n, not n - 1.",
+        _AXIS_RETURNS,
+        tangent=f"mean({_CENTRED} * dinput_tensor, axis, keepdims) / out",
+        derivation=_STANDARD_DEVIATION,
+        undefined=("Where all elements along the axis are equal.",),
+        related=("reduce_variance", "reduce_euclidean_norm"),
+        tf="tf.math.reduce_std",
+    ),
+    reduction(
+        "reduce_euclidean_norm",
+        "y = √Σ x² along axes",
+        "sqrt(sum(square(input_tensor), axis, keepdims))",
+        f"{_G_ALONG} * input_tensor / {_OUT_ALONG}",
+        "At the zero vector it is 0/0: NaN.",
+        _AXIS_RETURNS,
+        tangent="sum(input_tensor * dinput_tensor, axis, keepdims) / out",
+        undefined=("At the zero vector: the norm has a kink there.",),
+        related=("norm", "l2_normalize", "reduce_std"),
+        tf="tf.math.reduce_euclidean_norm",
+    ),
+    Op(
+        name="norm",
+        tf="tf.norm",
+        family="reduce",
+        summary="y = ‖x‖ along axes",
+        inputs=(Parameter("tensor"),),
+        formula={
+            "tensor": "unreduce(G, shape(tensor), axis, keepdims) * tensor / "
+            "unreduce(out, shape(tensor), axis, keepdims)"
+        },
+        forward="sqrt(sum(square(tensor), axis, keepdims))",
+        tangent="sum(tensor * dtensor, axis, keepdims) / out",
+        shape=reduced_shape,
+        real_only=True,
+        args={"axis": None, "keepdims": False},
+        aliases=("tf.linalg.norm",),
+        undefined=("At the zero vector: the norm has a kink there.",),
+        related=("reduce_euclidean_norm", "l2_normalize"),
+        example=Example({"tensor": (2, 3)}, {"axis": 1}),
+        pitfalls=(
+            "At the zero vector it is 0/0: NaN; add a small number under the root by hand.",
+            "Over two axes this is the norm of all elements, not the largest singular value.",
+            _AXIS_RETURNS,
+        ),
     ),
 )

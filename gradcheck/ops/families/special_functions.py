@@ -1,15 +1,80 @@
-"""Special functions of each element: gamma functions, quantiles, integrals."""
+"""Special functions of each element: error functions, gamma functions, quantiles, integrals."""
 
 from __future__ import annotations
 
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
-from gradcheck.ops.families.elementwise import elementwise
-from gradcheck.ops.families.functions import POSITIVE
+from gradcheck.ops.domains import POSITIVE, UNIT
+from gradcheck.ops.factories.elementwise import elementwise
 from gradcheck.ops.rules import only
 
-PROBABILITY = Domain(low=0.0, high=1.0, sample=Sample("uniform", (0.1, 0.9)))
-TWICE_PROBABILITY = Domain(low=0.0, high=2.0, sample=Sample("uniform", (0.2, 1.8)))
+_ZERO_TO_ONE = Domain(low=0.0, high=1.0, sample=Sample("uniform", (0.1, 0.9)))
+_ZERO_TO_TWO = Domain(low=0.0, high=2.0, sample=Sample("uniform", (0.2, 1.8)))
+
+_ERROR_FUNCTIONS = (
+    elementwise(
+        "erf",
+        "tf.math.erf",
+        "y = erf x",
+        forward="erf(x)",
+        x="2 / sqrt(pi) * G * exp(-square(x))",
+        slope=(
+            Step(
+                "erf x is 2/√π times the integral of exp(−t²) from 0 to x, and the derivative "
+                "of an integral by its end is the integrand there.",
+                "dout == 2 / sqrt(pi) * exp(-square(x)) * dx",
+            ),
+        ),
+        related=("erfc", "erfinv", "gelu"),
+        pitfalls=("The factor 2/√π belongs to erf; without it one has the plain Gaussian.",),
+    ),
+    elementwise(
+        "erfc",
+        "tf.math.erfc",
+        "y = 1 - erf x",
+        forward="erfc(x)",
+        x="-2 / sqrt(pi) * G * exp(-square(x))",
+        slope=(Step("erfc x is 1 − erf x.", "dout == -2 / sqrt(pi) * exp(-square(x)) * dx"),),
+        related=("erf", "erfcinv"),
+        pitfalls=("erfc falls: the sign is the opposite of erf's.",),
+    ),
+    elementwise(
+        "erfinv",
+        "tf.math.erfinv",
+        "y = erf⁻¹(x)",
+        forward="erfinv(x)",
+        domains={"x": UNIT},
+        x="sqrt(pi) / 2 * G * exp(square(out))",
+        slope=(
+            Step(
+                "erf y = x; differentiate both sides.",
+                "2 / sqrt(pi) * exp(-square(out)) * dout == dx",
+            ),
+        ),
+        related=("erf", "erfcinv", "ndtri"),
+        pitfalls=(
+            "The square in the exponent is that of the output, and its sign is plus.",
+            "At ±1 the derivative is infinite.",
+        ),
+    ),
+    elementwise(
+        "erfcinv",
+        "tf.math.erfcinv",
+        "y = erfc⁻¹(x)",
+        domains={"x": _ZERO_TO_TWO},
+        family="special",
+        forward="erfcinv(x)",
+        x="-sqrt(pi) / 2 * G * exp(square(out))",
+        related=("erfinv", "erfc"),
+        slope=(
+            Step(
+                "erfc y = x; differentiate both sides.",
+                "-2 / sqrt(pi) * exp(-square(out)) * dout == dx",
+            ),
+        ),
+        pitfalls=("erfc falls, so the sign is negative, unlike that of erfinv.",),
+    ),
+)
 
 _GAMMA = (
     elementwise(
@@ -63,29 +128,12 @@ _GAMMA = (
     ),
 )
 
-_ERRORS = (
-    elementwise(
-        "erfcinv",
-        "tf.math.erfcinv",
-        "y = erfc⁻¹(x)",
-        domains={"x": TWICE_PROBABILITY},
-        family="special",
-        forward="erfcinv(x)",
-        x="-sqrt(pi) / 2 * G * exp(square(out))",
-        related=("erfinv", "erfc"),
-        slope=(
-            Step(
-                "erfc y = x; differentiate both sides.",
-                "-2 / sqrt(pi) * exp(-square(out)) * dout == dx",
-            ),
-        ),
-        pitfalls=("erfc falls, so the sign is negative, unlike that of erfinv.",),
-    ),
+_QUANTILES_AND_INTEGRALS = (
     elementwise(
         "ndtri",
         "tf.math.ndtri",
         "y = the normal quantile of x",
-        domains={"x": PROBABILITY},
+        domains={"x": _ZERO_TO_ONE},
         family="special",
         forward="ndtri(x)",
         x="sqrt(2 * pi) * G * exp(square(out) / 2)",
@@ -154,4 +202,4 @@ _ERRORS = (
     ),
 )
 
-OPS = (*_GAMMA, *_ERRORS)
+OPS = (*_ERROR_FUNCTIONS, *_GAMMA, *_QUANTILES_AND_INTEGRALS)

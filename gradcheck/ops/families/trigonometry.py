@@ -6,13 +6,14 @@ import math
 
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Step
-from gradcheck.ops.families.elementwise import BROADCASTING, NONZERO, elementwise
-from gradcheck.ops.families.functions import UNIT
+from gradcheck.ops.domains import NONZERO, UNIT
+from gradcheck.ops.factories.elementwise import elementwise
+from gradcheck.ops.sentences import BROADCAST_IS_SUMMED
 
-ABOVE_ONE = Domain(low=1.0, sample=Sample("above_one"))
+_ABOVE_ONE = Domain(low=1.0, sample=Sample("above_one"))
 # Real inputs could be anything, but complex ones must not come near the branch points ±i.
-NEAR_ZERO = Domain(sample=Sample("unit"))
-ONE_PERIOD = Domain(low=-math.pi / 2, high=math.pi / 2, sample=Sample("unit"))
+_NEAR_ZERO = Domain(sample=Sample("unit"))
+_ONE_PERIOD = Domain(low=-math.pi / 2, high=math.pi / 2, sample=Sample("unit"))
 
 _TRIGONOMETRY = (
     elementwise(
@@ -55,7 +56,7 @@ _TRIGONOMETRY = (
         "y = tan x",
         "tf.math.tan",
         forward="tan(x)",
-        domains={"x": ONE_PERIOD},
+        domains={"x": _ONE_PERIOD},
         x="G * conj(1 + out**2)",
         slope=(
             Step(
@@ -113,7 +114,7 @@ _TRIGONOMETRY = (
         "y = arctan x",
         "tf.math.atan",
         forward="arctan(x)",
-        domains={"x": NEAR_ZERO},
+        domains={"x": _NEAR_ZERO},
         x="G / conj(1 + x**2)",
         slope=(
             Step(
@@ -145,7 +146,7 @@ _TRIGONOMETRY = (
         pitfalls=(
             "y comes first, and it is x that gets the minus sign.",
             "At the origin the gradient is NaN.",
-            BROADCASTING,
+            BROADCAST_IS_SUMMED,
         ),
     ),
 )
@@ -215,7 +216,7 @@ _HYPERBOLIC = (
         "y = arsinh x",
         "tf.math.asinh",
         forward="arcsinh(x)",
-        domains={"x": NEAR_ZERO},
+        domains={"x": _NEAR_ZERO},
         x="G / conj(cosh(out))",
         slope=(Step("sinh y = x; differentiate both sides.", "cosh(out) * dout == dx"),),
         related=("sinh", "acosh"),
@@ -227,7 +228,7 @@ _HYPERBOLIC = (
         "y = arcosh x",
         "tf.math.acosh",
         forward="arccosh(x)",
-        domains={"x": ABOVE_ONE},
+        domains={"x": _ABOVE_ONE},
         x="G / conj(sinh(out))",
         slope=(Step("cosh y = x; differentiate both sides.", "sinh(out) * dout == dx"),),
         related=("cosh", "asinh"),

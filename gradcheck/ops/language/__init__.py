@@ -1,1 +1,4 @@
-"""The small language of formulas: what its words mean, in numpy."""
+"""The small numpy language in which formulas are written, executed and shown.
+
+May import `gradcheck.model` alone: what an op is, the language does not know.
+"""

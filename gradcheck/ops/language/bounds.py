@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from gradcheck.model import Array, Shape
 
 MAX_ELEMENTS = 2**27
-"""One GiB of float64: more than any check needs, less than what hurts a machine."""
+"""One GiB of float64: more than any check needs, and it is held several times."""
 
 MAX_RANK = 32
+"""As many axes as every numpy has: numpy 1 ends there, numpy 2 at 64."""
 
 
 def numbers(value: Any) -> Array:

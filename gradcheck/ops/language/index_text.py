@@ -8,8 +8,9 @@ from typing import Any
 
 Item = int | slice | EllipsisType | None
 
-_INTEGER = re.compile(r"[+-]?\d{1,18}")
-_WORDS: dict[str, Item] = {
+# Eighteen digits fit into 64 bits.
+_WHOLE = re.compile(r"[+-]?\d{1,18}")
+_NAMED_ITEMS: dict[str, Item] = {
     "...": ...,
     "newaxis": None,
     "None": None,
@@ -40,10 +41,10 @@ def parse_index(index: Any) -> tuple[Item, ...]:
 
 
 def _item(text: str) -> Item:
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in _NAMED_ITEMS:
+        return _NAMED_ITEMS[text]
     parts = [part.strip() for part in text.split(":")]
-    if len(parts) > 3 or not all(_INTEGER.fullmatch(part) for part in parts if part):
+    if len(parts) > 3 or not all(_WHOLE.fullmatch(part) for part in parts if part):
         raise ValueError(
             f"{text!r} is not an index: write a whole number, start:stop:step, '...' or newaxis"
         )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.ops.language import adjoints, arrays, decompositions, matrices
+from gradcheck.ops.language import adjoints, array_functions, decompositions, matrix_functions
 from gradcheck.ops.language.adjoints import unbroadcast
 from gradcheck.ops.language.bounds import axes, bounded, numbers
 from gradcheck.ops.language.special import SPECIAL
@@ -22,7 +22,7 @@ from gradcheck.ops.language.windows import unwindows, windows
 if TYPE_CHECKING:
     from gradcheck.model import Array
 
-__all__ = ["CONSTANTS", "FUNCTIONS", "unbroadcast"]
+__all__ = ["CONSTANTS", "FUNCTIONS", "lookup", "unbroadcast"]
 
 Function = Callable[..., Any]
 
@@ -143,8 +143,8 @@ _DEFINED: tuple[Function, ...] = (
     _reduction(np.any, "Whether any element is true"),
     _reduction(np.all, "Whether all elements are true"),
     *(sign, power, sigmoid, float32, where),
-    *(getattr(arrays, name) for name in arrays.__all__),
-    *(getattr(matrices, name) for name in matrices.__all__),
+    *(getattr(array_functions, name) for name in array_functions.__all__),
+    *(getattr(matrix_functions, name) for name in matrix_functions.__all__),
     *SPECIAL,
     windows,
     unwindows,
@@ -166,3 +166,8 @@ CONSTANTS: Mapping[str, Any] = MappingProxyType(
     {"pi": np.pi, "e": np.e, "inf": np.inf, "newaxis": None}
 )
 """By name; an input or an argument of the same name hides a constant."""
+
+
+def lookup(name: str) -> Any:
+    """The function or the constant of this name; KeyError where there is none."""
+    return FUNCTIONS[name] if name in FUNCTIONS else CONSTANTS[name]

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.ops.samples.spread import MARGIN
+
 if TYPE_CHECKING:
     from gradcheck.model import Array, Shape
 
     Rng = np.random.Generator
     Params = tuple[float, ...]
 
-GAP = 0.1
-"""How far apart the values of `distinct` are placed, at least; jitter takes up to half of it."""
+GAP = 2 * MARGIN
+"""How far apart the values of `distinct` are placed, at least; jitter takes up to half of it, and
+leaves the margin that values keep from a kink: for max and sort, a tie is one."""
 
 
 def normal(rng: Rng, shape: Shape, _: Params) -> Array:

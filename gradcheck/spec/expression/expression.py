@@ -11,6 +11,7 @@ import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.ops.language.vocabulary import CONSTANTS, FUNCTIONS
 from gradcheck.spec.expression import allowlist
 from gradcheck.spec.expression.translator import Code, Lookup, Translator
 
@@ -20,15 +21,37 @@ if TYPE_CHECKING:
     from gradcheck.errors import ExpressionError
 
 
+TF_CONSTANTS = frozenset(
+    f"tf.{name}"
+    for name in [
+        "newaxis",
+        "bool",
+        "float16",
+        "float32",
+        "float64",
+        "half",
+        "double",
+        "bfloat16",
+        "complex64",
+        "complex128",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+    ]
+)
+"""What an expression may name without calling it: the dtypes, and `tf.newaxis`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Expression:
     """A checked expression, ready to be evaluated many times."""
 
     text: str
-    names: frozenset[str]
-    """The inputs, arguments and other values that it uses."""
-    functions: frozenset[str]
-    """The functions that it calls, by the name given to `lookup`."""
     code: Code = field(repr=False, compare=False)
 
     def evaluate(self, values: Mapping[str, Any], lookup: Lookup) -> Any:
@@ -38,18 +61,12 @@ class Expression:
 
 def parse_tf(text: str, names: Collection[str]) -> Expression:
     """Read an expression over the inputs `names` and the allowed TensorFlow functions."""
-    return _expression(_TensorFlow(text, names))
+    return Expression(text, _TensorFlow(text, names).code())
 
 
 def parse_formula(text: str, names: Collection[str]) -> Expression:
     """Read a formula over `names` in the numpy language of `gradcheck.ops.language.vocabulary`."""
-    return _expression(_Formula(text, names))
-
-
-def _expression(translator: Translator) -> Expression:
-    code = translator.code()
-    names, functions = frozenset(translator.names), frozenset(translator.functions)
-    return Expression(translator.tree.text, names, functions, code)
+    return Expression(text, _Formula(text, names).code())
 
 
 class _TensorFlow(Translator):
@@ -57,7 +74,7 @@ class _TensorFlow(Translator):
 
     def _name(self, node: ast.Name) -> Code:
         if node.id in self.allowed:
-            return self.value_name(node.id)
+            return _value_of(node.id)
         if node.id == "tf":
             raise self.refused(node, "`tf` alone is not a value: name one of its functions, tf.…")
         hint = _did_you_mean(node.id, self.allowed) or _inputs_are(self.allowed)
@@ -114,29 +131,22 @@ class _TensorFlow(Translator):
 class _Formula(Translator):
     """Names are inputs, arguments, `G`, `out` and constants; functions have bare names."""
 
-    def __init__(self, text: str, names: Collection[str]) -> None:
-        from gradcheck.ops.language import vocabulary
-
-        super().__init__(text, names)
-        self.known_functions: Collection[str] = vocabulary.FUNCTIONS
-        self.constants: Collection[str] = vocabulary.CONSTANTS
-
     def _name(self, node: ast.Name) -> Code:
         name = node.id
         if name in self.allowed:
-            return self.value_name(name)
-        if name in self.constants:
+            return _value_of(name)
+        if name in CONSTANTS:
             return lambda _values, lookup: lookup(name)
-        if name in self.known_functions:
+        if name in FUNCTIONS:
             raise self.refused(node, f"`{name}` is a function: call it, {name}(…)")
-        hint = _did_you_mean(name, [*self.allowed, *self.constants]) or _inputs_are(self.allowed)
+        hint = _did_you_mean(name, [*self.allowed, *CONSTANTS]) or _inputs_are(self.allowed)
         raise self.refused(node, f"`{name}` is not known in this formula", hint)
 
     def _attribute(self, node: ast.Attribute) -> Code:
         wanted = {"T": "transpose"}.get(node.attr, node.attr)
         if isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy", "tf"):
             raise self._no_function(node, f"{node.value.id}.{node.attr}", wanted)
-        near = _did_you_mean(wanted, self.known_functions)
+        near = _did_you_mean(wanted, FUNCTIONS)
         hint = near or "functions are written name(value)"
         raise self.refused(node, f"`.{node.attr}` of a value is not reached from a formula", hint)
 
@@ -145,15 +155,19 @@ class _Formula(Translator):
             self._attribute(node)
         if not isinstance(node, ast.Name):
             raise self.refused(node, "only functions of the formula language can be called")
-        if node.id not in self.known_functions:
+        if node.id not in FUNCTIONS:
             raise self._no_function(node, node.id, node.id)
         return node.id
 
     def _no_function(self, node: ast.expr, shown: str, wanted: str) -> ExpressionError:
         wanted = wanted.removeprefix("reduce_")
-        near = _did_you_mean(wanted, self.known_functions)
-        hint = near or "known are: " + ", ".join(sorted(self.known_functions))
+        near = _did_you_mean(wanted, FUNCTIONS)
+        hint = near or "known are: " + ", ".join(sorted(FUNCTIONS))
         return self.refused(node, f"`{shown}` is not a function of the formula language", hint)
+
+
+def _value_of(name: str) -> Code:
+    return lambda values, _lookup: values[name]
 
 
 def _dotted(node: ast.expr) -> str | None:
@@ -176,28 +190,3 @@ def _did_you_mean(name: str, known: Collection[str]) -> str:
 
 def _inputs_are(names: Collection[str]) -> str:
     return f"known are: {', '.join(sorted(names))}" if names else "no names are known here"
-
-
-TF_CONSTANTS = frozenset(
-    f"tf.{name}"
-    for name in [
-        "newaxis",
-        "bool",
-        "float16",
-        "float32",
-        "float64",
-        "half",
-        "double",
-        "bfloat16",
-        "complex64",
-        "complex128",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-    ]
-)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from gradcheck.errors import ExpressionError
 
 MAX_LENGTH = 4_000
-"""Characters; a longer text is no formula, and Python's parser takes memory by the character."""
+"""Characters: ten times the longest formula that an op declares, the 321 of layer_norm. Python's
+parser takes memory by the character."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from gradcheck.errors import ExpressionError
 from gradcheck.spec.expression import constant_arithmetic
 from gradcheck.spec.expression.syntax import Tree, parse_tree
 
-MAX_DEPTH = 100
-"""Deeper nesting than this is no formula, and could exhaust the stack."""
+MAX_EXPRESSION_DEPTH = 100
+"""Levels of nesting. A level of nested calls takes three of Python's frames to read and two to
+evaluate: 300 of the 1,000 that Python allows, and the caller needs some too."""
 
 Lookup = Callable[[str], Any]
 """Gives a function or constant by its name, dotted for TensorFlow's."""
@@ -39,12 +40,10 @@ class Translator:
     def __init__(self, text: str, names: Collection[str]) -> None:
         self.tree: Tree = parse_tree(text)
         self.allowed = names
-        self.names: set[str] = set()
-        self.functions: set[str] = set()
         self.depth = 0
 
     def code(self) -> Code:
-        """The whole expression; afterwards `names` and `functions` say what it uses."""
+        """The code of the whole expression."""
         return self.translate(self.tree.body)
 
     def refused(self, node: ast.AST, message: str, hint: str = "") -> ExpressionError:
@@ -55,8 +54,9 @@ class Translator:
     def translate(self, node: ast.expr) -> Code:
         """The code of one node, by the method that is named after its type."""
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise self.refused(node, f"the expression is nested more than {MAX_DEPTH} levels deep")
+        if self.depth > MAX_EXPRESSION_DEPTH:
+            message = f"the expression is nested more than {MAX_EXPRESSION_DEPTH} levels deep"
+            raise self.refused(node, message)
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             message, hint = _REFUSED.get(type(node), ("this is not allowed in an expression", ""))
@@ -77,16 +77,10 @@ class Translator:
         """The name of a function that may be called; refuses any other."""
         raise NotImplementedError
 
-    def value_name(self, name: str) -> Code:
-        """The code that reads a value by its name."""
-        self.names.add(name)
-        return lambda values, _lookup: values[name]
-
     # What both dialects share.
 
     def _call(self, node: ast.Call) -> Code:
         name = self.function_name(node.func)
-        self.functions.add(name)
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise self.refused(

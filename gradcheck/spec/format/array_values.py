@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.ops.language.bounds import MAX_ELEMENTS, MAX_RANK
 from gradcheck.spec.format.fields import found
 from gradcheck.spec.yaml.nodes import ListNode, Node, ScalarNode
 from gradcheck.spec.yaml.source import Source, shown
@@ -15,11 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gradcheck.model import Array, Shape
-
-MAX_ELEMENTS = 2**27
-"""A gigabyte in float64: more than any check needs, and it is held several times."""
-MAX_RANK = 32
-"""As many axes as every numpy has."""
 
 
 def size_problem(shape: Shape) -> str:

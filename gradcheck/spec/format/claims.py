@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ExpressionError
 from gradcheck.model import Array, Expectation, Input, Shape, Tolerance, Upstream, Verdict
@@ -14,9 +14,10 @@ from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, ScalarNode, place
 from gradcheck.spec.yaml.source import Source, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Mapping
 
-    from gradcheck.spec.format.inputs import Entries
+    from gradcheck.ops.declaration import Op
+    from gradcheck.spec.yaml.nodes import Entries
 
 
 def expression_problem(source: Source, node: Node, error: ExpressionError) -> None:
@@ -34,6 +35,14 @@ def expression_problem(source: Source, node: Node, error: ExpressionError) -> No
     source.problem(node, str(error), hint)
 
 
+def formula_names(
+    op: Op | None, inputs: Iterable[Input], args: Mapping[str, Any]
+) -> frozenset[str]:
+    """What a formula may name: the inputs, the args with the declared ones, `G` and `out`."""
+    declared = {} if op is None else op.args
+    return frozenset({*(i.name for i in inputs), *declared, *args, "G", "out"})
+
+
 def read_gradient(
     source: Source, entries: Entries, inputs: Collection[Input], names: Collection[str]
 ) -> dict[str, str | Array]:
@@ -41,8 +50,8 @@ def read_gradient(
     differentiated = {i.name: i for i in inputs if i.grad}
     claims: dict[str, str | Array] = {}
     for name, entry in entries.items():
-        known = differentiated.get(name)
-        if known is None:
+        claimed = differentiated.get(name)
+        if claimed is None:
             hint = fields.did_you_mean(name, differentiated)
             if name.endswith(")"):
                 hint = "quote a formula that holds a comma: inside of { } it ends the value"
@@ -50,25 +59,39 @@ def read_gradient(
                 hint = "it has `grad: false`, or holds integers or booleans"
             message = f"`gradient` names {shown(name)}, which is no differentiated input"
             source.problem(entry.key, message, hint)
-        elif isinstance(entry.value, ScalarNode) and isinstance(entry.value.value, str):
-            formula = entry.value.value
-            try:
-                parse_formula(formula, names)
-                claims[name] = formula
-            except ExpressionError as error:
-                expression_problem(source, entry.value, error)
+            continue
+        claim: str | Array | None
+        if isinstance(entry.value, ScalarNode) and isinstance(entry.value.value, str):
+            claim = _claimed_formula(source, entry.value, entry.value.value, names)
         else:
-            values = read_array(source, entry.value, f"the gradient of `{name}`")
-            if values is not None and values.shape != known.shape:
-                source.problem(
-                    entry.value,
-                    f"the gradient of `{name}` has the shape {list(values.shape)}, and `{name}` "
-                    f"itself {list(known.shape)}",
-                    "a gradient has the shape of its input",
-                )
-            elif values is not None:
-                claims[name] = values
+            claim = _claimed_values(source, entry.value, claimed)
+        if claim is not None:
+            claims[name] = claim
     return claims
+
+
+def _claimed_formula(
+    source: Source, node: ScalarNode, formula: str, names: Collection[str]
+) -> str | None:
+    try:
+        parse_formula(formula, names)
+    except ExpressionError as error:
+        expression_problem(source, node, error)
+        return None
+    return formula
+
+
+def _claimed_values(source: Source, node: Node, claimed: Input) -> Array | None:
+    name, values = claimed.name, read_array(source, node, f"the gradient of `{claimed.name}`")
+    if values is not None and values.shape != claimed.shape:
+        source.problem(
+            node,
+            f"the gradient of `{name}` has the shape {list(values.shape)}, and `{name}` itself "
+            f"{list(claimed.shape)}",
+            "a gradient has the shape of its input",
+        )
+        return None
+    return values
 
 
 def read_upstream(source: Source, node: Node, output: Shape | None) -> Upstream:
@@ -82,15 +105,7 @@ def read_upstream(source: Source, node: Node, output: Shape | None) -> Upstream:
             fields.choice(source, node, "`upstream`", (*UPSTREAMS, "the values"))
             return "random"
     if isinstance(node, MapNode):
-        outputs = node.items.get("outputs")
-        if outputs is not None:
-            fields.unknown_keys(source, node, "`upstream`", ("outputs",))
-        if not isinstance(outputs, ListNode) or not outputs.items:
-            hint = "write the values themselves, or {outputs: [values, values]} for several outputs"
-            source.problem(outputs or node, "`upstream` needs a list of `outputs`", hint)
-            return "random"
-        arrays = [read_array(source, item, "`upstream`") for item in outputs.items]
-        return tuple(array for array in arrays if array is not None)
+        return _upstream_by_output(source, node)
     values = read_array(source, node, "`upstream`")
     if values is None:
         return "random"
@@ -103,23 +118,25 @@ def read_upstream(source: Source, node: Node, output: Shape | None) -> Upstream:
     return (values,)
 
 
+def _upstream_by_output(source: Source, node: MapNode) -> Upstream:
+    """The values under `outputs`, for each of several."""
+    outputs = node.items.get("outputs")
+    if outputs is not None:
+        fields.unknown_keys(source, node, "`upstream`", ("outputs",))
+    if not isinstance(outputs, ListNode) or not outputs.items:
+        hint = "write the values themselves, or {outputs: [values, values]} for several outputs"
+        source.problem(outputs or node, "`upstream` needs a list of `outputs`", hint)
+        return "random"
+    arrays = [read_array(source, item, "`upstream`") for item in outputs.items]
+    return tuple(array for array in arrays if array is not None)
+
+
 def read_expect(source: Source, node: Node, reason: str, inputs: Collection[Input]) -> Expectation:
     """The verdict that the case expects, of the whole or by input."""
+    expect: Expectation
     if isinstance(node, MapNode):
-        verdicts: dict[str, Verdict] = {}
-        known = [i.name for i in inputs if i.grad]
-        if not node.items:
-            source.problem(node, "`expect` is an empty mapping", "name an input, or a verdict")
-        for name, item in node.items.items():
-            if name not in known:
-                hint = fields.did_you_mean(name, known) or f"those are: {', '.join(known)}"
-                message = f"`expect` names {shown(name)}, which is no differentiated input"
-                source.problem(node.keys[name], message, hint)
-            verdict = fields.choice(source, item, f"`expect` of `{name}`", EXPECTATIONS)
-            if verdict is not None:
-                verdicts[name] = Verdict(verdict)
-        expect: Expectation = verdicts
-        found = set(verdicts.values())
+        expect = _expected_by_input(source, node, [i.name for i in inputs if i.grad])
+        found = set(expect.values())
     else:
         single = fields.choice(source, node, "`expect`", EXPECTATIONS)
         if single is None:
@@ -131,6 +148,21 @@ def read_expect(source: Source, node: Node, reason: str, inputs: Collection[Inpu
         message = f"`expect: {worst}` is a known bug: it needs a `reason`"
         source.problem(node, message, "say in a sentence why, for example `reason: bug 123`")
     return expect
+
+
+def _expected_by_input(source: Source, node: MapNode, known: list[str]) -> dict[str, Verdict]:
+    if not node.items:
+        source.problem(node, "`expect` is an empty mapping", "name an input, or a verdict")
+    verdicts: dict[str, Verdict] = {}
+    for name, entry in node.entries.items():
+        if name not in known:
+            hint = fields.did_you_mean(name, known) or f"those are: {', '.join(known)}"
+            message = f"`expect` names {shown(name)}, which is no differentiated input"
+            source.problem(entry.key, message, hint)
+        verdict = fields.choice(source, entry.value, f"`expect` of `{name}`", EXPECTATIONS)
+        if verdict is not None:
+            verdicts[name] = Verdict(verdict)
+    return verdicts
 
 
 def read_tolerance(source: Source, entries: Entries, place: Node) -> Tolerance | None:

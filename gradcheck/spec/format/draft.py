@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.spec.format import keys
-from gradcheck.spec.format.inputs import Entry
-from gradcheck.spec.yaml.nodes import MapNode, Node
+from gradcheck.spec.yaml.nodes import Entry, MapNode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
         Upstream,
     )
     from gradcheck.spec.format.target import Chosen
+    from gradcheck.spec.yaml.nodes import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Draft:
 
 def merge(file: MapNode, case: MapNode | None) -> dict[str, Entry]:
     """The case's keys over the file's; a case's own target replaces that of the file."""
-    merged = {n: Entry(file.keys[n], v) for n, v in file.items.items() if n != "cases"}
+    merged = {name: entry for name, entry in file.entries.items() if name != "cases"}
     if case is None:
         return merged
     if any(target in case.items for target in keys.TARGETS):
-        merged = {n: e for n, e in merged.items() if n not in keys.TARGETS}
+        merged = {name: e for name, e in merged.items() if name not in keys.TARGETS}
     for name, value in case.items.items():
         below = merged[name].value if name in merged else None
         if name in keys.MERGED and isinstance(below, MapNode) and isinstance(value, MapNode):

@@ -7,15 +7,17 @@ that all problems of a file are found at once.
 from __future__ import annotations
 
 import difflib
+import keyword
 import math
 import re
 from typing import TYPE_CHECKING, TypeVar
 
+from gradcheck.spec.format.keys import IDENTIFIER
 from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 from gradcheck.spec.yaml.source import Source, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
 T = TypeVar("T")
 
@@ -137,6 +139,20 @@ def unknown_keys(source: Source, node: MapNode, what: str, known: Collection[str
         if name not in known:
             hint = did_you_mean(name, known) or f"known are: {', '.join(known)}"
             source.problem(key, f"{what} has no key {shown(name)}", hint)
+
+
+def name_is_good(
+    source: Source, name: str, key: ScalarNode, what: str, reserved: Mapping[str, str]
+) -> bool:
+    """Whether a name of the spec's can be used in a call and in expressions."""
+    if not re.fullmatch(IDENTIFIER, name) or keyword.iskeyword(name):
+        hint = "letters, digits and _ make a name, as in Python"
+        source.problem(key, f"{shown(name)} cannot be the name of {what}", hint)
+        return False
+    if name in reserved:
+        source.problem(key, f"`{name}` cannot be the name of {what}: it is {reserved[name]}")
+        return False
+    return True
 
 
 def plain(node: Node) -> object:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import keyword
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,20 +12,23 @@ from gradcheck.ops.declaration import Kind, Op, Parameter
 from gradcheck.ops.samples.registry import SAMPLES, parse_sample
 from gradcheck.spec.format import fields
 from gradcheck.spec.format.array_values import read_array, read_shape
-from gradcheck.spec.format.keys import IDENTIFIER, INPUT_DTYPES, INPUT_KEYS, INTEGER_DTYPES
-from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, ScalarNode
+from gradcheck.spec.format.keys import INPUT_DTYPES, INPUT_KEYS, INTEGER_DTYPES
+from gradcheck.spec.yaml.nodes import Entries, Entry, ListNode, MapNode, Node, ScalarNode
 from gradcheck.spec.yaml.source import Source, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A key and its value."""
+class _Content:
+    """What fills an input, a shape or values, and where that stands in the spec."""
 
-    key: ScalarNode
-    value: Node
-
-
-Entries = Mapping[str, Entry]
+    place: Node
+    shape: Shape | None = None
+    values: Array | None = None
+    options: Mapping[str, Node] = field(default_factory=dict)
+    """The keys beside it, where the input is a mapping."""
 
 
 def read_inputs(
@@ -40,7 +41,7 @@ def read_inputs(
         if op is not None and parameters and name not in parameters:
             _unknown_input(source, name, entry, op)
             continue
-        if not name_is_good(source, name, entry.key, "an input", reserved):
+        if not fields.name_is_good(source, name, entry.key, "an input", reserved):
             continue
         parameter = op.inputs[0] if op is not None and op.variadic else parameters.get(name)
         read = _read_input(source, name, entry, parameter)
@@ -53,24 +54,10 @@ def read_inputs(
     return tuple(inputs[name] for name in order if name in inputs)
 
 
-def name_is_good(
-    source: Source, name: str, key: ScalarNode, what: str, reserved: Mapping[str, str]
-) -> bool:
-    """Whether a name of the spec's can be used in a call and in expressions."""
-    if not re.fullmatch(IDENTIFIER, name) or keyword.iskeyword(name):
-        hint = "letters, digits and _ make a name, as in Python"
-        source.problem(key, f"{shown(name)} cannot be the name of {what}", hint)
-        return False
-    if name in reserved:
-        source.problem(key, f"`{name}` cannot be the name of {what}: it is {reserved[name]}")
-        return False
-    return True
-
-
 def _missing_inputs(
     source: Source, parameters: Mapping[str, Parameter], entries: Entries, place: Node, op: Op
 ) -> None:
-    missing = [p.name for p in parameters.values() if p.name not in entries and not p.optional]
+    missing = [p.name for p in parameters.values() if p.name not in entries]
     strangers = [name for name in entries if parameters and name not in parameters]
     # A wrong name explains a missing one: it is said once.
     for name in missing[len(strangers) :]:
@@ -89,36 +76,12 @@ def _unknown_input(source: Source, name: str, entry: Entry, op: Op) -> None:
 def _read_input(
     source: Source, name: str, entry: Entry, parameter: Parameter | None
 ) -> Input | None:
-    node, what = entry.value, f"the input `{name}`"
+    what = f"the input `{name}`"
     before = source.count
-    shape: Shape | None = None
-    values: Array | None = None
-    options: Mapping[str, Node] = {}
-    holder: Node = node
-    if isinstance(node, MapNode):
-        options = node.items
-        fields.unknown_keys(source, node, what, INPUT_KEYS)
-        given = [key for key in ("shape", "values") if key in options]
-        if source.count == before and len(given) != 1:
-            which = "both `shape` and `values`" if given else "neither `shape` nor `values`"
-            source.problem(entry.key, f"{what} has {which}", "give one of them")
-        if len(given) != 1:
-            return None
-        holder = options[given[0]]
-        if given == ["values"]:
-            values = read_array(source, holder, f"`values` of {what}")
-        elif isinstance(holder, ListNode):
-            shape = read_shape(source, holder, what)
-        else:
-            message = f"`shape` must be a list of whole numbers, not {fields.found(holder)}"
-            source.problem(holder, message, "write [3, 4], or [] for a single number")
-    elif isinstance(node, ListNode):
-        shape = _bare_list(source, node, what)
-    elif isinstance(node, ScalarNode) and type(node.value) in (int, float):
-        values = read_array(source, node, what)
-    else:
-        message = f"{what} must be a shape, a number or a mapping, not {fields.found(node)}"
-        source.problem(node, message, "write [3, 4], 2.0, {shape: [3, 4]} or {values: [1, 2]}")
+    content = _content(source, entry, what)
+    if content is None:
+        return None
+    options, shape, values = content.options, content.shape, content.values
     sample = _sample(source, options, shape)
     dtype = _dtype(source, options, parameter, values, name)
     grad = _grad(source, options, dtype, what)
@@ -126,11 +89,46 @@ def _read_input(
     if "variable" in options:
         variable = bool(fields.boolean(source, options["variable"], "`variable`"))
     if values is not None:
-        values = _fit_values(source, holder, values, dtype, what)
+        values = _fit_values(source, content.place, values, dtype, what)
         shape = None if values is None else values.shape
     if source.count != before or shape is None:
         return None
     return Input(name, shape, source.location(entry.key), values, sample, dtype, grad, variable)
+
+
+def _content(source: Source, entry: Entry, what: str) -> _Content | None:
+    """What the entry holds: a mapping, a bare list, which is a shape, or a bare number."""
+    node = entry.value
+    if isinstance(node, MapNode):
+        return _mapped_content(source, entry.key, node, what)
+    if isinstance(node, ListNode):
+        return _Content(node, shape=_bare_list(source, node, what))
+    if isinstance(node, ScalarNode) and type(node.value) in (int, float):
+        return _Content(node, values=read_array(source, node, what))
+    message = f"{what} must be a shape, a number or a mapping, not {fields.found(node)}"
+    source.problem(node, message, "write [3, 4], 2.0, {shape: [3, 4]} or {values: [1, 2]}")
+    return None
+
+
+def _mapped_content(source: Source, key: Node, node: MapNode, what: str) -> _Content | None:
+    """What stands under the one of `shape` and `values` that the mapping has."""
+    before = source.count
+    fields.unknown_keys(source, node, what, INPUT_KEYS)
+    given = [name for name in ("shape", "values") if name in node.items]
+    if source.count == before and len(given) != 1:
+        which = "both `shape` and `values`" if given else "neither `shape` nor `values`"
+        source.problem(key, f"{what} has {which}", "give one of them")
+    if len(given) != 1:
+        return None
+    place = node.items[given[0]]
+    if given == ["values"]:
+        values = read_array(source, place, f"`values` of {what}")
+        return _Content(place, values=values, options=node.items)
+    if isinstance(place, ListNode):
+        return _Content(place, shape=read_shape(source, place, what), options=node.items)
+    message = f"`shape` must be a list of whole numbers, not {fields.found(place)}"
+    source.problem(place, message, "write [3, 4], or [] for a single number")
+    return _Content(place, options=node.items)
 
 
 def _bare_list(source: Source, node: ListNode, what: str) -> Shape | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcheck.model import CheckKind, Mode, Verdict
+from gradcheck.ops.language.bounds import MAX_RANK
 from gradcheck.ops.samples.registry import SAMPLES
 
 Schema = dict[str, Any]
@@ -31,7 +32,9 @@ MERGED = ("inputs", "args", "gradient", "tolerance")
 """Where a case adds to the file's mapping, name by name; every other key it replaces."""
 
 MAX_SEED = 2**63 - 1
+"""What fits into 64 bits with a sign, as numpy and TensorFlow take seeds."""
 MAX_TIMEOUT = 86_400
+"""Seconds: a day."""
 NAME = r"[A-Za-z0-9_\-.,+]+"
 IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
 FUNCTION = rf"{IDENTIFIER}(\.{IDENTIFIER})*:{IDENTIFIER}(\.{IDENTIFIER})*"
@@ -53,7 +56,7 @@ def _by_name(value: Schema) -> Schema:
 _SHAPE: Schema = {
     "type": "array",
     "items": {"type": "integer", "minimum": 0},
-    "maxItems": 32,
+    "maxItems": MAX_RANK,
     "description": "A shape; [] is that of a single number.",
 }
 _VALUES: Schema = {"$ref": "#/definitions/values"}

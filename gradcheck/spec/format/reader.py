@@ -13,30 +13,30 @@ from gradcheck.model import (
     Input,
     Mode,
     Shape,
-    TargetKind,
     Tolerance,
     Upstream,
 )
 from gradcheck.spec.expression.expression import parse_tf
 from gradcheck.spec.format import claims, fields, keys
+from gradcheck.spec.format.args import read_args
 from gradcheck.spec.format.array_values import size_problem
 from gradcheck.spec.format.draft import Draft
-from gradcheck.spec.format.inputs import Entry, name_is_good, read_inputs
+from gradcheck.spec.format.inputs import read_inputs
 from gradcheck.spec.format.target import Chosen, read_target
-from gradcheck.spec.yaml.source import Source, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from gradcheck.ops.declaration import Op
-    from gradcheck.spec.yaml.nodes import Node
+    from gradcheck.spec.yaml.nodes import Entries, Entry, Node
+    from gradcheck.spec.yaml.source import Source
 
 
 class CaseReader:
     """Reads the merged keys of one case, noting every problem in its source."""
 
     def __init__(
-        self, source: Source, place: Node, entries: Mapping[str, Entry], allow: Collection[str]
+        self, source: Source, place: Node, entries: Entries, allow: Collection[str]
     ) -> None:
         self._source = source
         self._place = place
@@ -101,32 +101,12 @@ class CaseReader:
 
     def _args(self, chosen: Chosen | None) -> dict[str, Any]:
         entries = self._mapping("args")
-        if chosen is not None and chosen.target.kind is TargetKind.EXPR and entries:
+        if chosen is not None and chosen.is_expression and entries:
             hint = "write the value in the expression, or make it an input with `grad: false`"
             self._source.problem(self._entries["args"].key, "an `expr` takes no `args`", hint)
             return {}
-        op = chosen.op if chosen is not None else None
-        args: dict[str, Any] = {}
-        for name, entry in entries.items():
-            if op is not None and name not in op.args and name not in op.required:
-                known = [*op.required, *op.args]
-                hint = fields.did_you_mean(name, known)
-                if any(p.name == name for p in op.inputs):
-                    hint = f"`{name}` is a tensor: put it under `inputs`"
-                elif not hint:
-                    hint = f"its args are: {', '.join(known)}" if known else "it takes none"
-                self._source.problem(entry.key, f"`{op.name}` has no arg {shown(name)}", hint)
-            elif op is not None and isinstance(op.args.get(name), bool):
-                args[name] = fields.boolean(self._source, entry.value, f"the arg `{name}`")
-            elif name_is_good(self._source, name, entry.key, "an arg", {}):
-                args[name] = fields.plain(entry.value)
-        if op is not None:
-            place = self._entries["args"].key if "args" in self._entries else self._place
-            for name in op.required:
-                if name not in entries:
-                    hint = f"write `args: {{{name}: …}}`"
-                    self._source.problem(place, f"`{op.name}` needs the arg `{name}`", hint)
-        return args
+        place = self._entries["args"].key if "args" in self._entries else self._place
+        return read_args(self._source, entries, place, _op(chosen))
 
     def _inputs(self, chosen: Chosen | None, args: Mapping[str, Any]) -> tuple[Input, ...]:
         if "inputs" not in self._entries:
@@ -139,12 +119,11 @@ class CaseReader:
         if self._source.count != before:
             return ()
         reserved = dict.fromkeys(args, "an arg already")
-        if chosen is not None and chosen.target.kind is TargetKind.EXPR:
+        if chosen is not None and chosen.is_expression:
             reserved["tf"] = "TensorFlow in an expression"
         if "gradient" in self._entries:
             reserved |= {"G": "the upstream in a formula", "out": "the output in a formula"}
-        op = chosen.op if chosen is not None else None
-        inputs = read_inputs(self._source, entries, place.key, op, reserved)
+        inputs = read_inputs(self._source, entries, place.key, _op(chosen), reserved)
         if self._source.count == before and not any(i.grad for i in inputs):
             message = "no input has a gradient" if inputs else "`inputs` is empty"
             hint = "leave out `grad: false` where the gradient is to be checked" if inputs else ""
@@ -181,7 +160,7 @@ class CaseReader:
         self._source.problem(place, f"the inputs do not fit `{op.name}`: {why}")
 
     def _check_expression(self, chosen: Chosen | None) -> None:
-        if chosen is None or chosen.target.kind is not TargetKind.EXPR:
+        if chosen is None or not chosen.is_expression:
             return
         try:
             parse_tf(chosen.target.text, list(self._mapping("inputs")))
@@ -200,8 +179,7 @@ class CaseReader:
     def _gradient(
         self, chosen: Chosen | None, inputs: tuple[Input, ...], args: Mapping[str, Any]
     ) -> dict[str, str | Array]:
-        declared = chosen.op.args if chosen is not None and chosen.op is not None else {}
-        names = {*(i.name for i in inputs), *declared, *args, "G", "out"}
+        names = claims.formula_names(_op(chosen), inputs, args)
         return claims.read_gradient(self._source, self._mapping("gradient"), inputs, names)
 
     def _upstream(self, output: Shape | None) -> Upstream:
@@ -277,6 +255,9 @@ class CaseReader:
         if key not in self._entries:
             return {}
         node = fields.mapping(self._source, self._entries[key].value, f"`{key}`")
-        if node is None:
-            return {}
-        return {name: Entry(node.keys[name], value) for name, value in node.items.items()}
+        return {} if node is None else node.entries
+
+
+def _op(chosen: Chosen | None) -> Op | None:
+    """Our declaration of what is checked, if the case says what that is and there is one."""
+    return None if chosen is None else chosen.op

@@ -29,9 +29,14 @@ class Chosen:
     op: Op | None = None
 
     @property
+    def is_expression(self) -> bool:
+        """Whether it is the text of an `expr`."""
+        return self.target.kind is TargetKind.EXPR
+
+    @property
     def label(self) -> str:
         """A short name for ids."""
-        if self.target.kind is TargetKind.EXPR:
+        if self.is_expression:
             return "expr"
         return re.split(r"[.:]", self.op.name if self.op else self.target.text)[-1]
 

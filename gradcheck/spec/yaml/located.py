@@ -16,8 +16,11 @@ from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, ScalarNode, resol
 from gradcheck.spec.yaml.source import Source, shown
 
 MAX_NODES = 1_000_000
-"""Counted with every alias spelt out: a small file can stand for a huge one."""
-MAX_DEPTH = 64
+"""Counted with every alias spelt out: a small file can stand for a huge one. A million numbers take
+150 MiB and ten seconds to read."""
+MAX_YAML_DEPTH = 64
+"""Values of the highest rank, 32, nest as deep as that, and five levels of keys stand around them:
+`cases`, the case, `inputs`, the input, `values`. The rest is room."""
 
 # PyYAML's compiled parser reads ten times faster; not every platform has it.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -102,8 +105,8 @@ class _Builder:
             self._stop(event, f"the file stands for more than {MAX_NODES:,} values")
 
     def _start(self, event: yaml.CollectionStartEvent) -> None:
-        if len(self._open) >= MAX_DEPTH:
-            self._stop(event, f"the YAML is nested more than {MAX_DEPTH} levels deep")
+        if len(self._open) >= MAX_YAML_DEPTH:
+            self._stop(event, f"the YAML is nested more than {MAX_YAML_DEPTH} levels deep")
         line, column = _start(event)
         kind = MapNode if isinstance(event, yaml.MappingStartEvent) else ListNode
         node = kind(line=line, column=column)

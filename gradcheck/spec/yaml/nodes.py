@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 Scalar = str | int | float | bool | None
@@ -20,7 +21,7 @@ class Node:
     fault: bool = False
     """Whether a problem was found in it while the YAML was read."""
     bad: bool = False
-    """The same, of it or of anything in it."""
+    """Whether a problem was found in it, or in anything that it holds, while the YAML was read."""
 
     @property
     def kind(self) -> str:
@@ -72,6 +73,22 @@ class MapNode(Node):
         """What it is, for a message."""
         return "a mapping"
 
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """Each key together with its value."""
+        return {name: Entry(self.keys[name], value) for name, value in self.items.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key of a mapping, where it stands, and its value."""
+
+    key: ScalarNode
+    value: Node
+
+
+Entries = Mapping[str, Entry]
+
 
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -84,7 +101,8 @@ _WORDS: dict[str, Scalar] = {
 }
 
 MAX_DIGITS = 400
-"""A longer whole number is no use as a float either, and slow to read."""
+"""The largest float64 has 309 digits: a longer whole number is infinite as a float, and reading it
+takes Python time by the square of the digits."""
 
 
 def resolve(text: str) -> Scalar:

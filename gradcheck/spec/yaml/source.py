@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 
 _LONGEST_LINE = 160
-"""Characters of a line that are worth showing."""
+"""Characters of a line that are shown: two lines of a terminal of 80."""
 
 
 class Source:

@@ -1,4 +1,4 @@
-"""Every formula against TensorFlow's tape, and every shape rule against TensorFlow's shape."""
+"""The formulas and shape rules of all families against TensorFlow's tape and shapes."""
 
 from __future__ import annotations
 

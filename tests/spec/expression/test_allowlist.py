@@ -1,3 +1,5 @@
+"""The list of allowed functions: nothing dangerous, all the usual."""
+
 from __future__ import annotations
 
 import inspect

@@ -1,8 +1,9 @@
+"""Expressions and formulas: what they mean, and what they reach."""
+
 from __future__ import annotations
 
 import math
-import operator
-import string
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +13,18 @@ from hypothesis import strategies as st
 
 from gradcheck.errors import ExpressionError
 from gradcheck.ops.language import vocabulary
-from gradcheck.spec.expression.expression import Expression, parse_formula, parse_tf
+from gradcheck.spec.expression.allowlist import ALLOWED
+from gradcheck.spec.expression.expression import (
+    TF_CONSTANTS,
+    Expression,
+    parse_formula,
+    parse_tf,
+)
+from tests.spec.expression.refusals import NAMES, is_refused_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-NAMES = ("s", "t", "target")
 
 FAKE: Mapping[str, Any] = {
     "tf.square": np.square,
@@ -35,21 +42,12 @@ def value(text: str, **values: Any) -> Any:
 
 
 def formula(text: str, **values: Any) -> Any:
-    lookup = {**vocabulary.FUNCTIONS, **vocabulary.CONSTANTS}
-    return parse_formula(text, tuple(values)).evaluate(values, lookup.__getitem__)
+    return parse_formula(text, tuple(values)).evaluate(values, vocabulary.lookup)
 
 
-def refused(parse: Callable[..., Expression], text: str) -> ExpressionError:
-    with pytest.raises(ExpressionError) as caught:
-        parse(text, NAMES)
-    return caught.value
-
-
-def test_an_expression_says_what_it_uses() -> None:
-    expression = parse_tf("tf.reduce_sum(tf.square(s * t - target))", NAMES)
-    assert expression.names == {"s", "t", "target"}
-    assert expression.functions == {"tf.reduce_sum", "tf.square"}
-    assert expression.text == "tf.reduce_sum(tf.square(s * t - target))"
+def test_an_expression_keeps_its_text() -> None:
+    text = "tf.reduce_sum(tf.square(s * t - target))"
+    assert parse_tf(text, NAMES).text == text
 
 
 X = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -86,11 +84,6 @@ def test_a_formula_uses_the_numpy_language() -> None:
     assert result == pytest.approx(2 * np.sum(X * (3 * X - 1)) + math.pi)
 
 
-def test_numpy_scalars_keep_their_own_arithmetic() -> None:
-    with np.errstate(divide="ignore"):
-        assert formula("1 / x", x=np.float64(0.0)) == math.inf
-
-
 @pytest.mark.parametrize(
     ("text", "marked", "words"),
     [
@@ -116,41 +109,14 @@ def test_numpy_scalars_keep_their_own_arithmetic() -> None:
         ("tf.square(s)(t)", "tf.square(s)", "only functions named"),
         ("1 + targt", "targt", "did you mean `target`?"),
         ("1 + zzz", "zzz", "known are: s, t, target"),
-        ("lambda: s", "lambda: s", "lambda"),
-        ("[s for s in t]", "[s for s in t]", "comprehension"),
-        ("tf.add_n(s for s in t)", "(s for s in t)", "comprehension"),
-        ("f'{s}'", "f'{s}'", "f-string"),
-        ("tf.square(*s)", "*s", "`*`"),
-        ("tf.square(**s)", "s", "`**`"),
-        ("(s := t)", "s := t", "`:=`"),
-        ("s and t", "s and t", "& or |"),
-        ("not s", "not s", "~"),
-        ("s if t else s", "s if t else s", "where"),
-        ("s < t < s", "s < t < s", "chain of comparisons"),
-        ("s is t", "s is t", "`is`"),
-        ("s in t", "s in t", "`in`"),
-        ("{1: s}", "{1: s}", "dictionary"),
-        ("s << 2", "s << 2", "<<"),
-        ("s + ...", "...", "`...`"),
-        ("b'x'", "b'x'", "bytes"),
-        ("await s", "await s", "`await`"),
         ("é + ü + s", "é", "not an input"),
         ("s + 'é' + zzz", "zzz", "not an input"),
-        ("s + ", "+", "ends too early"),
-        ("s t", "t", "not a valid expression"),
-        ("(s", "(", "never closed"),
-        ("s = t", "=", "not a valid expression"),
-        ("s # and t", "# and t", "comment"),
-        ("s\0", "\0", "not allowed"),
-        ("", "", "empty"),
-        ("  \n ", "", "empty"),
     ],
 )
-def test_all_else_is_refused_at_its_place(text: str, marked: str, words: str) -> None:
-    error = refused(parse_tf, text)
-    assert words in f"{error}\n{error.hint}"
-    if marked:
-        assert text[error.offset : error.offset + error.length] == marked
+def test_an_expression_reaches_the_allowed_functions_alone(
+    text: str, marked: str, words: str
+) -> None:
+    is_refused_at(text, marked, words)
 
 
 @pytest.mark.parametrize(
@@ -168,69 +134,7 @@ def test_all_else_is_refused_at_its_place(text: str, marked: str, words: str) ->
     ],
 )
 def test_a_formula_reaches_its_language_alone(text: str, marked: str, words: str) -> None:
-    error = refused(parse_formula, text)
-    assert words in f"{error}\n{error.hint}"
-    assert text[error.offset : error.offset + error.length] == marked
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "10**10**10",
-        "s + 10**10**10",
-        "2**63",
-        "(-2)**64",
-        "9" * 50,
-        "9223372036854775807 + 1",
-        "'a' * 10**9",
-        "'%1000000000d' % 1",
-        "'a' + 'b'",
-        "None + 1",
-        "1 / 0",
-        "10.0 ** 400",
-        "1 @ 2",
-        "-'a'",
-        "~True",
-        "1 < 'a'",
-    ],
-)
-def test_arithmetic_on_literals_is_bounded_when_read(text: str) -> None:
-    refused(parse_tf, text)
-
-
-@pytest.mark.parametrize(
-    ("text", "x"),
-    [
-        ("[0] * 10**9", 0),
-        ("[0] * x", 10**9),
-        ("x * (0, 0)", np.int64(10**9)),
-        ("'%1000000000d' % x", X),
-        ("x * 10**9", "a"),
-        ("x ** x", 10**9),
-        ("x * x * x", 2**40),
-        ("[1] + [2]", 0),
-    ],
-)
-def test_arithmetic_on_given_values_is_bounded_when_run(text: str, x: Any) -> None:
-    with pytest.raises(ExpressionError):
-        value(text, x=x)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["-" * 3900 + "s", "[" * 3000, "s" + "+s" * 150, "s" + "[0]" * 150, "tf.abs(" * 500 + "s"],
-)
-def test_depth_is_bounded(text: str) -> None:
-    error = refused(parse_tf, text)
-    assert "deep" in str(error) or "too many nested parentheses" in str(error)
-
-
-def test_length_is_bounded() -> None:
-    assert "4,000" in str(refused(parse_tf, "s + " * 1000 + "s"))
-
-
-def test_python_advice_on_style_is_not_heard() -> None:
-    parse_tf(r"tf.einsum('\d', s)", NAMES)
+    is_refused_at(text, marked, words, parse_formula)
 
 
 def test_the_text_is_read_once_and_evaluated_often(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,6 +147,26 @@ WORDS = r"s t tf tf.square lambda for in if ** // ... None 10 1e5 2j __class__ f
 SNIPPETS = st.sampled_from([*"()[]{},.:+-*/%@&|~<>=#'\"\\\n \0", *WORDS.split()])
 
 
+LANGUAGE: Mapping[Callable[..., Expression], frozenset[str]] = {
+    parse_tf: ALLOWED | TF_CONSTANTS,
+    parse_formula: frozenset({*vocabulary.FUNCTIONS, *vocabulary.CONSTANTS}),
+}
+
+
+def reached(expression: Expression) -> set[str]:
+    """The functions and constants that it looks up, whatever comes of them."""
+    names: set[str] = set()
+
+    def lookup(name: str) -> Any:
+        names.add(name)
+        return lambda *_, **__: 1.0
+
+    # Values of the wrong kind may raise anything; values of no name must not be asked for.
+    with suppress(TypeError, ValueError, ArithmeticError, ExpressionError):
+        expression.evaluate(dict.fromkeys(NAMES, 1.0), lookup)
+    return names
+
+
 @given(st.one_of(st.text(max_size=40), st.lists(SNIPPETS, max_size=15).map("".join)))
 def test_no_text_does_more_than_be_refused(text: str) -> None:
     for parse in (parse_tf, parse_formula):
@@ -252,17 +176,6 @@ def test_no_text_does_more_than_be_refused(text: str) -> None:
             place = (refusal.offset, refusal.length)
         else:
             place = (0, 1)
-            assert expression.names <= set(NAMES)
-            prefix = "tf." if parse is parse_tf else ""
-            assert all(name.startswith(prefix) for name in expression.functions)
+            assert reached(expression) <= LANGUAGE[parse]
         assert 0 <= place[0] <= len(text)
         assert place[1] >= 1
-
-
-@given(st.text(alphabet=string.digits + "+-*/%.e() j", max_size=25))
-def test_no_arithmetic_does_more_than_be_refused(text: str) -> None:
-    try:
-        result = parse_tf(text, ()).evaluate({}, operator.not_)
-    except ExpressionError:
-        return
-    assert not isinstance(result, int) or -(2**63) <= result < 2**63

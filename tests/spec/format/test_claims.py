@@ -1,3 +1,5 @@
+"""What a case claims: gradients, upstream, verdict, tolerance."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,3 +1,5 @@
+"""The names of cases, and the variants that a case multiplies to."""
+
 from __future__ import annotations
 
 from tests.spec.conftest import Load, ids

@@ -1,3 +1,5 @@
+"""The inputs of a case, and those that do not fit its function."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -63,20 +65,11 @@ def test_options(good: Good) -> None:
     assert x.variable
 
 
-def test_infinite_values_are_numbers(good: Good) -> None:
-    (x,) = good("op: exp\ninputs: {x: {values: [-.inf, .nan, 1E5]}}\n").inputs
-    np.testing.assert_array_equal(x.values, [-np.inf, np.nan, 1e5])
-
-
 @pytest.mark.parametrize(
     ("given", "column", "words"),
     [
-        ("[3, -4]", 17, "cannot be negative: `-4`"),
         ("[3, 4.5]", 17, "{values: […]}"),
         ("[[1, 2], [3, 4]]", 14, "{values: […]}"),
-        ("[1000000000000]", 13, "too large: at most 134,217,728"),
-        ("[65536, 65536, 0x10]", 13, "too large"),
-        ("[" + ", ".join(["1"] * 33) + "]", 13, "33 axes are too many"),
         ("on", 13, "must be a shape, a number or a mapping, not `on`"),
         ("", 13, "not nothing"),
         ("{shpae: [3]}", 14, "did you mean `shape`?"),
@@ -91,12 +84,6 @@ def test_infinite_values_are_numbers(good: Good) -> None:
         ("{shape: [2, 3], sample: spd}", 21, "square"),
         ("{shape: [3], dtype: flaot32}", 33, "did you mean `float32`?"),
         ("{shape: [3], dtype: int32, grad: true}", 46, "has no gradient"),
-        ("{values: [[1, 2], [3]]}", 31, "ragged"),
-        ("{values: [[1, 2], 3]}", 31, "ragged"),
-        ("{values: [1, two]}", 26, "must hold numbers, not `two`"),
-        ("{values: [1, true]}", 26, "mixes booleans and numbers"),
-        ("{values: [1, null]}", 26, "not `null`"),
-        ("{values: {a: 1}}", 22, "not a mapping"),
         ("{values: [1.5], dtype: int32, grad: false}", 22, "whole numbers"),
         ("{values: [300], dtype: uint8}", 22, "does not fit into uint8"),
         ("{values: ['1+2j'], dtype: float32}", 22, "complex"),

@@ -1,3 +1,5 @@
+"""The schema and the reader agree about what is right."""
+
 from __future__ import annotations
 
 from textwrap import dedent

@@ -1,6 +1,7 @@
+"""YAML with places: the same from both of PyYAML's parsers, bounded, and broken in kind words."""
+
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import yaml
 from gradcheck.spec.format.fields import plain
 from gradcheck.spec.yaml import located
 from gradcheck.spec.yaml.located import read_yaml
-from gradcheck.spec.yaml.nodes import MapNode, ScalarNode, place_of, resolve
+from gradcheck.spec.yaml.nodes import MapNode, ScalarNode, place_of
 from gradcheck.spec.yaml.source import Source
 
 
@@ -31,46 +32,6 @@ def read(text: str) -> tuple[Any, Source]:
 
 def places(source: Source) -> list[tuple[int, int]]:
     return [(p.location.line, p.location.column) for p in source.problems]
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("1e-4", 1e-4),
-        ("1E5", 1e5),
-        (".5", 0.5),
-        ("1e5", 1e5),
-        ("-1.", -1.0),
-        ("+3", 3),
-        ("010", 10),
-        ("0o10", 8),
-        ("0x1f", 31),
-        (".inf", math.inf),
-        ("-.inf", -math.inf),
-        ("true", True),
-        ("FALSE", False),
-        ("~", None),
-        ("", None),
-        ("null", None),
-        ("on", "on"),
-        ("no", "no"),
-        ("y", "y"),
-        ("off", "off"),
-        ("1:30", "1:30"),
-        ("1_000", "1_000"),
-        ("2001-01-01", "2001-01-01"),
-        ("inf", "inf"),
-        ("1e", "1e"),
-    ],
-)
-def test_scalars_are_those_of_yaml_1_2(text: str, value: object) -> None:
-    result = resolve(text)
-    assert result == value
-    assert type(result) is type(value)
-
-
-def test_nan_is_a_number() -> None:
-    assert math.isnan(float(str(resolve(".nan"))))
 
 
 def test_a_quoted_scalar_is_a_text() -> None:
@@ -154,7 +115,7 @@ def test_columns_count_characters() -> None:
 
 
 def test_depth_is_bounded() -> None:
-    _, source = read("[" * 100_000)
+    _, source = read("[" * 10_000)
     assert "nested more than 64" in source.problems[0].message
 
 
@@ -163,10 +124,6 @@ def test_aliases_are_counted_as_what_they_stand_for() -> None:
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9)]
     _, source = read("\n".join(lines))
     assert "more than 1,000,000 values" in source.problems[0].message
-
-
-def test_a_very_long_number_is_not_read_as_one() -> None:
-    assert isinstance(resolve("9" * 5000), float)
 
 
 @pytest.mark.parametrize(
@@ -195,11 +152,3 @@ def test_in_a_text_of_several_lines_the_place_is_unknown(text: str) -> None:
     node = root.items["a"]
     assert isinstance(node, ScalarNode)
     assert place_of(node, 0, "") is None
-
-
-def test_a_problem_shows_nothing_unprintable_and_no_endless_line() -> None:
-    source = Source("s.yaml", "a:\t\x1b[31m" + "x" * 1000)
-    source.problem_at(1, 1, "here", length=5000)
-    (problem,) = source.problems
-    assert "\x1b" not in str(problem)
-    assert len(problem.source) == problem.length == 160

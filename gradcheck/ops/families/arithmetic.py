@@ -1,68 +1,12 @@
-"""Arithmetic on each element, and the factory that declares any elementwise op.
-
-For complex inputs TensorFlow's gradient of a holomorphic f is G·conj(f′); hence the `conj`.
-Inputs that were broadcast get the formula's value summed back to their shape by the checker.
-"""
+"""Arithmetic on each element: sums, products, quotients, extremes, and those that are safe at 0."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import ANYWHERE, Derivation, Domain, Example, Op, Parameter, Step
-from gradcheck.ops.rules import broadcast_call
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gradcheck.model import Shape
-    from gradcheck.ops.declaration import Call
-
-NONZERO = Domain(sample=Sample("nonzero"), kinks=(0.0,))
-BEND_AT_ZERO = Domain(kinks=(0.0,))
-
-BROADCASTING = "An input that was broadcast gets the gradient summed over the repeated axes."
-
-
-def elementwise(
-    name: str,
-    tf: str,
-    summary: str,
-    *aliases: str,
-    forward: str,
-    family: str = "elementwise",
-    related: tuple[str, ...] = (),
-    slope: Derivation = (),
-    undefined: tuple[str, ...] = (),
-    shape: Callable[[Call], Shape] = broadcast_call,
-    args: dict[str, Any] | None = None,
-    required: tuple[str, ...] = (),
-    example: Example | None = None,
-    domains: dict[str, Domain] | None = None,
-    pitfalls: tuple[str, ...] = (),
-    **formula: str,
-) -> Op:
-    """An op whose inputs are the keywords of `formula`, broadcast against each other."""
-    domains = domains or {}
-    return Op(
-        name=name,
-        tf=tf,
-        family=family,
-        summary=summary,
-        inputs=tuple(Parameter(key, domains.get(key, ANYWHERE)) for key in formula),
-        formula=formula,
-        shape=shape,
-        args=args or {},
-        required=required,
-        example=example,
-        aliases=aliases,
-        pitfalls=pitfalls,
-        forward=forward,
-        related=related,
-        slope=slope,
-        undefined=undefined,
-    )
-
+from gradcheck.ops.declaration import Domain, Example, Step
+from gradcheck.ops.domains import BEND_AT_ZERO, NONZERO
+from gradcheck.ops.factories.elementwise import elementwise
+from gradcheck.ops.sentences import BROADCAST_IS_SUMMED
 
 OPS = (
     elementwise(
@@ -75,7 +19,7 @@ OPS = (
         y="G",
         related=("subtract", "bias_add", "reduce_sum"),
         pitfalls=(
-            BROADCASTING,
+            BROADCAST_IS_SUMMED,
             "The same tensor on both sides gets both contributions: d(x + x) is 2G.",
         ),
     ),
@@ -88,7 +32,7 @@ OPS = (
         x="G",
         y="-G",
         related=("add", "negative", "squared_difference"),
-        pitfalls=("The second input gets the minus sign.", BROADCASTING),
+        pitfalls=("The second input gets the minus sign.", BROADCAST_IS_SUMMED),
     ),
     elementwise(
         "multiply",
@@ -103,7 +47,7 @@ OPS = (
         pitfalls=(
             "Each input gets the other one as its factor, not itself.",
             "Complex factors are conjugated.",
-            BROADCASTING,
+            BROADCAST_IS_SUMMED,
         ),
     ),
     elementwise(
@@ -125,7 +69,7 @@ OPS = (
             "The divisor gets a minus sign and is squared: -x/y².",
             "At y = 0 the gradient is infinite or NaN; masking the output with tf.where does not "
             "help, the divisor itself must be masked.",
-            BROADCASTING,
+            BROADCAST_IS_SUMMED,
         ),
     ),
     elementwise(
@@ -142,7 +86,7 @@ OPS = (
             ),
         ),
         related=("subtract", "square", "l2_loss"),
-        pitfalls=("The factor 2 is easy to lose, and y gets the minus sign.", BROADCASTING),
+        pitfalls=("The factor 2 is easy to lose, and y gets the minus sign.", BROADCAST_IS_SUMMED),
     ),
     elementwise(
         "negative",
@@ -205,7 +149,7 @@ OPS = (
         related=("minimum", "relu", "reduce_max"),
         pitfalls=(
             "Where x equals y TensorFlow gives the whole gradient to x; other frameworks split it.",
-            BROADCASTING,
+            BROADCAST_IS_SUMMED,
         ),
     ),
     elementwise(
@@ -227,7 +171,77 @@ OPS = (
         related=("maximum", "relu6", "reduce_min"),
         pitfalls=(
             "Where x equals y TensorFlow gives the whole gradient to x; other frameworks split it.",
-            BROADCASTING,
+            BROADCAST_IS_SUMMED,
         ),
+    ),
+    elementwise(
+        "xdivy",
+        "tf.math.xdivy",
+        "z = x/y, and 0 where x = 0",
+        domains={"x": NONZERO, "y": NONZERO},
+        forward="x / y",
+        x="G / conj(y)",
+        y="-G * conj(x / square(y))",
+        related=("divide", "divide_no_nan"),
+        slope=(Step("z·y = x; by the product rule", "dout * y + out * dy == dx"),),
+        undefined=(
+            "At x = 0 the value is set to 0, whatever y is.",
+            "Elsewhere not defined at y = 0.",
+        ),
+        pitfalls=(
+            "Where x = 0 TensorFlow gives x no gradient, though 1/y is its slope.",
+            BROADCAST_IS_SUMMED,
+        ),
+    ),
+    elementwise(
+        "divide_no_nan",
+        "tf.math.divide_no_nan",
+        "z = x/y, and 0 where y = 0",
+        domains={"y": NONZERO},
+        forward="where(equal(y, 0), 0, x / y)",
+        x="where(equal(y, 0), 0, G / conj(y))",
+        y="where(equal(y, 0), 0, -G * conj(x / square(y)))",
+        related=("divide", "xdivy"),
+        slope=(Step("z·y = x; by the product rule", "dout * y + out * dy == dx"),),
+        undefined=("At y = 0 the value is set to 0; it jumps there.",),
+        pitfalls=(
+            "Where y = 0 both gradients are 0, so nothing pulls y away from there.",
+            BROADCAST_IS_SUMMED,
+        ),
+    ),
+    elementwise(
+        "multiply_no_nan",
+        "tf.math.multiply_no_nan",
+        "z = x·y, and 0 where y = 0",
+        domains={"y": NONZERO},
+        forward="where(equal(y, 0), 0, x * y)",
+        x="G * conj(y)",
+        y="G * conj(x)",
+        slope=(Step("By the product rule", "dout == y * dx + x * dy"),),
+        undefined=("Where y = 0 and x is infinite or NaN the value is set to 0; it jumps there.",),
+        related=("multiply", "divide_no_nan"),
+        pitfalls=(
+            "The guard is for the value alone: at y = 0 the gradient of y is still G·x.",
+            BROADCAST_IS_SUMMED,
+        ),
+    ),
+    elementwise(
+        "clip_by_value",
+        "tf.clip_by_value",
+        "y = x, held between two bounds",
+        required=("clip_value_min", "clip_value_max"),
+        example=Example({"t": (3,)}, {"clip_value_min": -0.5, "clip_value_max": 0.5}),
+        domains={"t": Domain(sample=Sample("normal"), kinks=(-0.5, 0.5))},
+        forward="minimum(maximum(t, clip_value_min), clip_value_max)",
+        t="where(logical_or(t < clip_value_min, t > clip_value_max), 0, G)",
+        related=("maximum", "minimum", "relu6"),
+        slope=(
+            Step(
+                "Between the bounds y is t, outside it does not move: the slope is 1 or 0.",
+                "dout == where(logical_or(t < clip_value_min, t > clip_value_max), 0, dt)",
+            ),
+        ),
+        undefined=("At the two bounds there is a kink.",),
+        pitfalls=("Outside the bounds the gradient is 0: a clipped value does not learn.",),
     ),
 )

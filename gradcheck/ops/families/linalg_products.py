@@ -1,16 +1,60 @@
-"""Products of vectors and tensors, and the parts of matrices: diagonals, bands, transposes."""
+"""Products of matrices, vectors and tensors."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gradcheck.errors import ShapeError
 from gradcheck.ops.declaration import Example, Op, Parameter, Step
-from gradcheck.ops.rules import broadcast, flag, matrix, only, whole
+from gradcheck.ops.rules import broadcast, flag
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call
+
+
+def _turned(call: Call, name: str) -> str:
+    """How matmul turns this factor first: `mT`, `adjoint` or not at all."""
+    transposed, adjoint = flag(call, f"transpose_{name}"), flag(call, f"adjoint_{name}")
+    if transposed and adjoint:
+        raise ShapeError(f"transpose_{name} and adjoint_{name} exclude each other")
+    return "mT" if transposed else "adjoint" if adjoint else ""
+
+
+def _matmul_shape(call: Call) -> Shape:
+    sides: dict[str, Shape] = {}
+    for name in ("a", "b"):
+        shape = call.shapes[name]
+        if len(shape) < 2:
+            raise ShapeError(
+                f"{name} has shape {list(shape)}: matmul takes matrices, of rank 2 or more; "
+                "a vector needs an axis of size 1"
+            )
+        sides[name] = (*shape[:-2], shape[-1], shape[-2]) if _turned(call, name) else shape
+    a, b = sides["a"], sides["b"]
+    if a[-1] != b[-2]:
+        turned = " (as turned by transpose or adjoint)" if sides != call.shapes else ""
+        raise ShapeError(
+            f"a has {a[-1]} columns, but b has {b[-2]} rows{turned}: the inner sizes must be equal"
+        )
+    return (*broadcast([a[:-2], b[:-2]]), a[-2], b[-1])
+
+
+def _matmul_formula(call: Call) -> dict[str, str]:
+    # With A' and B' the factors as turned, dA' = G·B'ᴴ and dB' = A'ᴴ·G; then turn back.
+    adjoint_of = {"": "adjoint({})", "mT": "conj({})", "adjoint": "{}"}
+    turned = {name: _turned(call, name) for name in ("a", "b")}
+    a, b = (adjoint_of[turned[name]].format(name) for name in ("a", "b"))
+    plain = {"a": f"matmul(G, {b})", "b": f"matmul({a}, G)"}
+    return {
+        name: f"{turned[name]}({text})" if turned[name] else text for name, text in plain.items()
+    }
+
+
+def _matmul_forward(call: Call) -> str:
+    turned = {name: _turned(call, name) for name in ("a", "b")}
+    a, b = (f"{turned[name]}({name})" if turned[name] else name for name in ("a", "b"))
+    return f"matmul({a}, {b})"
 
 
 def _matvec_shape(call: Call) -> Shape:
@@ -50,6 +94,8 @@ def _contracted(call: Call) -> tuple[str, str, str]:
     """The subscripts of both inputs and of the output of a tensordot."""
     a, b, axes = call.shapes["a"], call.shapes["b"], call.args["axes"]
     if isinstance(axes, int) and not isinstance(axes, bool):
+        if axes < 0:
+            raise ShapeError(f"axes is a number that is not negative, or two lists, not {axes}")
         pairs = [(len(a) - axes + i, i) for i in range(axes)]
     else:
         first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
@@ -96,43 +142,6 @@ def _cross_shape(call: Call) -> Shape:
     return a
 
 
-def _diag_shape(call: Call) -> Shape:
-    shape = only(call)
-    if not shape:
-        raise ShapeError("a diagonal needs an axis")
-    return (*shape, shape[-1])
-
-
-def _diag_part_shape(call: Call) -> Shape:
-    shape = matrix(call)
-    return (*shape[:-2], min(shape[-2:]))
-
-
-def _diag_part_formula(call: Call) -> dict[str, str]:
-    shape = matrix(call)
-    rows, columns = shape[-2:]
-    if rows == columns:
-        return {"input": "diag_matrix(G)"}
-    least, batch = min(rows, columns), "bcdefgh"[: len(shape) - 2]
-    ones = f"eye({rows}, {least}), eye({columns}, {least})"
-    return {"input": f"einsum('{batch}k,ik,jk->{batch}ij', G, {ones})"}
-
-
-def _band_shape(call: Call) -> Shape:
-    whole(call.args["num_lower"], "num_lower")
-    whole(call.args["num_upper"], "num_upper")
-    return matrix(call)
-
-
-def _turned(call: Call) -> Shape:
-    shape = matrix(call)
-    return (*shape[:-2], shape[-1], shape[-2])
-
-
-def _diag_build(tf: Any, tensors: list[Any], _: Any) -> Any:
-    return tf.linalg.diag(tensors[0])
-
-
 _CROSS = (
     Step(
         "Each element of y is a sum of products of an element of a with one of b, so y is linear "
@@ -149,6 +158,33 @@ _CROSS = (
 )
 
 OPS = (
+    Op(
+        name="matmul",
+        tf="tf.matmul",
+        family="linalg",
+        summary="C = A·B",
+        inputs=(Parameter("a"), Parameter("b")),
+        forward=_matmul_forward,
+        symbols={"a": "A", "b": "B", "out": "C"},
+        example=Example({"a": (3, 4), "b": (4, 5)}),
+        related=("matvec", "einsum", "tensordot", "solve"),
+        formula=_matmul_formula,
+        shape=_matmul_shape,
+        args={
+            "transpose_a": False,
+            "transpose_b": False,
+            "adjoint_a": False,
+            "adjoint_b": False,
+        },
+        aliases=("tf.linalg.matmul",),
+        pitfalls=(
+            "The order matters: dA = G·Bᴴ and dB = Aᴴ·G; the shapes allow only one order, unless "
+            "all matrices are square.",
+            "With transpose_a the gradient of A is transposed too.",
+            "A batch axis that was broadcast is summed in the gradient.",
+            "Complex factors are conjugated: the plain transpose is right for real ones only.",
+        ),
+    ),
     Op(
         name="matvec",
         tf="tf.linalg.matvec",
@@ -201,63 +237,5 @@ OPS = (
         axes={"a": "i", "b": "i", "out": "i"},
         batches="Axes before the last are batch axes: each pair of vectors is by itself.",
         pitfalls=("The order is cyclic: b × G and G × a; the other way round flips the sign.",),
-    ),
-    Op(
-        name="diag",
-        tf="tf.linalg.diag",
-        family="linalg",
-        summary="Y = the matrix with x on its diagonal",
-        inputs=(Parameter("diagonal"),),
-        formula={"diagonal": "diagonal(G)"},
-        forward="expand_dims(diagonal, -1) * eye(shape(diagonal)[-1])",
-        shape=_diag_shape,
-        build=_diag_build,
-        example=Example({"diagonal": (3,)}),
-        related=("diag_part", "trace"),
-        batches="Axes before the last are batch axes: each vector makes a matrix of its own.",
-        pitfalls=("What G holds off the diagonal is lost: those zeros are constants.",),
-    ),
-    Op(
-        name="diag_part",
-        tf="tf.linalg.diag_part",
-        family="linalg",
-        summary="y = the diagonal of X",
-        inputs=(Parameter("input"),),
-        formula=_diag_part_formula,
-        forward="diagonal(input)",
-        shape=_diag_part_shape,
-        symbols={"input": "X", "out": "y"},
-        example=Example({"input": (3, 3)}),
-        related=("diag", "trace"),
-        pitfalls=("A matrix that is not square has zeros in the rows or columns that are left.",),
-    ),
-    Op(
-        name="band_part",
-        tf="tf.linalg.band_part",
-        family="linalg",
-        summary="Y = X with zeros outside of a band",
-        inputs=(Parameter("input"),),
-        formula={"input": "band_part(G, num_lower, num_upper)"},
-        forward="band_part(input, num_lower, num_upper)",
-        shape=_band_shape,
-        required=("num_lower", "num_upper"),
-        symbols={"input": "X", "out": "Y"},
-        example=Example({"input": (3, 3)}, {"num_lower": -1, "num_upper": 0}),
-        related=("diag_part", "triangular_solve", "cholesky"),
-        pitfalls=("It is its own transpose: the same band of G.", "-1 keeps the whole triangle."),
-    ),
-    Op(
-        name="matrix_transpose",
-        tf="tf.linalg.matrix_transpose",
-        family="linalg",
-        summary="Y = Xᵀ",
-        inputs=(Parameter("a"),),
-        formula={"a": "mT(G)"},
-        forward="mT(a)",
-        shape=_turned,
-        symbols={"a": "X", "out": "Y"},
-        example=Example({"a": (2, 3)}),
-        related=("transpose", "matmul"),
-        pitfalls=("Only the last two axes are swapped; tf.transpose reverses all of them.",),
     ),
 )

@@ -11,24 +11,16 @@ from typing import TYPE_CHECKING
 from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import ANYWHERE, Domain, Example, Op, Parameter, Step
+from gradcheck.ops.domains import SPD
 from gradcheck.ops.rules import flag, square
+from gradcheck.ops.sentences import HALVES_ARE_A_CONVENTION, MOVE
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call, Derivation
 
-INVERTIBLE = Domain(sample=Sample("invertible"))
-SPD = Domain(sample=Sample("spd"))
-LOWER = Domain(sample=Sample("lower"))
-
-HALVES = (
-    "The input is symmetric, so how the gradient is shared between its two halves is a convention: "
-    "TensorFlow's differs from op to op."
-)
-MOVE = (
-    "In an inner product a factor moves over to the other side transposed, a left one to the left "
-    "and a right one to the right: sum(A ⊙ (B C)) = sum((Bᵀ A) ⊙ C) = sum((A Cᵀ) ⊙ B)."
-)
+_INVERTIBLE = Domain(sample=Sample("invertible"))
+_LOWER = Domain(sample=Sample("lower"))
 
 
 def _solve_shape(call: Call) -> Shape:
@@ -42,15 +34,10 @@ def _solve_shape(call: Call) -> Shape:
 
 
 def _triangular_shape(call: Call) -> Shape:
-    matrix, rhs = call.shapes["matrix"], call.shapes["rhs"]
     square(call)
     flag(call, "lower")
     flag(call, "adjoint")
-    if len(rhs) != len(matrix) or rhs[:-1] != matrix[:-1]:
-        raise ShapeError(
-            f"matrix {list(matrix)} and rhs {list(rhs)} must agree in all sizes but the last"
-        )
-    return rhs
+    return _solve_shape(call)
 
 
 def _triangle(call: Call) -> str:
@@ -192,7 +179,7 @@ OPS = (
         tf="tf.linalg.inv",
         family="linalg",
         summary="Y = X⁻¹",
-        inputs=(Parameter("input", INVERTIBLE),),
+        inputs=(Parameter("input", _INVERTIBLE),),
         forward="inv(input)",
         axes={"input": "nn", "out": "nn"},
         symbols={"input": "X", "out": "Y"},
@@ -212,7 +199,7 @@ OPS = (
         tf="tf.linalg.det",
         family="linalg",
         summary="y = det X",
-        inputs=(Parameter("input", INVERTIBLE),),
+        inputs=(Parameter("input", _INVERTIBLE),),
         forward="det(input)",
         axes={"input": "nn"},
         undefined=(
@@ -245,7 +232,7 @@ OPS = (
         pitfalls=(
             "The determinant cancels: the gradient is A⁻ᵀ alone, unlike that of det.",
             "log(det(A)) by hand overflows for large matrices; this op does not.",
-            HALVES,
+            HALVES_ARE_A_CONVENTION,
         ),
     ),
     Op(
@@ -253,7 +240,7 @@ OPS = (
         tf="tf.linalg.solve",
         family="linalg",
         summary="X with A·X = B",
-        inputs=(Parameter("matrix", INVERTIBLE), Parameter("rhs", ANYWHERE)),
+        inputs=(Parameter("matrix", _INVERTIBLE), Parameter("rhs", ANYWHERE)),
         forward="solve(matrix, rhs)",
         axes={"matrix": "nn", "rhs": "nk", "out": "nk"},
         symbols={"matrix": "A", "rhs": "B", "out": "X"},
@@ -277,7 +264,7 @@ OPS = (
         tf="tf.linalg.triangular_solve",
         family="linalg",
         summary="X with T·X = B, T a triangle of A",
-        inputs=(Parameter("matrix", LOWER), Parameter("rhs")),
+        inputs=(Parameter("matrix", _LOWER), Parameter("rhs")),
         formula=_triangular_formula,
         forward=_triangular_forward,
         tangent=_triangular_tangent,

@@ -1,15 +1,14 @@
-"""Functions of each element: powers, exponentials, logarithms and error functions."""
+"""Powers, roots, exponentials and logarithms of each element."""
 
 from __future__ import annotations
 
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Step
-from gradcheck.ops.families.elementwise import BROADCASTING, NONZERO, elementwise
+from gradcheck.ops.domains import NONZERO, POSITIVE, UNIT
+from gradcheck.ops.factories.elementwise import elementwise
+from gradcheck.ops.sentences import BROADCAST_IS_SUMMED
 
-POSITIVE = Domain(low=0.0, sample=Sample("positive"))
-UNIT = Domain(low=-1.0, high=1.0, sample=Sample("unit"))
-
-_POWERS = (
+OPS = (
     elementwise(
         "square",
         "tf.square",
@@ -83,12 +82,9 @@ _POWERS = (
         pitfalls=(
             "The exponent has a gradient too: xʸ·log x.",
             "For x < 0 the exponent's gradient is not real; TensorFlow gives 0 where x ≤ 0.",
-            BROADCASTING,
+            BROADCAST_IS_SUMMED,
         ),
     ),
-)
-
-_EXPONENTIALS = (
     elementwise(
         "exp",
         "tf.exp",
@@ -151,50 +147,16 @@ _EXPONENTIALS = (
         pitfalls=("Where x = 0 TensorFlow gives x no gradient, though log y is its slope.",),
     ),
     elementwise(
-        "erf",
-        "tf.math.erf",
-        "y = erf x",
-        forward="erf(x)",
-        x="2 / sqrt(pi) * G * exp(-square(x))",
-        slope=(
-            Step(
-                "erf x is 2/√π times the integral of exp(−t²) from 0 to x, and the derivative "
-                "of an integral by its end is the integrand there.",
-                "dout == 2 / sqrt(pi) * exp(-square(x)) * dx",
-            ),
-        ),
-        related=("erfc", "erfinv", "gelu"),
-        pitfalls=("The factor 2/√π belongs to erf; without it one has the plain Gaussian.",),
-    ),
-    elementwise(
-        "erfc",
-        "tf.math.erfc",
-        "y = 1 - erf x",
-        forward="erfc(x)",
-        x="-2 / sqrt(pi) * G * exp(-square(x))",
-        slope=(Step("erfc x is 1 − erf x.", "dout == -2 / sqrt(pi) * exp(-square(x)) * dx"),),
-        related=("erf", "erfcinv"),
-        pitfalls=("erfc falls: the sign is the opposite of erf's.",),
-    ),
-    elementwise(
-        "erfinv",
-        "tf.math.erfinv",
-        "y = erf⁻¹(x)",
-        forward="erfinv(x)",
-        domains={"x": UNIT},
-        x="sqrt(pi) / 2 * G * exp(square(out))",
-        slope=(
-            Step(
-                "erf y = x; differentiate both sides.",
-                "2 / sqrt(pi) * exp(-square(out)) * dout == dx",
-            ),
-        ),
-        related=("erf", "erfcinv", "ndtri"),
-        pitfalls=(
-            "The square in the exponent is that of the output, and its sign is plus.",
-            "At ±1 the derivative is infinite.",
-        ),
+        "xlog1py",
+        "tf.math.xlog1py",
+        "z = x·log(1 + y), and 0 where x = 0",
+        domains={"x": NONZERO, "y": UNIT},
+        forward="x * log1p(y)",
+        x="G * conj(log1p(y))",
+        y="G * conj(x / (1 + y))",
+        related=("xlogy", "log1p"),
+        slope=(Step("By the product rule", "dout == log1p(y) * dx + x / (1 + y) * dy"),),
+        undefined=("y must lie above -1. At x = 0 the value is set to 0, whatever y is.",),
+        pitfalls=("Where x = 0 TensorFlow gives x no gradient, though log(1 + y) is its slope.",),
     ),
 )
-
-OPS = (*_POWERS, *_EXPONENTIALS)

@@ -1,0 +1,95 @@
+"""The list of all declared ops, and how to find one by name."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from gradcheck.ops.families import (
+    activations,
+    arithmetic,
+    bessel,
+    bias_embedding,
+    convolution,
+    cumulative,
+    einsum,
+    joining,
+    linalg_diagonals,
+    linalg_eigenvalues,
+    linalg_factors,
+    linalg_inverses,
+    linalg_products,
+    losses,
+    normalisation,
+    pooling,
+    powers_logarithms,
+    reductions,
+    reshaping,
+    slicing,
+    softmax,
+    special_functions,
+    splitting_padding,
+    trigonometry,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.ops.declaration import Op
+
+FAMILIES = (
+    arithmetic,
+    powers_logarithms,
+    trigonometry,
+    special_functions,
+    bessel,
+    reductions,
+    cumulative,
+    linalg_products,
+    einsum,
+    linalg_diagonals,
+    linalg_inverses,
+    linalg_factors,
+    linalg_eigenvalues,
+    reshaping,
+    slicing,
+    splitting_padding,
+    joining,
+    activations,
+    softmax,
+    losses,
+    normalisation,
+    bias_embedding,
+    convolution,
+    pooling,
+)
+
+
+@cache
+def all_ops() -> tuple[Op, ...]:
+    """Every declared op, family by family."""
+    return tuple(op for family in FAMILIES for op in family.OPS)
+
+
+def names() -> tuple[str, ...]:
+    """The ops' own names, in the order of `all_ops`."""
+    return tuple(op.name for op in all_ops())
+
+
+def find(name: str) -> Op | None:
+    """The op with this name: its own, TensorFlow's, or another that TensorFlow has for it."""
+    return _by_name().get(name)
+
+
+def find_part(name: str, place: int) -> Op | None:
+    """The op that is one of several outputs of a TensorFlow function."""
+    return next((op for op in all_ops() if op.part_of == (name, place)), None)
+
+
+@cache
+def _by_name() -> Mapping[str, Op]:
+    return {key: op for op in all_ops() for key in _names_of(op)}
+
+
+def _names_of(op: Op) -> tuple[str, ...]:
+    return (op.name,) if op.is_part else (op.name, op.tf, *op.aliases)

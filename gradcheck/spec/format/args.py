@@ -1,0 +1,45 @@
+"""The `args:` of a case: the arguments of the function that are not differentiated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.spec.format import fields
+from gradcheck.spec.yaml.source import Source, shown
+
+if TYPE_CHECKING:
+    from gradcheck.ops.declaration import Op
+    from gradcheck.spec.yaml.nodes import Entries, Entry, Node
+
+
+def read_args(source: Source, entries: Entries, place: Node, op: Op | None) -> dict[str, Any]:
+    """Every argument that is right; of an op without a declaration nothing more is known."""
+    if op is None:
+        return {
+            name: fields.plain(entry.value)
+            for name, entry in entries.items()
+            if fields.name_is_good(source, name, entry.key, "an arg", {})
+        }
+    args: dict[str, Any] = {}
+    for name, entry in entries.items():
+        if name not in op.args and name not in op.required:
+            _unknown_arg(source, name, entry, op)
+        elif isinstance(op.args.get(name), bool):
+            args[name] = fields.boolean(source, entry.value, f"the arg `{name}`")
+        else:
+            args[name] = fields.plain(entry.value)
+    for name in op.required:
+        if name not in entries:
+            hint = f"write `args: {{{name}: …}}`"
+            source.problem(place, f"`{op.name}` needs the arg `{name}`", hint)
+    return args
+
+
+def _unknown_arg(source: Source, name: str, entry: Entry, op: Op) -> None:
+    known = [*op.required, *op.args]
+    hint = fields.did_you_mean(name, known)
+    if any(p.name == name for p in op.inputs):
+        hint = f"`{name}` is a tensor: put it under `inputs`"
+    elif not hint:
+        hint = f"its args are: {', '.join(known)}" if known else "it takes none"
+    source.problem(entry.key, f"`{op.name}` has no arg {shown(name)}", hint)
