@@ -17,7 +17,7 @@ from gradcheck.checker.judge.confirm import confirmed
 from gradcheck.checker.judge.evidence import Evidence, OfInput, along_coordinates
 from gradcheck.checker.judge.figures import Figures, comparison, figures_of
 from gradcheck.checker.judge.first_look import look_at
-from gradcheck.checker.judge.formula import Standing, opinions
+from gradcheck.checker.judge.formula import UNUSABLE, Standing, opinions
 from gradcheck.checker.judge.repeat import must_repeat
 from gradcheck.checker.judge.rounding import Roundings
 from gradcheck.checker.judge.ties import with_ties
@@ -234,18 +234,20 @@ def formula(case: Open) -> Open | Comparison:
     for opinion in opinions(case.evidence, case.own, case.figures, numbers):
         if opinion.values is not None:
             case = replace(case, figures=case.figures.with_formula(opinion.values))
+        if opinion.standing is Standing.AGREES:
+            if numbers is Verdict.INCONCLUSIVE:
+                # It vouches for the tape where the numeric derivative could not judge.
+                case = replace(case, note=opinion.note, figures=replace(case.figures, failing=0))
+                case = replace(case, suggested=Verdict.PASS, suggested_by=Stage.FORMULA)
+            continue
         note = notes.joined(case.note, opinion.note)
-        if opinion.verdict is not None:
-            return case.comparison(opinion.verdict, Stage.FORMULA, note)
+        if opinion.standing in UNUSABLE:
+            return case.comparison(UNUSABLE[opinion.standing], Stage.FORMULA, note)
+        if opinion.standing is Standing.LEFT_ASIDE:
+            case = replace(case, note=note)
         if opinion.standing is Standing.DIFFERS and numbers is not Verdict.MISMATCH:
             failing = opinion.differing
             return case.comparison(Verdict.MISMATCH, Stage.FORMULA, note, failing=failing)
-        if opinion.standing is Standing.LEFT_ASIDE:
-            case = replace(case, note=note)
-        if opinion.standing is Standing.AGREES and numbers is Verdict.INCONCLUSIVE:
-            # It vouches for the tape where the numeric derivative could not judge.
-            case = replace(case, note=opinion.note, figures=replace(case.figures, failing=0))
-            case = replace(case, suggested=Verdict.PASS, suggested_by=Stage.FORMULA)
     return case
 
 

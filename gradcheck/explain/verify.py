@@ -189,8 +189,9 @@ def _prove(
     from gradcheck.checker.subject.build_function import build
     from gradcheck.checker.subject.problem import Operand, Problem
     from gradcheck.checker.subject.tape import draw_upstream
+    from gradcheck.spec.resolve import resolve
 
-    function = build(case, allow=(), root=".")
+    function = build(resolve(case), allow=(), root=".")
     operands = tuple(
         Operand(
             name=name,

@@ -38,6 +38,10 @@ class Standing(Enum):
     DIFFERS = auto()
 
 
+UNUSABLE = {Standing.UNUSABLE: Verdict.ERROR, Standing.MISSHAPEN: Verdict.MISMATCH}
+"""What follows, whatever the numbers say, of a formula that nothing can be compared with."""
+
+
 @dataclass(frozen=True, eq=False)
 class Opinion:
     """What a formula says of one gradient."""
@@ -49,13 +53,6 @@ class Opinion:
     """What it gives, where that is an array of the right shape."""
     differing: int = 0
     """How many elements differ."""
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """What follows whatever the numbers say; None if nothing does."""
-        if self.standing is Standing.UNUSABLE:
-            return Verdict.ERROR
-        return Verdict.MISMATCH if self.standing is Standing.MISSHAPEN else None
 
 
 def opinions(evidence: Evidence, own: OfInput, figures: Figures, numbers: Verdict) -> list[Opinion]:
@@ -120,8 +117,8 @@ class _Case:
     def _arguments(self) -> tuple[list[Array], list[Array], list[Array]]:
         """Inputs, upstream and outputs, in double precision."""
         point = self.evidence.point
-        inputs, outputs = in_double(point.values), in_double(self.evidence.passed.outputs)
-        return inputs, list(point.upstream), outputs
+        inputs = point.values if point.precision is None else in_double(point.values)
+        return list(inputs), list(point.upstream), in_double(self.evidence.passed.outputs)
 
     def _compared(self, shown: Array) -> Opinion:
         """How the formula's values stand to the tape's."""

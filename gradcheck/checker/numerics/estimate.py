@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
@@ -117,16 +118,16 @@ class Estimate:
 
     def take(self, rows: Array | slice) -> Estimate:
         """The estimate of some coordinates."""
-        return Estimate(*(getattr(self, name)[rows] for name in _NAMES))
+        return Estimate(*[array[rows] for array in _ARRAYS(self)])
 
     def copy(self) -> Estimate:
         """The same numbers in arrays of its own."""
-        return Estimate(*(getattr(self, name).copy() for name in _NAMES))
+        return Estimate(*[array.copy() for array in _ARRAYS(self)])
 
     def put(self, rows: Array | slice, other: Estimate) -> None:
         """Replace what is known of some coordinates, in arrays that nobody has seen yet."""
-        for name in _NAMES:
-            getattr(self, name)[rows] = getattr(other, name)
+        for mine, theirs in zip(_ARRAYS(self), _ARRAYS(other), strict=True):
+            mine[rows] = theirs
 
 
-_NAMES = tuple(field.name for field in fields(Estimate))
+_ARRAYS = attrgetter(*(field.name for field in fields(Estimate)))

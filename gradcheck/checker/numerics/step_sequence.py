@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,15 +56,15 @@ class Moves:
 
     def join(self, other: Moves) -> Moves:
         """The same coordinates with more steps."""
-        pairs = ((getattr(self, name), getattr(other, name)) for name in _BY_STEP)
-        return Moves(self.first, *(np.concatenate(pair, axis=1) for pair in pairs))
+        pairs = zip(_BY_STEP(self), _BY_STEP(other), strict=True)
+        return Moves(self.first, *[np.concatenate(pair, axis=1) for pair in pairs])
 
     def take(self, rows: Array | slice) -> Moves:
         """Some of the coordinates."""
-        return Moves(self.first[rows], *(getattr(self, name)[rows] for name in _BY_STEP))
+        return Moves(self.first[rows], *[array[rows] for array in _BY_STEP(self)])
 
 
-_BY_STEP = tuple(field.name for field in fields(Moves) if field.name != "first")
+_BY_STEP = attrgetter(*(field.name for field in fields(Moves) if field.name != "first"))
 
 
 def as_claimed(moves: Moves, claimed: Array) -> tuple[Estimate, Array]:

@@ -9,34 +9,32 @@ import inspect
 import sys
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gradcheck import ops
 from gradcheck.checker.subject.ended import Ended
-from gradcheck.checker.subject.phases import with_fixed_phase
+from gradcheck.checker.subject.phases import HAS_PHASE, with_fixed_phase
 from gradcheck.checker.subject.tensors import explain_exception
 from gradcheck.errors import FunctionError, UsageError
-from gradcheck.model import Array, Case, TargetKind, Verdict
-from gradcheck.ops.language.vocabulary import CONSTANTS, FUNCTIONS, unbroadcast
+from gradcheck.model import Case, TargetKind, Verdict
 from gradcheck.spec.expression import allowlist
-from gradcheck.spec.expression.expression import TF_CONSTANTS, parse_formula, parse_tf
+from gradcheck.spec.expression.expression import TF_CONSTANTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
 
-    from gradcheck.checker.subject.problem import Formula
+    from gradcheck.spec.expression.expression import Expression
+    from gradcheck.spec.resolve import ResolvedCase
 
 
-def build(case: Case, *, allow: Collection[str], root: str) -> Callable[..., Any]:
+def build(resolved: ResolvedCase, *, allow: Collection[str], root: str) -> Callable[..., Any]:
     """A function of one tensor per input, in the order of the case."""
+    case = resolved.case
+    if resolved.expression is not None:
+        return _expression(case, resolved.expression)
     if case.target.kind is TargetKind.OP:
-        return _op(case)
-    if case.target.kind is TargetKind.EXPR:
-        return _expression(case)
+        return _op(resolved)
     return _user_function(case, allow, root)
 
 
-def resolve(name: str) -> Any:
+def tensorflow_name(name: str) -> Any:
     """The TensorFlow function or constant of this dotted name, if the allow-list has it."""
     import tensorflow as tf
 
@@ -50,72 +48,21 @@ def resolve(name: str) -> Any:
     return found
 
 
-def formulas(case: Case) -> dict[str, Formula]:
-    """The declared formulas of the case's op, by input; none where there is no declaration."""
-    op = ops.find(case.target.text) if case.target.kind is TargetKind.OP else None
-    if op is None or (op.real_only and case.dtype.startswith("complex")):
-        return {}
-    call = op.call({i.name: i.shape for i in case.inputs}, case.args)
-    names = [i.name for i in case.inputs]
-    shapes = dict(call.shapes)
-
-    def make(name: str, text: str) -> Formula:
-        evaluate = _formula(text, names, call.args)
-
-        def formula(inputs: list[Array], upstream: list[Array], outputs: list[Array]) -> Array:
-            return unbroadcast(evaluate(inputs, upstream, outputs), shapes[name])
-
-        return formula
-
-    return {name: make(name, text) for name, text in op.formulas(call).items() if name in names}
-
-
-def claims(case: Case) -> dict[str, Formula]:
-    """What the spec claims the gradients are, by input."""
-    names = [i.name for i in case.inputs]
-    claimed: dict[str, Formula] = {}
-    for name, claim in case.gradient.items():
-        if isinstance(claim, str):
-            claimed[name] = _formula(claim, names, case.args)
-        else:
-            claimed[name] = functools.partial(_constant, claim)
-    return claimed
-
-
-def _constant(value: Array, *_: Any) -> Array:
-    return value
-
-
-def _formula(text: str, names: list[str], args: Mapping[str, Any]) -> Formula:
-    expression = parse_formula(text, [*names, *args, "G", "out"])
-
-    def lookup(name: str) -> Any:
-        return FUNCTIONS[name] if name in FUNCTIONS else CONSTANTS[name]
-
-    def formula(inputs: list[Array], upstream: list[Array], outputs: list[Array]) -> Array:
-        values = {**args, **dict(zip(names, inputs, strict=True))}
-        values["G"] = upstream[0] if len(upstream) == 1 else upstream
-        values["out"] = outputs[0] if len(outputs) == 1 else outputs
-        return np.asarray(expression.evaluate(values, lookup))
-
-    return formula
-
-
-def _op(case: Case) -> Callable[..., Any]:
+def _op(resolved: ResolvedCase) -> Callable[..., Any]:
     import tensorflow as tf
 
-    op = ops.find(case.target.text)
+    case, declared = resolved.case, resolved.declared
     names, args = [i.name for i in case.inputs], dict(case.args)
-    if op is not None and op.build is not None:
-        make = op.build
-        complete = op.call({i.name: i.shape for i in case.inputs}, args).args
+    if declared is not None and declared.op.build is not None:
+        make, complete = declared.op.build, declared.call.args
         return lambda *tensors: make(tf, list(tensors), complete)
-    name = op.tf if op is not None else case.target.text
-    function = resolve(name)
+    name = case.target.text if declared is None else declared.op.tf
+    function = tensorflow_name(name)
     if name.startswith("tf.raw_ops."):
         # These take nothing but keywords.
         return lambda *tensors: function(**dict(zip(names, tensors, strict=True)), **args)
-    return with_fixed_phase(name, _caller(function, names, args))
+    caller = _caller(function, names, args)
+    return with_fixed_phase(name, caller) if name in HAS_PHASE else caller
 
 
 def _caller(
@@ -150,10 +97,8 @@ def _caller(
     return call_by_name
 
 
-def _expression(case: Case) -> Callable[..., Any]:
-    names = [i.name for i in case.inputs]
-    expression = parse_tf(case.target.text, names)
-    lookup = functools.cache(resolve)
+def _expression(case: Case, expression: Expression) -> Callable[..., Any]:
+    names, lookup = [i.name for i in case.inputs], functools.cache(tensorflow_name)
 
     def function(*tensors: Any) -> Any:
         return expression.evaluate(dict(zip(names, tensors, strict=True)), lookup)

@@ -25,10 +25,8 @@ FREE_PHASE = (
 
 
 def with_fixed_phase(name: str, function: Function) -> Function:
-    """The function of this TensorFlow name, its vectors turned; others as they are."""
-    turn = _TURNS.get(name)
-    if turn is None:
-        return function
+    """The function of this TensorFlow name, one of HAS_PHASE, with its vectors turned."""
+    turn = HAS_PHASE[name]
     return lambda *tensors: turn(function(*tensors))
 
 
@@ -82,8 +80,9 @@ def _phase(vectors: Any) -> Any:
     return tf.math.conj(pivot) / length
 
 
-_TURNS = {
+HAS_PHASE = {
     "tf.linalg.eigh": _eigenvectors,
     "tf.linalg.eig": _eigenvectors,
     "tf.linalg.svd": _singular_vectors,
 }
+"""By TensorFlow name of functions whose vectors have a free phase: what turns them."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import difflib
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.ops.language.vocabulary import CONSTANTS, FUNCTIONS
@@ -66,6 +67,12 @@ def parse_tf(text: str, names: Collection[str]) -> Expression:
 
 def parse_formula(text: str, names: Collection[str]) -> Expression:
     """Read a formula over `names` in the numpy language of `gradcheck.ops.language.vocabulary`."""
+    return _parsed_formula(text, frozenset(names))
+
+
+@lru_cache(maxsize=1024)
+def _parsed_formula(text: str, names: frozenset[str]) -> Expression:
+    # The cases of a suite evaluate the same few hundred declared formulas again and again.
     return Expression(text, _Formula(text, names).code())
 
 

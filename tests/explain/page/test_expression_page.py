@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gradcheck import ops
-from gradcheck.checker.subject.build_function import resolve
+from gradcheck.checker.subject.build_function import tensorflow_name
 from gradcheck.errors import ExpressionError
 from gradcheck.explain import tree as trees
 from gradcheck.explain.calculus.evaluate import evaluate
@@ -37,7 +37,7 @@ def tape(graph: Graph, values: dict[str, Array], upstream: Array) -> tuple[Array
     expression = parse_tf(graph.text, graph.inputs)
     with tf.GradientTape() as recorded:
         recorded.watch(list(tensors.values()))
-        out = expression.evaluate(tensors, resolve)
+        out = expression.evaluate(tensors, tensorflow_name)
     found = recorded.gradient(out, tensors, tf.constant(upstream))
     return out.numpy(), {
         name: np.zeros(graph.inputs[name])
