@@ -10,7 +10,7 @@ from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import compare, relative_error
 from gradcheck.checker.judge.figures import index_of
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.numerics.safe_norms import largest
+from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.subject.tape import forward

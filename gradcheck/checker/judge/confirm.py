@@ -15,7 +15,7 @@ from gradcheck.checker import limits, tolerances
 from gradcheck.checker.judge.agreement import MISMATCH, Agreement, compare
 from gradcheck.checker.judge.nonfinite import reach_nonfinite
 from gradcheck.checker.judge.rounding import Roundings, as_slack, in_place
-from gradcheck.checker.numerics.safe_norms import largest
+from gradcheck.checker.numerics.vectors import largest
 from gradcheck.errors import UsageError
 from gradcheck.model import Stage, Verdict
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, KINK, NONFINITE, relative_error
-from gradcheck.checker.numerics.safe_norms import largest
+from gradcheck.checker.numerics.vectors import largest
 from gradcheck.model import Comparison, Element, Stage, Verdict
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcheck.checker import tolerances
 from gradcheck.checker.judge.rounding import formula_spread
-from gradcheck.checker.numerics.flatten import to_double
+from gradcheck.checker.numerics.vectors import to_double
 from gradcheck.checker.subject.tensors import in_double
 from gradcheck.model import Array, Verdict
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import tolerances
-from gradcheck.checker.numerics.flatten import to_double
+from gradcheck.checker.numerics.vectors import to_double
 
 if TYPE_CHECKING:
     from gradcheck.model import Array

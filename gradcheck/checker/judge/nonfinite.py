@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits
-from gradcheck.checker.numerics.safe_norms import changed
+from gradcheck.checker.numerics.vectors import changed
 
 if TYPE_CHECKING:
     from gradcheck.checker.reference.point import Point

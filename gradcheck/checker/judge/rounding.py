@@ -15,8 +15,8 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.judge.gradient_spread import Spread
-from gradcheck.checker.numerics.flatten import to_double
 from gradcheck.checker.numerics.rng import generator
+from gradcheck.checker.numerics.vectors import to_double
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.monte_carlo import rounding_anew
 from gradcheck.model import Mode, Stage, Verdict

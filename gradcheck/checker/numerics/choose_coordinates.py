@@ -15,7 +15,7 @@ from gradcheck.checker.numerics.rng import generator
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcheck.checker.numerics.flatten import Layout
+    from gradcheck.checker.numerics.vectors import Layout
     from gradcheck.model import Array, Shape
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.safe_norms import changed, largest
+from gradcheck.checker.numerics.vectors import changed, largest
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.safe_norms import changed, largest, norms, norms_of_some
 from gradcheck.checker.numerics.step_sequence import Moves
+from gradcheck.checker.numerics.vectors import changed, largest
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space
@@ -138,10 +138,10 @@ class Mover:
         if reached is not None:
             depends |= reached
         if seen.noise.ndim == 1:
-            noise = norms_of_some(seen.noise, depends)[:, np.newaxis, np.newaxis]
+            noise = _norms_of_some(seen.noise, depends)[:, np.newaxis, np.newaxis]
         else:
             by_output = seen.noise.reshape(*shape, len(self.base))
-            noise = norms(by_output * depends[:, np.newaxis, np.newaxis])
+            noise = _norms(by_output * depends[:, np.newaxis, np.newaxis])
         return _Moved(
             actual.reshape(shape),
             (seen.change @ self._weights).reshape(shape),
@@ -241,3 +241,19 @@ def _by_owner(values: Array, owner: Array, count: int) -> Array:
         target = target * width + np.arange(width)[:, np.newaxis]
     summed = np.bincount(target.reshape(-1), values.reshape(-1), (count + 1) * width)
     return np.asarray(summed[: count * width].reshape(count, width))
+
+
+def _norms(values: Array) -> Array:
+    """Norms of sizes along the last axis, also where squares would overflow or vanish."""
+    top = values.max(axis=-1, initial=0.0, keepdims=True)
+    safe = np.where(top > 0, top, 1.0)
+    return np.asarray(safe[..., 0] * np.sqrt(((values / safe) ** 2).sum(axis=-1)))
+
+
+def _norms_of_some(values: Array, chosen: Array) -> Array:
+    """By row of choices: the norm of the sizes that are chosen."""
+    top = float(values.max(initial=0.0)) or 1.0
+    squares = (values / top) ** 2
+    if np.count_nonzero(squares) < np.count_nonzero(values):
+        return _norms(values * chosen)
+    return np.asarray(top * np.sqrt(chosen @ squares))

@@ -23,7 +23,7 @@ import numpy as np
 from gradcheck.checker import limits
 from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.numerics.safe_norms import changed
+from gradcheck.checker.numerics.vectors import changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

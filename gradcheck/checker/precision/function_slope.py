@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.flatten import to_double
+from gradcheck.checker.numerics.vectors import to_double
 from gradcheck.checker.subject.tensors import widen
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.flatten import to_double
+from gradcheck.checker.numerics.vectors import to_double
 from gradcheck.checker.precision.error_statistics import (
     common_factor,
     epsilon_of,

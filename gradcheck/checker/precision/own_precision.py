@@ -13,8 +13,8 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.judge.rounding import arithmetic_spread
-from gradcheck.checker.numerics.flatten import to_double
 from gradcheck.checker.numerics.rng import generator
+from gradcheck.checker.numerics.vectors import to_double
 from gradcheck.checker.precision.function_slope import function_slope
 from gradcheck.checker.precision.range_loss import leaves_range
 from gradcheck.checker.subject.ended import Ended

@@ -14,7 +14,7 @@ from gradcheck.checker.subject.tensors import FunctionRaised, in_double
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcheck.checker.numerics.flatten import Layout
+    from gradcheck.checker.numerics.vectors import Layout
     from gradcheck.checker.subject.problem import Operand, Problem
     from gradcheck.checker.subject.tape import Tape
     from gradcheck.model import Array

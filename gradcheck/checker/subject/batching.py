@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.subject.ended import Ended
-from gradcheck.checker.subject.tensors import Function, call, differentiable_outputs
+from gradcheck.checker.subject.tensors import Function, call
 from gradcheck.model import Array, Shape, Verdict
 
 if TYPE_CHECKING:
@@ -49,10 +49,7 @@ class Calls:
         self.moved = [i for i, operand in enumerate(operands) if operand.differentiate]
         self.at_point = [self._values[i] for i in self.moved]
         self._tensors = [self._tensor(i, value) for i, value in enumerate(self._values)]
-        if tape is not None:
-            outputs = tape.record(self._tensors)
-        else:
-            outputs = differentiable_outputs(call(function, self._tensors))
+        outputs = tape.record(self._tensors) if tape is not None else call(function, self._tensors)
         self.outputs: list[Array] = [output.numpy() for output in outputs]
         self._shapes: list[Shape] = [output.shape for output in self.outputs]
 
@@ -79,7 +76,7 @@ class Calls:
                     arguments[position].assign(tensor)
                 else:
                     arguments[position] = tensor
-            outputs = differentiable_outputs(call(self._function, arguments))
+            outputs = call(self._function, arguments)
             if [tuple(output.shape) for output in outputs] != self._shapes:
                 raise Ended(
                     Verdict.INCONCLUSIVE,
@@ -185,7 +182,7 @@ class Calls:
             arguments = list(self._tensors)
             for position, tensor in zip(self.moved, tensors, strict=True):
                 arguments[position] = tensor
-            return differentiable_outputs(call(self._function, arguments))
+            return call(self._function, arguments)
 
         # What it says about ops that it cannot vectorise is no concern of the user's.
         tf.get_logger().setLevel("CRITICAL")
@@ -197,7 +194,7 @@ class Calls:
         return lambda stacked: [o.numpy() for o in many([tf.constant(a) for a in stacked])]
 
     def _call(self, arguments: Sequence[Any]) -> list[Array]:
-        outputs = differentiable_outputs(call(self._function, arguments))
+        outputs = call(self._function, arguments)
         if len(outputs) != len(self._shapes):
             raise ValueError("there are more outputs, or fewer")
         return [output.numpy() for output in outputs]

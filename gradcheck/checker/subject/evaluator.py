@@ -14,8 +14,7 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.coordinates import as_slice
-from gradcheck.checker.numerics.flatten import Layout
-from gradcheck.checker.numerics.safe_norms import largest
+from gradcheck.checker.numerics.vectors import Layout, largest
 from gradcheck.checker.subject.batching import Batched, Calls
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.tensors import Function, is_floating
@@ -52,10 +51,8 @@ class Evaluator:
         """What each moved operand is evaluated in."""
         self.precision = _precision(self.dtypes)
         """What the moved values are rounded to; None for double precision."""
-        self.inputs = Layout.of(self._calls.at_point)
-        self.point = self.inputs.flatten(self._calls.at_point)
-        self.outputs = Layout.of(self._calls.outputs)
-        self.base = self.outputs.flatten(self._calls.outputs)
+        self.inputs, self.point = Layout.flat(self._calls.at_point)
+        self.outputs, self.base = Layout.flat(self._calls.outputs)
         self._probed = False
         self._batched: Batched | None = None
         self._alone: dict[int, Batched] = {}
@@ -202,7 +199,7 @@ class Evaluator:
         expected = np.empty(outputs.shape)
         expected[:] = self.base
         expected[limits.PROBE_OTHERS, :] = alone
-        allowed = tolerances.BATCHED * max(largest(self.base), largest(alone))
+        allowed = tolerances.BATCHED * largest(np.concatenate([self.base, alone]))
         if self.precision is not None:
             allowed *= 2.0**29
         return _equal(outputs, expected, allowed)

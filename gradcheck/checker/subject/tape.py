@@ -14,7 +14,6 @@ from gradcheck.checker.subject.tensors import (
     Function,
     FunctionRaised,
     call,
-    differentiable_outputs,
     explain_exception,
     to_numpy,
     where_raised,
@@ -209,7 +208,7 @@ class Tape:
         sources = [a for a, o in zip(arguments, self._operands, strict=True) if o.differentiate]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(sources)
-            outputs = differentiable_outputs(call(self._function, arguments))
+            outputs = call(self._function, arguments)
         return _Forward(tape, sources, outputs)
 
 
@@ -271,7 +270,7 @@ def forward(
     moved = [tf.cast(tf.constant(t), p.dtype) for t, p in zip(tangents, primals, strict=True)]
     try:
         with tf.autodiff.ForwardAccumulator(primals, moved) as accumulator:
-            outputs = differentiable_outputs(call(function, arguments))
+            outputs = call(function, arguments)
         moves = [accumulator.jvp(o, tf.UnconnectedGradients.ZERO) for o in outputs]
     except FunctionRaised:
         raise

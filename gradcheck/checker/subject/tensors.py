@@ -28,12 +28,16 @@ class FunctionRaised(Exception):  # noqa: N818  (it becomes a verdict)
         return str(told)
 
 
-def call(function: Function, arguments: Sequence[Any]) -> Any:
-    """Call the function under test; whatever it raises comes as FunctionRaised."""
+def call(function: Function, arguments: Sequence[Any]) -> list[Any]:
+    """The floating-point and complex tensors that the function under test returns, in order.
+
+    Whatever it raises comes as FunctionRaised.
+    """
     try:
-        return function(*arguments)
+        returned = function(*arguments)
     except Exception as error:
         raise FunctionRaised(error) from error
+    return differentiable_outputs(returned)
 
 
 def differentiable_outputs(structure: Any) -> list[Any]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from gradcheck.checker.numerics.choose_coordinates import choose
 from gradcheck.checker.numerics.differentiator import differentiate
-from gradcheck.checker.numerics.flatten import Layout
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.noise import measure_noise
+from gradcheck.checker.numerics.vectors import Layout
 from gradcheck.model import Array
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from gradcheck.checker import limits
 from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose
-from gradcheck.checker.numerics.flatten import Layout
+from gradcheck.checker.numerics.vectors import Layout
 from gradcheck.checker.subject.problem import Operand
 
 if TYPE_CHECKING:

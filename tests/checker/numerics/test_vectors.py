@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from gradcheck.checker.numerics.flatten import Layout, to_double
+from gradcheck.checker.numerics.vectors import Layout, to_double
 
 if TYPE_CHECKING:
     from gradcheck.model import Array

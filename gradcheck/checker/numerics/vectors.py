@@ -1,4 +1,4 @@
-"""Lists of tensors as one flat real vector, and back.
+"""Lists of tensors as one flat real vector, and back; how large its numbers are, and which changed.
 
 The numerics work on rows of real float64 numbers. A complex element takes two of them, its real and
 its imaginary part, which also is TensorFlow's convention for gradients: with `L = Re⟨ct, f⟩` the
@@ -28,6 +28,19 @@ def to_double(array: Array) -> Array:
     return wide
 
 
+def changed(found: Array, before: Array) -> Array:
+    """Where they differ; NaN is as good as NaN."""
+    return np.asarray((found != before) & ~(np.isnan(found) & np.isnan(before)))
+
+
+def largest(values: Array) -> float:
+    """The largest finite size; zero if there is none."""
+    size = float(np.abs(values).max(initial=0.0))
+    if np.isfinite(size):
+        return size
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+
+
 @dataclass(frozen=True)
 class Layout:
     """Where each tensor lies in the flat vector."""
@@ -38,7 +51,13 @@ class Layout:
     @classmethod
     def of(cls, arrays: Sequence[Array]) -> Layout:
         """The layout of these arrays."""
-        return cls(tuple(a.shape for a in arrays), tuple(np.iscomplexobj(a) for a in arrays))
+        return cls(tuple([a.shape for a in arrays]), tuple([np.iscomplexobj(a) for a in arrays]))
+
+    @classmethod
+    def flat(cls, arrays: Sequence[Array]) -> tuple[Layout, Array]:
+        """The layout of these arrays, and the arrays as one vector."""
+        layout = cls.of(arrays)
+        return layout, layout.flatten(arrays)
 
     @cached_property
     def sizes(self) -> list[int]:
