@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.layers import circles, import_graph, upward
+
 PACKAGE = Path(__file__).parents[1] / "gradcheck"
 
-# A room may import from its own layer's allowed rooms only; DESIGN: cli → report, run → checker,
-# explain → ops, spec → model, errors.
+# A room may import from these rooms only: cli → report, run → checker, explain → ops, spec →
+# model, errors.
 ALLOWED = {
-    "model": {"errors"},
+    "model": set(),
     "errors": {"model"},
     "ops": {"model", "errors"},
     "spec": {"ops", "model", "errors"},
@@ -28,6 +30,45 @@ ALLOWED = {
     "__init__": {"checker", "errors", "model"},
 }
 
+# Inside a room imports point one way too: from each layer to those before it. Imports for types
+# count as well.
+LAYERS = {
+    "model": (
+        ("arrays", "verdicts", "stages"),
+        ("cases",),
+        ("results", "problems"),
+        ("suites", "planted"),
+    ),
+    "ops": (
+        ("language",),
+        ("declaration",),
+        ("rules", "domains", "sentences"),
+        ("samples", "factories"),
+        ("families",),
+        ("catalogue",),
+    ),
+    "spec": (
+        ("yaml",),
+        ("expression",),
+        ("format",),
+        ("discover", "settings", "resolve"),
+        ("load",),
+    ),
+    "checker": (
+        ("tolerances", "limits"),
+        ("numerics",),
+        ("subject",),
+        ("reference",),
+        ("judge",),
+        ("precision",),
+        ("diagnose",),
+        ("verdict", "forward", "second_order"),
+        ("check",),
+        ("case", "api"),
+        ("power",),
+    ),
+}
+
 
 def room_of(path: Path) -> str:
     relative = path.relative_to(PACKAGE)
@@ -35,8 +76,8 @@ def room_of(path: Path) -> str:
 
 
 def imports_of(path: Path) -> set[str]:
-    """The rooms that a file imports from, wherever in the file the import stands."""
-    rooms: set[str] = set()
+    """The modules of gradcheck that a file imports, wherever in the file the import stands."""
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module]
@@ -46,17 +87,106 @@ def imports_of(path: Path) -> set[str]:
             names = [alias.name for alias in node.names]
         else:
             continue
-        rooms |= {n.split(".")[1] for n in names if n.startswith("gradcheck.")}
-    return rooms
+        found |= set(names)
+    return found
 
 
 FILES = sorted(PACKAGE.rglob("*.py"))
+NAMES = [str(path.relative_to(PACKAGE)) for path in FILES]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_imports_point_one_way(path: Path) -> None:
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_rooms_import_one_way(path: Path) -> None:
     room = room_of(path)
-    assert imports_of(path) <= ALLOWED[room] | {room, "__version__"}
+    rooms = {name.split(".")[1] for name in imports_of(path) if name.startswith("gradcheck.")}
+    assert rooms <= ALLOWED[room] | {room, "__version__"}
+
+
+@pytest.mark.parametrize("room", LAYERS)
+def test_inside_a_room_imports_point_one_way(room: str) -> None:
+    graph = import_graph(room)
+    assert upward(graph, LAYERS[room]) == []
+    assert circles(graph) == []
+
+
+def test_every_room_has_layers() -> None:
+    rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert rooms == LAYERS.keys()
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "checker" / "numerics").glob("*.py")), ids=str)
+def test_the_numerics_are_numpy_alone(path: Path) -> None:
+    ours = {name for name in imports_of(path) if name.startswith("gradcheck")}
+    below = ("gradcheck.checker.numerics.", "gradcheck.model")
+    assert {name for name in ours if not name.startswith(below)} <= {"gradcheck.checker"}
+    others = {name.partition(".")[0] for name in imports_of(path) - ours}
+    assert others <= {"numpy", *sys.stdlib_module_names}
+
+
+def test_a_file_name_says_what_is_in_it() -> None:
+    """No two modules share one, but the same kind of thing in packages that stand side by side."""
+    named: dict[str, list[str]] = {}
+    for path in FILES:
+        if path.stem not in ("__init__", "__main__"):
+            named.setdefault(path.stem, []).append(path.parent.relative_to(PACKAGE).as_posix())
+    twice = {name: homes for name, homes in named.items() if len(homes) > 1}
+    assert twice == SAME_KIND
+
+
+SAME_KIND: dict[str, list[str]] = {
+    # A format of a page, and the same format of a report.
+    "json": ["explain/render", "report/formats"],
+}
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_modules_and_functions_are_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 300
+    long = [
+        f"{node.name}: {node.end_lineno - node.lineno + 1} lines"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno is not None
+        and node.end_lineno - node.lineno >= 60
+    ]
+    assert long == []
+
+
+def constants(path: Path) -> set[str]:
+    """The numbers that a module gives a name to, at its top."""
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.AnnAssign):
+            target = node.target
+        if not isinstance(target, ast.Name) or not target.id.strip("_").isupper():
+            continue
+        value = getattr(node, "value", None)
+        kinds = (
+            ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.expr_context
+        )
+        parts = list(ast.walk(value)) if value is not None else []
+        texts = any(isinstance(p, ast.Constant) and isinstance(p.value, str) for p in parts)
+        if parts and all(isinstance(part, kinds | ast.Tuple) for part in parts) and not texts:
+            found[target.id] = ast.unparse(value)
+    return found
+
+
+def test_a_constant_has_one_name_and_one_place() -> None:
+    homes: dict[str, list[str]] = {}
+    for path, name in zip(FILES, NAMES, strict=True):
+        for constant in constants(path):
+            homes.setdefault(constant, []).append(name)
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if "checker" in p.parts], ids=[n for n in NAMES if "checker" in n]
+)
+def test_the_checker_keeps_its_numbers_in_two_places(path: Path) -> None:
+    if path.stem not in ("tolerances", "limits"):
+        assert constants(path) == set()
 
 
 def tensorflow_imports(tree: ast.AST, *, top_level: bool) -> bool:
@@ -68,7 +198,7 @@ def tensorflow_imports(tree: ast.AST, *, top_level: bool) -> bool:
     )
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_tensorflow_is_imported_only_where_a_case_runs(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assert not tensorflow_imports(tree, top_level=True)

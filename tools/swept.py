@@ -21,7 +21,7 @@ from tests.ops.calls import USES, Use
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from gradcheck.checker.subject.problem import Operand
+    from gradcheck.checker.subject.operand import Operand
     from gradcheck.model import Array
 
 DTYPES = ("float64", "float32", "bfloat16", "float16", "complex128", "complex64")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.check import check_problem
-from gradcheck.checker.subject.problem import Operand, Problem
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.tensors import is_differentiable
 from gradcheck.errors import UsageError
 from gradcheck.model import (
@@ -64,29 +65,12 @@ def check(
         raise UsageError(f"fn is a {type(fn).__name__}: it must be a function")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"seed is {seed!r}: it must be a whole number, 0 or more")
-    names = _names(fn, len(inputs))
-    chosen = _chosen(wrt, names)
     kinds = [checks] if isinstance(checks, str) else list(checks)
     if not kinds:
         raise UsageError("checks is empty: there is nothing to check")
-    operands = []
-    for position, (name, given) in enumerate(zip(names, inputs, strict=True)):
-        value, variable = _value(given, name)
-        differentiable = is_differentiable(value.dtype)
-        if chosen is not None and position in chosen and not differentiable:
-            raise UsageError(f"input {name!r} is {value.dtype.name}: it has no gradient")
-        operands.append(
-            Operand(
-                name=name,
-                value=value,
-                differentiate=differentiable and (chosen is None or position in chosen),
-                variable=variable,
-                structure=_structure(structure, name, value),
-            )
-        )
     problem = Problem(
         function=fn,
-        operands=tuple(operands),
+        operands=_operands(fn, inputs, wrt, structure),
         upstream=_upstream(upstream),
         mode=_member(Mode, mode, "mode"),
         checks=tuple(_member(CheckKind, kind, "check") for kind in kinds),
@@ -138,6 +122,33 @@ def _describe_input(comparison: Comparison) -> list[str]:
 
 def _number(value: Scalar) -> str:
     return f"{value:.12g}"
+
+
+def _operands(
+    fn: Callable[..., Any],
+    inputs: Sequence[Any],
+    wrt: int | str | Collection[int | str] | None,
+    structure: Mapping[str, str] | None,
+) -> tuple[Operand, ...]:
+    """The inputs with their names, and whether each is differentiated."""
+    names = _names(fn, len(inputs))
+    chosen = _chosen(wrt, names)
+    operands = []
+    for position, (name, given) in enumerate(zip(names, inputs, strict=True)):
+        value, variable = _value(given, name)
+        differentiable = is_differentiable(value.dtype)
+        if chosen is not None and position in chosen and not differentiable:
+            raise UsageError(f"input {name!r} is {value.dtype.name}: it has no gradient")
+        operands.append(
+            Operand(
+                name=name,
+                value=value,
+                differentiate=differentiable and (chosen is None or position in chosen),
+                variable=variable,
+                structure=_structure(structure, name, value),
+            )
+        )
+    return tuple(operands)
 
 
 def _names(fn: Callable[..., Any], count: int) -> list[str]:

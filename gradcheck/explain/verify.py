@@ -187,7 +187,8 @@ def _prove(
 ) -> list[Proof]:
     from gradcheck.checker.check import check_problem
     from gradcheck.checker.subject.build_function import build
-    from gradcheck.checker.subject.problem import Operand, Problem
+    from gradcheck.checker.subject.operand import Operand
+    from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.tape import draw_upstream
     from gradcheck.spec.resolve import resolve
 

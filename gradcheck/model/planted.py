@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from gradcheck.model import Result, Verdict
+from gradcheck.model.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from gradcheck.model.verdicts import Verdict
 
 
 class Fate(StrEnum):

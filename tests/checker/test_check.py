@@ -11,7 +11,8 @@ import pytest
 import gradcheck
 from gradcheck.checker.api import describe
 from gradcheck.checker.check import check_problem
-from gradcheck.checker.subject.problem import Operand, Problem
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.tape import forward
 from gradcheck.model import CheckKind, Verdict
 from tests.checker.planted import planted, with_gradient

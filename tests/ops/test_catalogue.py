@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gradcheck.ops import Op, all_ops, find, names
+from gradcheck.ops.catalogue import FAMILIES
 from gradcheck.ops.samples.registry import SAMPLES
+from tests.layers import import_graph
 from tests.ops.oracle import resolve
 
 REQUESTED = [
@@ -82,3 +84,10 @@ def test_a_declaration_is_complete(op: Op) -> None:
     assert all(text.endswith(".") for text in op.pitfalls)
     assert op.inputs
     assert not op.variadic or (len(op.inputs) == 1 and op.build)
+
+
+def test_families_stand_side_by_side_and_all_are_listed() -> None:
+    graph = import_graph("ops")
+    families = {name for name in graph if name.startswith("gradcheck.ops.families.")}
+    assert not [name for name in families if graph[name] & families]
+    assert families == {family.__name__ for family in FAMILIES}

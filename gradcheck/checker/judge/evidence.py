@@ -18,15 +18,39 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.judge.agreement import Agreement
     from gradcheck.checker.judge.first_look import Look
-    from gradcheck.checker.judge.ties import Tie
     from gradcheck.checker.numerics.choose_coordinates import Part
     from gradcheck.checker.numerics.estimate import Estimate, Noise
     from gradcheck.checker.reference.derivatives import Derivatives
     from gradcheck.checker.reference.plan import Plan
     from gradcheck.checker.reference.point import Point
-    from gradcheck.checker.subject.problem import Differentiate, Operand
+    from gradcheck.checker.subject.operand import Operand
+    from gradcheck.checker.subject.problem import Differentiate
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array, Shape
+
+
+@dataclass(frozen=True)
+class Tie:
+    """Tied elements of an input whose gradients do not fit together."""
+
+    text: str
+    """What is wrong with them."""
+    error: float
+    relative: float
+    """By how much."""
+    elements: int
+    """How many of them are the input's."""
+
+    def and_(self, other: Tie | None) -> Tie:
+        """Both of them: the last one speaks."""
+        if other is None:
+            return self
+        return Tie(
+            self.text,
+            max(self.error, other.error),
+            max(self.relative, other.relative),
+            self.elements + other.elements,
+        )
 
 
 @dataclass(frozen=True, eq=False)

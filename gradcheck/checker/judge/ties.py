@@ -7,46 +7,22 @@ has a derivative that refutes a gradient of 0 and 0, or of 1 and 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import compare
+from gradcheck.checker.judge.evidence import OfInput, Tie
 from gradcheck.model import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcheck.checker.judge.evidence import OfInput
     from gradcheck.checker.numerics.estimate import Estimate
     from gradcheck.checker.reference.derivatives import Derivatives
     from gradcheck.model import Array
-
-
-@dataclass(frozen=True)
-class Tie:
-    """Tied elements of an input whose gradients do not fit together."""
-
-    text: str
-    """What is wrong with them."""
-    error: float
-    relative: float
-    """By how much."""
-    elements: int
-    """How many of them are the input's."""
-
-    def and_(self, other: Tie | None) -> Tie:
-        """Both of them: the last one speaks."""
-        if other is None:
-            return self
-        return Tie(
-            self.text,
-            max(self.error, other.error),
-            max(self.relative, other.relative),
-            self.elements + other.elements,
-        )
 
 
 def with_ties(

@@ -98,17 +98,8 @@ def choose(
     large = [i for i, own in enumerate(moved) if sample and len(own.position) > limits.BUDGET]
     directions = None
     if large:
-        rng = generator(seed, 0x636F)
-        vectors = []
-        for i in large:
-            own = moved[i]
-            count = _sampled(len(own.position))
-            chosen = np.sort(rng.choice(len(own.position), count, replace=False))
-            for _ in range(limits.DIRECTIONS):
-                signs = rng.choice([-1.0, 1.0], size=len(own.position))
-                vectors.append(_direction(own, layout.offsets[i], signs, scale))
-            moved[i] = own.take(chosen)
-        directions = _directions(np.array(vectors), point, down, up, precision)
+        moved, vectors = _sample(moved, large, layout, scale, generator(seed, 0x636F))
+        directions = _directions(vectors, point, down, up, precision)
     if len(moved) == 1:
         element = position = moved[0].position
     else:
@@ -135,6 +126,21 @@ def choose(
         scale=scale,
         directions=directions,
     )
+
+
+def _sample(
+    moved: list[_Moved], large: list[int], layout: Layout, scale: Array, rng: np.random.Generator
+) -> tuple[list[_Moved], Array]:
+    """A few elements of the large inputs in place of all, and random directions of all of them."""
+    sampled, vectors = list(moved), []
+    for i in large:
+        own = moved[i]
+        chosen = rng.choice(len(own.position), _sampled(len(own.position)), replace=False)
+        for _ in range(limits.DIRECTIONS):
+            signs = rng.choice([-1.0, 1.0], size=len(own.position))
+            vectors.append(_direction(own, layout.offsets[i], signs, scale))
+        sampled[i] = own.take(np.sort(chosen))
+    return sampled, np.array(vectors)
 
 
 def _parts(moved: Sequence[_Moved], large: Sequence[int]) -> tuple[Part, ...]:

@@ -23,7 +23,7 @@ from gradcheck.model import Mode, Stage, Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.reference.point import Point
-    from gradcheck.checker.subject.problem import Operand
+    from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array
 

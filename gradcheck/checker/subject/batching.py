@@ -17,7 +17,7 @@ from gradcheck.checker.subject.tensors import Function, call
 from gradcheck.model import Array, Shape, Verdict
 
 if TYPE_CHECKING:
-    from gradcheck.checker.subject.problem import Operand
+    from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.tape import Tape
 
 Batched = Callable[[Sequence[Array]], list[Array]]

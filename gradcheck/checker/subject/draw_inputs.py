@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.subject.problem import Operand
+from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.tensors import is_differentiable
 from gradcheck.model import Array, Case, Input, Sample
 from gradcheck.ops.declaration import Domain, Kind, Parameter

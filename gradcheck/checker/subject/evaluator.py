@@ -23,7 +23,7 @@ from gradcheck.model import Stage, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gradcheck.checker.subject.problem import Operand
+    from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.tape import Tape
     from gradcheck.model import Array
 

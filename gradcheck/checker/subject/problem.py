@@ -4,32 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.tape import Backward, Tape
 from gradcheck.model import Array, CheckKind, Mode, Tolerance, Upstream
+
+if TYPE_CHECKING:
+    from gradcheck.checker.subject.operand import Operand
 
 Differentiate = Callable[[Sequence[Array], Sequence[Array]], Backward]
 """Values and upstream in, outputs and gradients out."""
 
 Formula = Callable[[list[Array], list[Array], list[Array]], Array]
 """The closed formula of one gradient: inputs, upstream and outputs, all by position."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Operand:
-    """One input of the function, at the point where the gradient is checked."""
-
-    name: str
-    value: Array
-    """In the precision of the check."""
-    differentiate: bool = True
-    variable: bool = False
-    low: float = float("-inf")
-    high: float = float("inf")
-    """The domain, which numeric steps do not leave."""
-    structure: str = "general"
-    """`symmetric` and `lower` matrices are only moved to matrices of the same kind."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

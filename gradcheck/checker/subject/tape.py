@@ -24,7 +24,7 @@ from gradcheck.model import Array, Mode, Shape, Upstream
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gradcheck.checker.subject.problem import Operand
+    from gradcheck.checker.subject.operand import Operand
 
 
 class GradientRaised(Exception):  # noqa: N818  (it is not an error of ours: it becomes a verdict)

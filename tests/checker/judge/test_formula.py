@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from gradcheck.checker.check import check_problem
-from gradcheck.checker.subject.problem import Formula, Operand, Problem
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Formula, Problem
 from gradcheck.model import Comparison, Verdict
 from tests.checker.planted import planted
 

@@ -10,7 +10,7 @@ import pytest
 from gradcheck.checker import limits
 from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose
 from gradcheck.checker.numerics.vectors import Layout
-from gradcheck.checker.subject.problem import Operand
+from gradcheck.checker.subject.operand import Operand
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Directions

@@ -18,7 +18,8 @@ from gradcheck.checker.case import problem_of
 from gradcheck.checker.judge.agreement import MISMATCH, PASS, compare
 from gradcheck.checker.power.measure_power import BLAMES, Study, measure_power
 from gradcheck.checker.power.mutations import SIZES, Scene, mutations
-from gradcheck.checker.subject.problem import Operand, Problem
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 from gradcheck.model import Case, TargetKind, Tolerance, Verdict
 from gradcheck.model.planted import Fate, Planted, Power
 from gradcheck.spec import load

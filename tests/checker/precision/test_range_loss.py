@@ -10,7 +10,8 @@ import pytest
 import gradcheck
 from gradcheck.checker.api import describe
 from gradcheck.checker.precision.range_loss import leaves_range
-from gradcheck.checker.subject.problem import Operand, Problem
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 from tests.checker.planted import planted
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.evaluator import Evaluator
-from gradcheck.checker.subject.problem import Operand
+from gradcheck.checker.subject.operand import Operand
 
 if TYPE_CHECKING:
     from collections.abc import Callable

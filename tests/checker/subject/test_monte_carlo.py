@@ -12,7 +12,8 @@ from gradcheck.checker.api import describe
 from gradcheck.checker.judge.rounding import arithmetic_spread
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.monte_carlo import current_draw, nudged_graph, rounding_anew
-from gradcheck.checker.subject.problem import Operand, Problem
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.tape import Tape
 from tests.checker.planted import planted, with_gradient
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcheck.checker.subject.problem import Operand
+from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.tape import GradientRaised, Tape, draw_upstream, forward
 from gradcheck.checker.subject.tensors import FunctionRaised
 from gradcheck.errors import UsageError
