@@ -163,14 +163,17 @@ def constants(path: Path) -> set[str]:
         if not isinstance(target, ast.Name) or not target.id.strip("_").isupper():
             continue
         value = getattr(node, "value", None)
-        kinds = (
-            ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.expr_context
-        )
-        parts = list(ast.walk(value)) if value is not None else []
+        parts = list(ast.walk(value)) if isinstance(value, ast.expr) else []
         texts = any(isinstance(p, ast.Constant) and isinstance(p.value, str) for p in parts)
-        if parts and all(isinstance(part, kinds | ast.Tuple) for part in parts) and not texts:
-            found[target.id] = ast.unparse(value)
+        if parts and all(isinstance(part, _ARITHMETIC) for part in parts) and not texts:
+            found.add(target.id)
     return found
+
+
+_ARITHMETIC = (
+    *(ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple),
+    *(ast.operator, ast.unaryop, ast.expr_context),
+)
 
 
 def test_a_constant_has_one_name_and_one_place() -> None:

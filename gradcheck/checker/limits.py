@@ -133,6 +133,9 @@ PROBE_OTHERS: Final = (3, 9, 16)
 """Rows of the probe: the point itself, but for a few rows of an unrelated one. Rows that ought to
 be equal also show a function that gives something else each time."""
 
+GOLDEN_RATIO: Final = (5**0.5 - 1) / 2
+"""Its multiples, without their whole parts, are as good as random numbers and cost less."""
+
 PROBE_PAYS: Final = 4
 """Points from which on a call looks for a batched form."""
 

@@ -288,3 +288,9 @@ EXPLAINED: Final = 0.05
 
 LAST_PLACES: Final = 4.0
 """How many units in the last place make no difference to a gradient in which a fault is planted."""
+
+COUNTED: Final = 1e-8
+"""The smallest planted relative error that a check is expected to catch."""
+
+CONSTANT_ADDED: Final = 1e-6
+"""The constant that is added to a gradient, relative to its largest element."""

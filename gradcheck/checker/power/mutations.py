@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits
+from gradcheck.checker import limits, tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 
 SIZES = tuple(float(f"1e-{exponent}") for exponent in range(1, 13))
 """Relative errors that are planted, from the largest to the smallest."""
-
-COUNTED = 1e-8
-"""The smallest of them that a check is expected to catch."""
-
-CONSTANT = 1e-6
-"""The constant that is added, relative to the largest element."""
 
 WHOLE, ELEMENT = "whole", "element"
 """The two families that come in sizes."""
@@ -76,7 +70,7 @@ class Mutation:
     @property
     def counted(self) -> bool:
         """Whether a check is expected to catch it."""
-        return self.size is None or self.size >= COUNTED
+        return self.size is None or self.size >= tolerances.COUNTED
 
 
 def mutations(scene: Scene, names: Sequence[str]) -> Iterator[Mutation]:
@@ -87,7 +81,11 @@ def mutations(scene: Scene, names: Sequence[str]) -> Iterator[Mutation]:
         yield _scaled_element(size)
     yield Mutation("sign", "has the wrong sign", lambda s: -s.gradient)
     yield Mutation("zero", "is zero", lambda s: np.zeros_like(s.gradient))
-    yield Mutation("constant", f"has {CONSTANT:g} of its largest element added", _with_constant)
+    yield Mutation(
+        "constant",
+        f"has {tolerances.CONSTANT_ADDED:g} of its largest element added",
+        _with_constant,
+    )
     yield from _rearranged(scene.value.shape)
     yield Mutation("upstream ignored", "is that for an upstream of ones", _for_ones)
     yield from _averaged(scene)
@@ -127,7 +125,7 @@ def _power(size: float) -> str:
 def _with_constant(scene: Scene) -> Array:
     gradient = scene.gradient
     largest = np.max(np.abs(gradient[np.isfinite(gradient)]), initial=0)
-    return _like(gradient + CONSTANT * largest, gradient)
+    return _like(gradient + tolerances.CONSTANT_ADDED * largest, gradient)
 
 
 def _rearranged(shape: Shape) -> Iterator[Mutation]:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-GOLDEN = (5**0.5 - 1) / 2
-
-
 class OneByOne(Exception):  # noqa: N818  (it tells the way to go)
     """The function does not take many points at once."""
 
@@ -167,7 +164,9 @@ class Evaluator:
             only: the one operand that is different at the unrelated point; None for all of them.
         """
         # Shares of the golden ratio are as good as random ones, and cost less.
-        other = self.point * (1 - 0.25 * np.modf(GOLDEN * np.arange(1, len(self.point) + 1))[0])
+        other = self.point * (
+            1 - 0.25 * np.modf(limits.GOLDEN_RATIO * np.arange(1, len(self.point) + 1))[0]
+        )
         if only is not None:
             start, stop = self.inputs.offsets[only : only + 2]
             other[:start], other[stop:] = self.point[:start], self.point[stop:]
