@@ -17,7 +17,7 @@ from rich.text import Text
 from gradcheck.model import Verdict
 from gradcheck.report import numbers
 from gradcheck.report.details import input_label, input_mark, mark
-from gradcheck.report.text import clean, one_line
+from gradcheck.report.safe_text import clean, one_line
 from gradcheck.report.totals import by_file, file_totals, split_id
 
 if TYPE_CHECKING:
