@@ -12,8 +12,10 @@ from pathlib import Path
 from statistics import median
 from typing import IO, TYPE_CHECKING, Any
 
-from gradcheck.cache import Keeper
+from gradcheck.cache import Store
 from gradcheck.cli.outputs import Destination
+from gradcheck.cli.run_context import RunContext
+from gradcheck.cli.run_request import RunRequest
 from gradcheck.cli.session import execute
 from gradcheck.model import Plan
 from gradcheck.run import Pool, default_limit, describe, shut_down, warm_up
@@ -122,25 +124,23 @@ def _throughput(folder: Path) -> str:
 
 def _round(folder: Path, cases: Sequence[Case], jobs: int) -> tuple[float, float, float]:
     """Cases per second, the share of the workers' time outside checks, that of the command."""
-    destinations = [Destination("plain", Path(os.devnull))]
-    environment = describe()
-    plan = Plan(tuple(cases), (), environment)
+    request = RunRequest(destinations=(Destination("plain", Path(os.devnull)),))
+    context = RunContext(root=folder, environment=describe())
+    plan = Plan(tuple(cases), (), context.environment)
     limits: dict[str, Any] = {"jobs": jobs, "memory_limit": default_limit(jobs)}
     with Pool(allow=(), root=str(folder), **limits) as pool:
         for _ in range(3):
             list(pool.run(cases[: 50 * jobs]))
         inside: list[float] = []
-        keeper = Keeper(folder, warn=lambda _: None)
+        store = Store(folder, warn=lambda _: None)
         own = time.process_time()
         begun = time.perf_counter()
         execute(
+            request,
+            context,
             plan,
-            destinations,
-            keeper,
+            store,
             lambda cases: _noted(pool.run(cases), inside),
-            report={"verbose": False, "durations": None},
-            environment=environment,
-            facts={},
         )
         wall = time.perf_counter() - begun
         own = time.process_time() - own

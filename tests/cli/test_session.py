@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradcheck.cache import Keeper
+from gradcheck.cache import Store
 from gradcheck.cli.outputs import Destination
+from gradcheck.cli.run_context import RunContext
+from gradcheck.cli.run_request import RunRequest
 from gradcheck.cli.session import execute
 from gradcheck.model import Case, Plan, Result, Verdict
 from tests.run.fakes import make_case
@@ -20,24 +22,23 @@ if TYPE_CHECKING:
 def test_what_workers_said_is_told_and_makes_no_other_run_of_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    facts: dict[str, str] = {}
-    environment = {"tensorflow": "2.0"}
+    request = RunRequest(destinations=(Destination("plain"),))
+    context = RunContext(root=tmp_path, environment={"tensorflow": "2.0"})
     warnings: list[str] = []
 
     def run(cases: Sequence[Case]) -> Generator[Result, None, None]:
-        facts["device"] = "CPU:1"
+        context.facts["device"] = "CPU:1"
         for case in cases:
             yield Result(case.id, Verdict.PASS, case=case)
 
     for number in (1, 2):
         execute(
-            Plan((make_case(f"pass-{number}"),), (), environment),
-            [Destination("plain")],
-            Keeper(tmp_path, warn=warnings.append),
+            request,
+            context,
+            Plan((make_case(f"pass-{number}"),), (), context.environment),
+            Store(tmp_path, warn=warnings.append),
             run,
-            report={"verbose": False, "durations": None, "header": number == 1},
-            environment=environment,
-            facts=facts,
+            header=number == 1,
             append=number == 2,
         )
     assert warnings == []
