@@ -5,64 +5,12 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from gradcheck.cache import History, Store
-from gradcheck.model import Case, Location, Result, Target, TargetKind, Verdict
+from gradcheck.model import Location, Result, Target, TargetKind, Verdict
+from tests.cache.project import CASES, MACHINE, Project, result
 from tests.run.fakes import make_case
 
 ROOT = Path(__file__).parents[2]
-MACHINE = {"tensorflow": "2.21"}
-CASES = [make_case(name) for name in ("a", "b", "c", "d")]
-
-
-class Project:
-    """A folder in which runs leave things, and what they said about it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.said: list[str] = []
-
-    @property
-    def folder(self) -> Path:
-        return self.root / ".gradcheck"
-
-    def store(self, **options: Any) -> Store:
-        return Store(self.root, warn=self.said.append, **options)
-
-    @property
-    def history(self) -> History:
-        store = self.store()
-        store.close()
-        return store.history
-
-    @property
-    def failed(self) -> list[Case]:
-        return [case for case in CASES if self.history.failed(case.id)]
-
-    def run(self, *results: Result, timed: bool = True) -> None:
-        store = self.store()
-        store.begin(MACHINE, timed=timed)
-        for result in results:
-            store.add(result)
-        store.close()
-
-    def resumed(self, environment: dict[str, str] | None = None, **options: Any) -> list[str]:
-        store = self.store(**options)
-        results = store.resume(CASES, environment or MACHINE)
-        store.close()
-        return [result.id.partition("::")[2] for result in results]
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
-
-
-def result(number: int, verdict: Verdict = Verdict.PASS, seconds: float = 0.25) -> Result:
-    return Result(CASES[number].id, verdict, seconds=seconds, case=CASES[number])
 
 
 def test_what_a_run_had_done_is_found_again(project: Project) -> None:
@@ -130,81 +78,6 @@ def test_nothing_to_resume_is_said(project: Project) -> None:
     assert project.said == ["there is no run to resume: all cases run"]
 
 
-def test_a_torn_line_costs_its_own_result_and_nothing_is_said(project: Project) -> None:
-    project.run(result(0), result(1))
-    journal = project.folder / "journal.jsonl"
-    journal.write_bytes(journal.read_bytes()[:-40])
-    store = project.store()
-    assert [r.id for r in store.resume(CASES, MACHINE)] == [CASES[0].id]
-    store.add(result(3))
-    store.close()
-    assert project.resumed() == ["a", "d"]
-    assert project.said == []
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        b"\x00\xff\xfe not text\n",
-        b"[]\n",
-        b"{}\n",
-        b"null\n",
-        b'{"gradcheck_journal": 99, "timed": true, "environment": {}}\n',
-        b'{"gradcheck_journal": 1, "timed": true, "environment": []}\n',
-        b"\n\n\n",
-        b"[" * 100_000 + b"\n",
-    ],
-    ids=range(8),
-)
-def test_a_foreign_journal_is_one_sentence(project: Project, damage: bytes) -> None:
-    project.folder.mkdir()
-    (project.folder / "journal.jsonl").write_bytes(damage)
-    project.run(result(0))
-    assert len(project.said) == 1
-    assert "journal.jsonl is ignored" in project.said[0]
-    assert project.resumed() == ["a"]
-
-
-def test_damage_in_the_middle_costs_its_lines_and_is_one_sentence(project: Project) -> None:
-    project.run(*(result(number) for number in range(4)))
-    path = project.folder / "journal.jsonl"
-    lines = path.read_bytes().splitlines(keepends=True)
-    lines[2], lines[3] = b"\x00\x01\n", b'{"key": "x", "result": {"id": 3}}\n'
-    path.write_bytes(b"".join(lines))
-    assert project.resumed() == ["a", "d"]
-    (said,) = project.said
-    assert "2 damaged lines ignored" in said
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "",
-        "{",
-        "[]",
-        '{"gradcheck_history": 2, "cases": {}}',
-        '{"gradcheck_history": 1, "cases": {"a": {"seconds": "x", "failed": true}}}',
-        '{"gradcheck_history": 1, "cases": {"a": {"seconds": NaN, "failed": true}}}',
-        '{"gradcheck_history": 1, "cases": {"a": {"seconds": 1}}}',
-    ],
-)
-def test_a_foreign_history_is_one_sentence(project: Project, damage: str) -> None:
-    project.folder.mkdir()
-    (project.folder / "history.json").write_text(damage)
-    project.run(result(0, Verdict.MISMATCH))
-    assert len(project.said) == 1
-    assert "history.json is ignored" in project.said[0]
-    assert project.history.failed(CASES[0].id)
-
-
-def test_failures_and_times_are_remembered(project: Project) -> None:
-    project.run(result(0, Verdict.MISMATCH, 3.0), result(1, seconds=2.0), result(2))
-    project.run(result(1, Verdict.SKIPPED), result(2, Verdict.TIMEOUT, 60.0))
-    store = project.store()
-    assert store.failed(CASES) == [CASES[0], CASES[2]]
-    assert [store.history.seconds(case.id) for case in CASES] == [3.0, 2.0, 60.0, None]
-
-
 def test_the_slowest_come_first_and_quick_ones_keep_their_order(project: Project) -> None:
     project.run(result(0, seconds=0.1), result(1, Verdict.MISMATCH, 0.3), result(3, seconds=9.0))
     store = project.store()
@@ -213,18 +86,11 @@ def test_the_slowest_come_first_and_quick_ones_keep_their_order(project: Project
     assert store.order(CASES, failed_first=True) == [b, d, a, c]
 
 
-def test_shards_leave_no_times_behind(project: Project) -> None:
-    project.run(result(0, seconds=3.0))
-    project.run(result(0, Verdict.MISMATCH, 7.0), result(1), timed=False)
-    history = project.history
-    assert (history.seconds(CASES[0].id), history.failed(CASES[0].id)) == (3.0, True)
-    assert history.seconds(CASES[1].id) is None
-
-
 def test_a_killed_run_is_remembered(project: Project) -> None:
     script = (
         "import os, signal\n"
-        "from tests.cache.test_store import *\n"
+        "from pathlib import Path\n"
+        "from tests.cache.project import *\n"
         f"store = Project(Path({str(project.root)!r})).store()\n"
         "store.begin(MACHINE)\n"
         "store.add(result(0))\n"
@@ -272,13 +138,6 @@ def test_a_full_disk_is_one_sentence(project: Project) -> None:
     assert project.resumed() == ["a"]
 
 
-def test_a_journal_that_is_a_device_is_not_read(project: Project) -> None:
-    project.folder.mkdir()
-    (project.folder / "journal.jsonl").symlink_to("/dev/zero")
-    project.run(result(0))
-    assert "cannot be used" in project.said[0]
-
-
 def test_a_folder_that_is_a_file_is_a_sentence(project: Project) -> None:
     project.folder.write_text("mine")
     project.run(result(0))
@@ -293,15 +152,3 @@ def test_nothing_of_it_gets_into_version_control(project: Project) -> None:
     names = sorted(path.name for path in project.folder.iterdir())
     assert names == [".gitignore", "history.json", "journal.jsonl"]
     json.loads((project.folder / "history.json").read_text())
-
-
-def test_facts_are_found_again(project: Project) -> None:
-    store = project.store()
-    store.begin(MACHINE)
-    store.add_facts({"device": "CPU:1"})
-    store.close()
-    store = project.store()
-    store.resume(CASES, MACHINE)
-    assert store.facts == {"device": "CPU:1"}
-    store.begin(MACHINE)
-    assert store.facts == {}

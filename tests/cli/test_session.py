@@ -1,7 +1,9 @@
-"""One run after the other in one process, as `--watch` has them."""
+"""What one run leaves for the next: in its folder, and in a process that stays."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradcheck.cache import Store
@@ -10,11 +12,11 @@ from gradcheck.cli.run_context import RunContext
 from gradcheck.cli.run_request import RunRequest
 from gradcheck.cli.session import execute
 from gradcheck.model import Case, Plan, Result, Verdict
+from tests.cli.conftest import Gradcheck, Stage, result_names
 from tests.run.fakes import make_case
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
-    from pathlib import Path
 
     import pytest
 
@@ -49,3 +51,89 @@ def test_what_workers_said_is_told_and_makes_no_other_run_of_it(
     assert "CPU" not in second
     journal = (tmp_path / ".gradcheck" / "journal.jsonl").read_text()
     assert journal.count('"result"') == 2
+
+
+def names(stage: Stage) -> list[str]:
+    return [case.name for case in stage.began]
+
+
+def test_resume_runs_what_is_missing_and_reports_everything(
+    stage: Stage, gradcheck: Gradcheck
+) -> None:
+    stage.add("pass-1", "mismatch-2", "pass-3", "pass-4")
+    whole = json.loads(gradcheck("run", "--format", "json").out)
+    stage.stop_after = 2
+    assert gradcheck("run").code == 130
+    stage.stop_after = None
+    said = gradcheck("run", "--resume", "--format", "json")
+    assert names(stage) == ["pass-3", "pass-4"]
+    assert said.err == "note: 2 of 4 results come from the run before\n"
+    assert said.code == 1
+    resumed = json.loads(said.out)
+    resumed["summary"]["seconds"] = whole["summary"]["seconds"]
+    assert resumed == whole
+
+
+def test_resume_after_a_run_that_was_complete_runs_nothing(
+    stage: Stage, gradcheck: Gradcheck
+) -> None:
+    stage.add("pass-1", "pass-2")
+    gradcheck("run")
+    assert gradcheck("run", "--resume").code == 0
+    assert names(stage) == []
+
+
+def test_lf_runs_what_failed(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", "mismatch-2", "error-3")
+    gradcheck("run")
+    report = gradcheck("run", "--lf", "--format", "json")
+    assert result_names(report.out) == ["mismatch-2", "error-3"]
+
+
+def test_lf_when_nothing_failed_runs_all_and_says_so(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", "pass-2")
+    gradcheck("run")
+    said = gradcheck("run", "--lf", "--format", "json")
+    assert result_names(said.out) == ["pass-1", "pass-2"]
+    assert "none of these cases failed" in said.err
+
+
+def test_lf_can_be_listed(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", "mismatch-2")
+    gradcheck("run")
+    assert gradcheck("run", "--lf", "--collect-only").out == "specs/a.yaml::mismatch-2\n\n1 case\n"
+
+
+def test_ff_begins_with_what_failed_and_reports_in_the_specs_order(
+    stage: Stage, gradcheck: Gradcheck
+) -> None:
+    stage.add("pass-1", "mismatch-2", "pass-3")
+    gradcheck("run")
+    report = gradcheck("run", "--ff", "--format", "json")
+    assert names(stage) == ["mismatch-2", "pass-1", "pass-3"]
+    assert result_names(report.out) == ["pass-1", "mismatch-2", "pass-3"]
+
+
+def test_the_slowest_begins(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", "pass-2", "pass-3")
+    stage.seconds["pass-3"] = 7.0
+    gradcheck("run")
+    gradcheck("run")
+    assert names(stage) == ["pass-3", "pass-1", "pass-2"]
+
+
+def test_a_damaged_cache_is_a_sentence(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1")
+    gradcheck("run")
+    Path(".gradcheck/journal.jsonl").write_text("garbage\n")
+    Path(".gradcheck/history.json").write_text("garbage\n")
+    said = gradcheck("run")
+    assert said.code == 0
+    assert [line.startswith("note: ") for line in said.err.splitlines()] == [True, True]
+
+
+def test_an_empty_shard_is_nothing_selected(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1")
+    said = gradcheck("run", "--shard", "2/2")
+    assert said.code == 5
+    assert "shard 2/2 is empty" in said.err
