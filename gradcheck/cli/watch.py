@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,7 +124,7 @@ def watch(request: RunRequest, context: RunContext) -> int:
             if stale or problems:
                 stale_cases = tuple(cases[name] for name in stale)
                 summary = execute(
-                    replace(request, failed_first=False),
+                    request,
                     context,
                     Plan(stale_cases, tuple(problems), context.environment),
                     Store(context.root, allow=context.allow, warn=note),

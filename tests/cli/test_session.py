@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from gradcheck.cache import Store
+from gradcheck.cli import watch  # here, before a test replaces what it imports
 from gradcheck.cli.outputs import Destination
 from gradcheck.cli.run_context import RunContext
 from gradcheck.cli.run_request import RunRequest
@@ -112,6 +113,38 @@ def test_ff_begins_with_what_failed_and_reports_in_the_specs_order(
     report = gradcheck("run", "--ff", "--format", "json")
     assert names(stage) == ["mismatch-2", "pass-1", "pass-3"]
     assert result_names(report.out) == ["pass-1", "mismatch-2", "pass-3"]
+
+
+class InterruptedPool:
+    """Workers that are stopped by Ctrl-C as soon as they have their cases."""
+
+    began: ClassVar[list[str]] = []
+
+    def __init__(self, **_: object) -> None:
+        self.began.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def run(self, cases: Sequence[Case], **_: object) -> Generator[Result, None, None]:
+        self.began.extend(case.name for case in cases)
+        yield from ()
+        raise KeyboardInterrupt
+
+
+def test_ff_begins_with_what_failed_when_files_are_watched(
+    stage: Stage, gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.add("pass-1", "mismatch-2")
+    gradcheck("run")
+    lines = "".join(f"  - {{name: {n}, inputs: {{x: 1.0}}}}\n" for n in ("pass-1", "mismatch-2"))
+    Path("specs/a.yaml").write_text(f"op: exp\ncases:\n{lines}")
+    monkeypatch.setattr(watch, "Pool", InterruptedPool)
+    assert gradcheck("run", "--watch", "--ff").code == 130
+    assert InterruptedPool.began == ["mismatch-2", "pass-1"]
 
 
 def test_the_slowest_begins(stage: Stage, gradcheck: Gradcheck) -> None:
