@@ -21,8 +21,8 @@ from gradcheck.run.workers.worker_handle import Worker, WorkersUnavailableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, MutableMapping, Sequence
 
-ASK = 0.1
-"""Seconds between two questions whether to go on."""
+STOP_SECONDS = 0.1
+"""Seconds between two questions whether to go on: nobody notices a tenth."""
 
 
 def cores() -> int:
@@ -176,7 +176,7 @@ class Pool:
             else:
                 yield from self._hand_ahead()
                 patience = self._patience()
-                yield from self._collect(patience if stop is None else min(patience, ASK))
+                yield from self._collect(patience if stop is None else min(patience, STOP_SECONDS))
 
     def _hand_ahead(self) -> Iterator[Result]:
         """Give workers at quick cases more of them, and leave enough for the others."""
@@ -229,23 +229,22 @@ class Pool:
         return max(0.0, min(worker.deadline for worker in self._busy) - time.monotonic())
 
     def _collect(self, patience: float) -> Iterator[Result]:
-        last = not self._waiting
-        handles = [h for worker in self._busy for h in worker.handles(last=last)]
+        handles = [handle for worker in self._busy for handle in worker.handles()]
         ready = wait(handles, patience)
         done: list[Result] = []
         for worker in tuple(self._busy):
             done += worker.poll(ready)
             self._facts.update(worker.facts)
-            if not worker.alive or worker.worn:
+            if not worker.alive or worker.to_replace:
                 self._busy.remove(worker)
                 self._waiting.extendleft(reversed(worker.cases))
                 worker.kill()
                 worker.close()
-            elif not worker.cases:
+            elif worker.idle:
                 self._busy.remove(worker)
                 self._idle.append(worker)
             else:
-                self._waiting.extendleft(reversed(worker.take_back()))
+                self._waiting.extendleft(reversed(worker.recall()))
         yield from done
 
 
