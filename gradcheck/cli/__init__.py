@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 INTERRUPTED = 130
+"""`ExitCode.INTERRUPTED`, for when not even that could be imported."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

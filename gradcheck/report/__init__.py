@@ -6,7 +6,7 @@ Options, and one line in FORMATS.
 The modules of this package hold what the formats share: how numbers and texts are written, what
 there is to say about a failure, what is counted. They import nothing but `gradcheck.model` and
 `gradcheck.errors`, and each other in this order: safe_text, numbers, reporter; details; columns,
-totals; power_totals. `formats/` may import them, and `read/` may import both.
+totals and power_totals. `formats/` may import them, and `read/` may import both.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from gradcheck.model.planted import Power
 from gradcheck.report import numbers
-from gradcheck.report.totals import split_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,11 +97,3 @@ def floor(size: float | None) -> str:
     if size is None:
         return numbers.NOTHING
     return "> 1e-1" if math.isinf(size) else f"{size:.0e}".replace("e-0", "e-")
-
-
-def powers_by_file(powers: Iterable[Power]) -> dict[str, list[Power]]:
-    """The cases of each spec file, in the order in which the files first appear."""
-    files: dict[str, list[Power]] = {}
-    for power in powers:
-        files.setdefault(split_id(power)[0], []).append(power)
-    return files

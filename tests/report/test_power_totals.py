@@ -12,7 +12,6 @@ from gradcheck.report.power_totals import (
     floor,
     percent,
     power_totals,
-    powers_by_file,
 )
 
 
@@ -48,10 +47,6 @@ def test_the_last_line_says_it_all() -> None:
         "interrupted: 3 cases (1 not measured); 4 faults planted, 3 caught; score 75.0 %; "
         "1 that change nothing do not count; floor –, one element –; in 1.00 s"
     )
-
-
-def test_files_come_in_their_order() -> None:
-    assert list(powers_by_file([POOR, GOOD])) == ["b.yaml", "a.yaml"]
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.model.planted import Power
 from gradcheck.report import numbers
 from gradcheck.report.columns import WIDEST_NAME
-from gradcheck.report.power_totals import Tally, floor, percent, power_totals, powers_by_file
+from gradcheck.report.power_totals import Tally, floor, percent, power_totals
 from gradcheck.report.reporter import MOST_CASES
 from gradcheck.report.safe_text import clean, one_line
-from gradcheck.report.totals import split_id
+from gradcheck.report.totals import by_file, split_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ def print_table(console: Console, outcome: PowerOutcome) -> None:
     table.add_column("case" if by_case else "spec", overflow="fold")
     for title in ("faults", "caught", "score", "floor:\nwhole", "\none element"):
         table.add_column(title, justify="right", no_wrap=True)
-    for path, powers in powers_by_file(outcome.measured).items():
+    for path, powers in by_file(outcome.measured).items():
         if by_case and path:
             table.add_row(text(path, "bold"))
         rows = [(split_id(p)[1], Tally.of([p])) for p in powers]
@@ -118,7 +118,7 @@ def _sections(outcome: PowerOutcome, *, by_spec: bool) -> Iterator[tuple[str, li
             "not measured",
             [f"{one_line(r.id)}: {r.verdict}. {one_line(r.message)}" for r in outcome.unmeasured],
         )
-    files = powers_by_file(outcome.measured)
+    files = by_file(outcome.measured)
     if by_spec and len(files) > 1:
         yield "by spec", _rows(list(files.items()))
 
