@@ -141,8 +141,8 @@ class Worker:
     def handles(self) -> list[Connection | int]:
         """What to wait for: the worker's end, and its answers where nobody would look in time."""
         if self._pace * (len(self._given) - 1) > LOOK_SECONDS:
-            # It has enough to do until the next look. To wake up for every answer takes a sixth
-            # of the time of small cases: each one takes the processor from a worker.
+            # It has enough to do until the next look. To wake up for every answer costs a quarter
+            # of the throughput of small cases: each time the processor is taken from a worker.
             return [self._process.sentinel]
         return [self._channel.connection, self._process.sentinel]
 
