@@ -89,15 +89,20 @@ class RunRequest:
 
 
 def _shard(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    # Only now: it needs numpy, and TensorFlow does not begin to load before the request is read.
     from gradcheck.run import parse_shard
 
-    return None if text is None else parse_shard(text)
+    return parse_shard(text)
 
 
 def _memory_limit(text: str | None) -> int | None:
+    if text is None:
+        return None
     from gradcheck.run import parse_size
 
-    return None if text is None else parse_size(text)
+    return parse_size(text)
 
 
 def _must_be_watchable(options: Mapping[str, Any]) -> None:
