@@ -62,7 +62,7 @@ def test_a_case_that_is_recalled_too_late_has_no_result_here() -> None:
     assert polled(worker, lambda: True) == []
     assert worker.give([(make_case("pass-0"), 60.0)])
     assert polled(worker, lambda: worker.idle) == [("pass-0", Verdict.PASS)]
-    assert late_recall(worker, "pass-1", "sleep-1", "pass-2") == ["sleep-1", "pass-2"]
+    assert late_recall(worker, "pass-1", "sleep-0.7", "pass-2") == ["sleep-0.7", "pass-2"]
     assert worker.room == 0, "nothing new before the recall is confirmed"
     assert polled(worker, lambda: worker.idle) == [("pass-1", Verdict.PASS)]
     assert worker.alive
@@ -72,7 +72,7 @@ def test_a_case_that_is_recalled_too_late_has_no_result_here() -> None:
     worker.close()
 
 
-@pytest.mark.parametrize("name", ["hang", "sleep-1-vanish"])
+@pytest.mark.parametrize("name", ["hang", "sleep-0.7-vanish"])
 def test_a_case_that_is_recalled_too_late_is_not_blamed_here(name: str) -> None:
     worker = Worker(JOB, LIGHT)
     assert worker.give([(make_case("pass-0"), 60.0)])
@@ -80,6 +80,7 @@ def test_a_case_that_is_recalled_too_late_is_not_blamed_here(name: str) -> None:
     assert late_recall(worker, "pass-1", name) == [name]
     assert polled(worker, lambda: not worker.alive) == [("pass-1", Verdict.PASS)]
     assert worker.cases == []
+    worker.kill()
     worker.close()
 
 
