@@ -12,8 +12,10 @@ from pathlib import Path
 from statistics import median
 from typing import IO, TYPE_CHECKING, Any
 
-from gradcheck.cache import Keeper
+from gradcheck.cache import Store
 from gradcheck.cli.outputs import Destination
+from gradcheck.cli.run_context import RunContext
+from gradcheck.cli.run_request import RunRequest
 from gradcheck.cli.session import execute
 from gradcheck.model import Plan
 from gradcheck.run import Pool, default_limit, describe, shut_down, warm_up
@@ -32,9 +34,11 @@ SOURCE = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.exp(x) + {}\n"
 ROUNDS = 5
 MIB = 2**20
 
-COUNTS = (10, 500, 1_000, 2_000, 5_000)
-LOOK = 10
-MODES = {
+MEMORY_COUNTS = (10, 500, 1_000, 2_000, 5_000)
+"""After how many cases the table tells what a worker holds."""
+LOOK_EVERY = 10
+"""After how many cases it is looked at, to find the most that it ever held."""
+MEMORY_MODES = {
     "eager": ["eager"],
     "a fifth XLA, a fifth graph": ["eager", "eager", "eager", "graph", "xla"],
 }
@@ -122,25 +126,23 @@ def _throughput(folder: Path) -> str:
 
 def _round(folder: Path, cases: Sequence[Case], jobs: int) -> tuple[float, float, float]:
     """Cases per second, the share of the workers' time outside checks, that of the command."""
-    destinations = [Destination("plain", Path(os.devnull))]
-    environment = describe()
-    plan = Plan(tuple(cases), (), environment)
+    request = RunRequest(destinations=(Destination("plain", Path(os.devnull)),))
+    context = RunContext(root=folder, environment=describe())
+    plan = Plan(tuple(cases), (), context.environment)
     limits: dict[str, Any] = {"jobs": jobs, "memory_limit": default_limit(jobs)}
     with Pool(allow=(), root=str(folder), **limits) as pool:
         for _ in range(3):
             list(pool.run(cases[: 50 * jobs]))
         inside: list[float] = []
-        keeper = Keeper(folder, warn=lambda _: None)
+        store = Store(folder, warn=lambda _: None)
         own = time.process_time()
         begun = time.perf_counter()
         execute(
+            request,
+            context,
             plan,
-            destinations,
-            keeper,
+            store,
             lambda cases: _noted(pool.run(cases), inside),
-            report={"verbose": False, "durations": None},
-            environment=environment,
-            facts={},
         )
         wall = time.perf_counter() - begun
         own = time.process_time() - own
@@ -158,21 +160,21 @@ def _noted(results: Iterable[Result], seconds: list[float]) -> Generator[Result,
 def _memory(folder: Path) -> str:
     """One worker over 5,000 cases; where it is replaced, the new one is looked at."""
     rows = []
-    for name, modes in MODES.items():
-        _suite(folder / name, COUNTS[-1], modes)
+    for name, modes in MEMORY_MODES.items():
+        _suite(folder / name, MEMORY_COUNTS[-1], modes)
         cases = load([str(folder / name)]).cases
         warm_up()
         sizes: dict[int, int] = {}
         workers: set[int] = set()
         for number, _ in enumerate(run_cases(cases, allow=(), root=str(folder), jobs=1), 1):
-            worker = _worker() if number % LOOK == 0 else None
+            worker = _worker() if number % LOOK_EVERY == 0 else None
             if worker is not None:  # between two workers there is none
                 workers.add(worker)
                 sizes[number] = held(worker) // MIB
         shut_down()
-        told = [str(sizes.get(count, "–")) for count in COUNTS]
+        told = [str(sizes.get(count, "–")) for count in MEMORY_COUNTS]
         rows.append([name, *told, str(max(sizes.values())), str(len(workers))])
-    counts = [f"{count:,}" for count in COUNTS]
+    counts = [f"{count:,}" for count in MEMORY_COUNTS]
     header = ["MiB held by the worker after cases", *counts, "at most", "workers"]
     return f"{_table(header, *rows)}\n\n{MEMORY}"
 

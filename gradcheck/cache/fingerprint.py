@@ -18,7 +18,7 @@ _LEAVES = frozenset({str, bytes, bool, int, float, complex, type(None)})
 
 
 def fingerprint(case: Case, sources: str) -> str:
-    """The case's own; `sources` stands for the code of the user's that a function may call.
+    """The text of a case; `sources` stands for the code of the user's that a function may call.
 
     Places do not count: a case that moves down its file is still the same.
     """

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-FORMAT = 1
+HISTORY_FORMAT = 1
+"""Goes up when older files can no longer be read; such a file is then ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class History:
             return cls()
         try:
             data = json.loads(text)
-            if data["gradcheck_history"] != FORMAT:
+            if data["gradcheck_history"] != HISTORY_FORMAT:
                 raise ValueError("another version of the format")
             cases = {str(name): _past(item) for name, item in data["cases"].items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -78,7 +79,7 @@ class History:
             for name, past in sorted(self._cases.items())
         }
         # Without an indent, which is written in Python and takes ten times as long.
-        text = json.dumps({"gradcheck_history": FORMAT, "cases": cases})
+        text = json.dumps({"gradcheck_history": HISTORY_FORMAT, "cases": cases})
         temporary = path.with_name(f".{path.name}.tmp")
         try:
             temporary.write_text(text, encoding="utf-8")

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Case, Result
 
-FORMAT = 1
+JOURNAL_FORMAT = 1
+"""Goes up when older files can no longer be read; such a file is then ignored."""
 
 # (What it is given was made just now, and holds no circles.)
 _ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
@@ -65,7 +66,11 @@ class Journal:
         os.ftruncate(self._descriptor, 0)
         self._entries.clear()
         self.facts = {}
-        header = {"gradcheck_journal": FORMAT, "timed": timed, "environment": dict(environment)}
+        header = {
+            "gradcheck_journal": JOURNAL_FORMAT,
+            "timed": timed,
+            "environment": dict(environment),
+        }
         self._line(header)
 
     def pasts(self) -> dict[str, Past]:
@@ -115,7 +120,7 @@ class Journal:
         head, *lines = whole.split(b"\n")
         try:
             header = json.loads(head)
-            if header["gradcheck_journal"] != FORMAT:
+            if header["gradcheck_journal"] != JOURNAL_FORMAT:
                 raise ValueError("another version of the format")
             environment = {str(key): str(value) for key, value in header["environment"].items()}
             self._timed = bool(header["timed"])

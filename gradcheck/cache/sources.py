@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 MOST_FILES = 5_000
-"""A package of more files is not looked through: a stamp must cost next to nothing."""
+"""A package of more files is not looked through to its end: a stamp must cost next to nothing, and
+`--watch` takes one ten times a second."""
 
 
 def source_files(allow: Collection[str], root: Path) -> list[Path]:

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-FOLDER = ".gradcheck"
+CACHE_FOLDER = ".gradcheck"
 
-GRAIN = 0.5
-"""Seconds: cases whose times differ by less keep the order of the specs."""
+SAME_TIME = 0.5
+"""Seconds: cases whose times differ by less keep the order of the specs. At the end of a run no
+finer order could save more than this."""
 
 
-class Keeper:
+class Store:
     """What earlier runs left in a project's folder, and where this one leaves its own.
 
     `warn` is told, once each, what cannot be read or written; the run goes on without it.
@@ -34,7 +35,7 @@ class Keeper:
     def __init__(
         self, root: Path, *, allow: Collection[str] = (), warn: Callable[[str], None]
     ) -> None:
-        self._folder = root / FOLDER
+        self._folder = root / CACHE_FOLDER
         self._warn = warn
         self._stamp = sources_stamp(allow, root)
         self._journal: Journal | None = None
@@ -123,7 +124,7 @@ class Keeper:
         def rank(case: Case) -> tuple[bool, int]:
             seconds = self.history.seconds(case.id) or 0.0
             failed = failed_first and self.history.failed(case.id)
-            return (not failed, -int(seconds / GRAIN))
+            return (not failed, -int(seconds / SAME_TIME))
 
         return sorted(cases, key=rank)
 

@@ -1,4 +1,9 @@
-"""The command line: one thin file per command."""
+"""The command line: one thin file per command, and what several of them share.
+
+May import every other package, and does so inside functions where that would cost start-up time.
+What is shared comes first, in this order: options and outputs; reporters and run_request;
+run_context; session; watch. Then the commands, each in the module of its name; then app.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 INTERRUPTED = 130
+"""`ExitCode.INTERRUPTED`, for when not even that could be imported."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

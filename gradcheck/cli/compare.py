@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from gradcheck.errors import ExitCode
+from gradcheck.report.read.difference import GROWTH_FACTOR, compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gradcheck.report.read.difference import Change, Difference
-
-FACTOR = 10.0
 
 
 @click.command(name="compare")
@@ -24,7 +23,7 @@ FACTOR = 10.0
     "--factor",
     metavar="X",
     type=click.FloatRange(min=1.0),
-    default=FACTOR,
+    default=GROWTH_FACTOR,
     show_default=True,
     help="By how much an error must grow to be told.",
 )
@@ -44,7 +43,6 @@ def command(old: str, new: str, factor: float) -> int:
     The exit code is 1 when something got worse: a case that was as expected and is not any more,
     one that is gone, or an error that grew. Otherwise it is 0.
     """  # noqa: D301  (click reads the \b)
-    from gradcheck.report.read.difference import compare
     from gradcheck.report.read.json_reader import read_report
 
     difference = compare(read_report(Path(old)), read_report(Path(new)), factor)
@@ -81,6 +79,6 @@ def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _shown(changes: Sequence[Change]) -> list[str]:
-    from gradcheck.report.text import clean, one_line
+    from gradcheck.report.safe_text import clean, one_line
 
     return [clean(one_line(f"{change.id}  {change.text}")) for change in changes]

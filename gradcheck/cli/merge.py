@@ -37,9 +37,9 @@ def command(
     The exit code is that of a single run: 0 when all is as expected, 1 when a case failed, 2 when
     a spec was bad, or the reports do not fit together.
     """  # noqa: D301  (click reads the \b)
-    from gradcheck.cache import Keeper
+    from gradcheck.cache import Store
     from gradcheck.cli.outputs import pair
-    from gradcheck.cli.reporters import Audience
+    from gradcheck.cli.reporters import Reporters
     from gradcheck.cli.session import exit_code, note
     from gradcheck.report.read.json_reader import read_report
     from gradcheck.report.read.merge_reports import merge
@@ -62,12 +62,12 @@ def command(
         seconds=merged.seconds,
         interrupted=merged.interrupted,
     )
-    with Audience(destinations, verbose=False, durations=None) as audience:
-        audience.start(merged.plan)
+    with Reporters(destinations, verbose=False, durations=None) as reporters:
+        reporters.start(merged.plan)
         for result in merged.results:
-            audience.result(result)
-        audience.finish(summary)
-    with contextlib.closing(Keeper(read_settings(Path.cwd()).root, warn=note)) as keeper:
+            reporters.result(result)
+        reporters.finish(summary)
+    with contextlib.closing(Store(read_settings(Path.cwd()).root, warn=note)) as store:
         for result in merged.results:
-            keeper.remember(result)
+            store.remember(result)
     return exit_code(summary)

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gradcheck.model import Case, Result
-    from gradcheck.report.formats.power_report import PowerOutcome
+    from gradcheck.report.power_totals import PowerOutcome
 
-TIMEOUT = 900.0
-"""Seconds for one case: it is checked a hundred times over, so its own limit does not apply."""
+CASE_TIMEOUT = 900.0
+"""Seconds for one case: it is checked a hundred times over, so its own limit does not apply. A
+check may then take nine."""
 
 
 def _percentage(
@@ -100,29 +101,43 @@ def command(
         click.echo(options.nothing_selected(expression, len(loaded.cases)), err=True)
         return ExitCode.NOTHING_SELECTED
 
-    from gradcheck.report.formats import power_report
+    from gradcheck.report.power_totals import PowerOutcome
 
     started = time.perf_counter()
-    console = None
-    if format_ == "table" or (format_ is None and sys.stdout.isatty()):
-        from gradcheck.report.formats.table import open_console
-
-        console = open_console(sys.stdout)
+    console = _console(format_)
     results, interrupted = _measure(
         cases, console, allow=allowed, root=str(settings.root), jobs=jobs
     )
     seconds = time.perf_counter() - started
-    outcome = power_report.PowerOutcome(tuple(results), loaded.problems, seconds, interrupted)
+    outcome = PowerOutcome(tuple(results), loaded.problems, seconds, interrupted)
+    _report(outcome, console, format_, describe())
+    return _exit_code(outcome, min_score)
+
+
+def _console(format_: str | None) -> Console | None:
+    """Where a table is printed; None where none is wanted."""
+    if format_ != "table" and (format_ is not None or not sys.stdout.isatty()):
+        return None
+    from gradcheck.report.formats.table import open_console
+
+    return open_console(sys.stdout)
+
+
+def _report(
+    outcome: PowerOutcome,
+    console: Console | None,
+    format_: str | None,
+    environment: dict[str, str],
+) -> None:
+    """Print what was measured, as it was asked for."""
+    from gradcheck.report.formats import power_report
+
     if console is not None:
         power_report.print_table(console, outcome)
+    elif format_ == "json":
+        click.echo(power_report.document(outcome, environment))
     else:
-        text = (
-            power_report.document(outcome, describe())
-            if format_ == "json"
-            else power_report.plain(outcome)
-        )
-        click.echo(text)
-    return _exit_code(outcome, min_score)
+        click.echo(power_report.plain(outcome))
 
 
 def _measure(
@@ -143,7 +158,7 @@ def _measure(
             live.start()
             stack.callback(live.stop)
         try:
-            stream = run(cases, timeout=TIMEOUT, check=measure_power, **settings)
+            stream = run(cases, timeout=CASE_TIMEOUT, check=measure_power, **settings)
             with contextlib.closing(stream):
                 for result in stream:
                     results[result.id] = result
@@ -155,7 +170,7 @@ def _measure(
 
 
 def _exit_code(outcome: PowerOutcome, min_score: float | None) -> int:
-    from gradcheck.report.formats.power_report import Tally, percent
+    from gradcheck.report.power_totals import Tally, percent
 
     if outcome.interrupted:
         return ExitCode.INTERRUPTED

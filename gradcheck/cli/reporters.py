@@ -1,4 +1,4 @@
-"""All the reporters of a run, spoken to as one."""
+"""All the reporters of a run, told everything together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class OutputLostError(GradcheckError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Seat:
+class _Output:
     """A reporter, and the file it writes to; None for the screen."""
 
     reporter: Reporter
@@ -35,7 +35,7 @@ class _Seat:
             self.file.commit()
 
 
-class Audience:
+class Reporters:
     """Opens the outputs, tells every reporter what happens, and puts the files in their place.
 
     A reader that goes away (`| head`) takes its reporter along; the reports in files still come.
@@ -51,7 +51,7 @@ class Audience:
         durations: int | None,
         header: bool = True,
     ) -> None:
-        self._seats: list[_Seat] = []
+        self._outputs: list[_Output] = []
         self._lost: list[str] = []
         with contextlib.ExitStack() as undo:
             for destination in destinations:
@@ -62,7 +62,7 @@ class Audience:
                 reporter = make_reporter(
                     destination.format, stream, verbose=verbose, durations=durations, header=header
                 )
-                self._seats.append(_Seat(reporter, file, str(destination.path or "the screen")))
+                self._outputs.append(_Output(reporter, file, str(destination.path or "the screen")))
             undo.pop_all()
 
     def __enter__(self) -> Self:
@@ -78,37 +78,39 @@ class Audience:
 
     def start(self, plan: Plan) -> None:
         """Before the first result."""
-        self._tell(lambda seat: seat.reporter.start(plan))
+        self._tell(lambda output: output.reporter.start(plan))
 
     def result(self, result: Result) -> None:
         """A result, in any order."""
-        self._tell(lambda seat: seat.reporter.result(result))
+        self._tell(lambda output: output.reporter.result(result))
 
     def finish(self, summary: Summary) -> None:
         """After the last result: the reports are written; OutputLostError if one could not be."""
-        self._tell(lambda seat: seat.reporter.finish(summary))
-        self._tell(_Seat.commit)
+        self._tell(lambda output: output.reporter.finish(summary))
+        self._tell(_Output.commit)
         if self._lost:
             raise OutputLostError("\n".join(self._lost))
 
-    def _tell(self, what: Callable[[_Seat], None]) -> None:
-        for seat in tuple(self._seats):
+    def _tell(self, what: Callable[[_Output], None]) -> None:
+        for output in tuple(self._outputs):
             try:
-                what(seat)
+                what(output)
             except BrokenPipeError:
-                self._leave(seat)
-                if not self._seats:
+                self._leave(output)
+                if not self._outputs:
                     raise
             except OSError as error:
-                self._leave(seat)
-                self._lost.append(f"the report to {seat.place} is lost: {error.strerror or error}")
+                self._leave(output)
+                self._lost.append(
+                    f"the report to {output.place} is lost: {error.strerror or error}"
+                )
 
-    def _leave(self, seat: _Seat) -> None:
-        self._seats.remove(seat)
-        if seat.file is not None:
-            seat.file.discard()
+    def _leave(self, output: _Output) -> None:
+        self._outputs.remove(output)
+        if output.file is not None:
+            output.file.discard()
 
     def _discard(self) -> None:
-        for seat in self._seats:
-            if seat.file is not None:
-                seat.file.discard()
+        for output in self._outputs:
+            if output.file is not None:
+                output.file.discard()

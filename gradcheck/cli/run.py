@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradcheck.cli import options
-from gradcheck.errors import UsageError
+from gradcheck.cli.run_request import DEFAULT_TIMEOUT, RunRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
+    from gradcheck.cli.run_context import RunContext
+    from gradcheck.cli.session import Runner
     from gradcheck.model import Case, Result
 
-LONGEST = 86_400.0
+LONGEST_TIMEOUT = 86_400.0
 """The longest time limit of a case, in seconds: a day."""
 
 
 def _time_limit(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    if not 0 < value <= LONGEST:  # so written that NaN is refused too
+    if not 0 < value <= LONGEST_TIMEOUT:  # so written that NaN is refused too
         raise click.BadParameter(
-            f"{value:g} is not a time limit: more than 0 and at most {LONGEST:g} seconds",
+            f"{value:g} is not a time limit: more than 0 and at most {LONGEST_TIMEOUT:g} seconds",
             context,
             parameter,
         )
@@ -59,7 +59,7 @@ def _time_limit(context: click.Context, parameter: click.Parameter, value: float
     "--timeout",
     metavar="SECONDS",
     type=float,
-    default=60.0,
+    default=DEFAULT_TIMEOUT,
     show_default=True,
     callback=_time_limit,
     help="Time limit of a case that sets none itself.",
@@ -96,30 +96,7 @@ def _time_limit(context: click.Context, parameter: click.Parameter, value: float
     "--watch", "watching", is_flag=True, help="Stay, and run again what changes when it is saved."
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show every case, however many there are.")
-def command(
-    *,
-    paths: tuple[str, ...],
-    expression: str,
-    exitfirst: bool,
-    maxfail: int | None,
-    seed: int | None,
-    collect_only: bool,
-    durations: int | None,
-    formats: tuple[str, ...],
-    outputs: tuple[str, ...],
-    junitxml: str | None,
-    allow: tuple[str, ...],
-    jobs: int | None,
-    timeout: float,
-    memory_limit: str | None,
-    last_failed: bool,
-    failed_first: bool,
-    resume: bool,
-    shard: str | None,
-    scheduler: str | None,
-    watching: bool,
-    verbose: bool,
-) -> int:
+def command(**given: Any) -> int:
     """Check the gradients of the specs.
 
     A PATH is a spec file, a folder of them, or a case: file.yaml::name. Without one it is specs/.
@@ -139,108 +116,70 @@ def command(
     The exit code is 0 when all is as expected, 1 when a case failed, 2 for a bad spec (its other
     cases still run) or wrong usage, 5 when nothing was selected, 130 after Ctrl-C.
     """  # noqa: D301  (click reads the \b)
-    from gradcheck.cli.outputs import pair
-    from gradcheck.run import parse_shard, parse_size, warm_up
+    from gradcheck.run import warm_up
 
-    default = "table" if sys.stdout.isatty() else "plain"
-    destinations = pair(formats, outputs, junitxml, default)
-    paths = paths or options.default_paths()
-    part = None if shard is None else parse_shard(shard)
-    limit = None if memory_limit is None else parse_size(memory_limit)
-    if watching:
-        given = {
-            "--output": outputs,
-            "--junitxml": junitxml,
-            "--shard": shard,
-            "--dask": scheduler,
-            "--resume": resume,
-            "--lf": last_failed,
-            "--collect-only": collect_only,
-        }
-        for option in (option for option, value in given.items() if value):
-            raise UsageError(f"--watch and {option} do not go together")
-    if not collect_only and scheduler is None:
+    request = RunRequest.read(given)
+    if request.runs_here:
         # TensorFlow loads in another process while this one imports the rest and reads the specs.
         warm_up()
 
-    from gradcheck.cache import Keeper
+    from gradcheck.cli.run_context import RunContext
+
+    context = RunContext.find(request)
+    if request.watching:
+        from gradcheck.cli.watch import watch
+
+        return watch(request, context)
+    return _run_once(request, context)
+
+
+def _run_once(request: RunRequest, context: RunContext) -> int:
+    """Run what is asked for, or list it; the exit code."""
+    from gradcheck.cache import Store
     from gradcheck.cli.session import execute, exit_code, list_cases, narrow, note
     from gradcheck.model import Plan
-    from gradcheck.run import compile_selector, cores, default_limit, describe, run
     from gradcheck.spec import load
-    from gradcheck.spec.settings import read_settings
 
-    selected = compile_selector(expression)
-    settings = read_settings(Path.cwd())
-    allowed = (*settings.allow, *allow)
-    environment, facts = describe() | _given(seed, allow), dict[str, str]()
-    jobs = jobs or cores()
-    limits: dict[str, Any] = {
-        "jobs": jobs,
-        "timeout": timeout,
-        "memory_limit": limit if memory_limit else default_limit(jobs),
-    }
-    maxfail = 1 if exitfirst else maxfail
-    report = {"verbose": verbose, "durations": durations}
-    if watching:
-        from gradcheck.cli.watch import Specs, watch
-
-        return watch(
-            Specs(paths, allow=allowed, root=settings.root, seed=seed),
-            destinations,
-            selected=selected,
-            allow=allowed,
-            root=settings.root,
-            environment=environment,
-            maxfail=maxfail,
-            report=report,
-            **limits,
-        )
-    loaded = load(paths, allow=allowed, seed=seed)
-    matching = [case for case in loaded.cases if selected(case)]
-    keeper = Keeper(settings.root, allow=allowed, warn=note)
-    cases, which = narrow(matching, keeper, last_failed=last_failed, shard=part)
-    if collect_only:
-        keeper.close()
+    loaded = load(request.paths, allow=context.allow, seed=request.seed)
+    matching = [case for case in loaded.cases if context.selected(case)]
+    store = Store(context.root, allow=context.allow, warn=note)
+    cases, shard = narrow(request, matching, store)
+    if request.collect_only:
+        store.close()
         return list_cases(cases, loaded.problems)
-    plan = Plan(cases=cases, problems=loaded.problems, environment=environment, shard=which)
-    with contextlib.ExitStack() as stack:
-        limits |= {"allow": allowed, "root": str(settings.root), "maxfail": maxfail, "facts": facts}
-        runner = partial(_run_here, run, **limits)
-        if scheduler is not None:
-            from gradcheck.run import Cluster
-
-            cluster = stack.enter_context(Cluster(scheduler))
-            environment.update(cluster.describe())
-            del limits["jobs"]
-            runner = partial(cluster.run, **limits, fair_share=memory_limit is None)
-        summary = execute(
-            plan,
-            destinations,
-            keeper,
-            runner,
-            report=report,
-            environment=environment,
-            facts=facts,
-            resume=resume,
-            failed_first=failed_first,
-        )
+    plan = Plan(cases, loaded.problems, context.environment, shard)
+    with _runner(request, context) as runner:
+        summary = execute(request, context, plan, store, runner)
     if not cases and not loaded.problems:
-        click.echo(options.nothing_selected(expression, len(loaded.cases), shard), err=True)
+        part = request.shard and "{}/{}".format(*request.shard)
+        click.echo(options.nothing_selected(request.expression, len(loaded.cases), part), err=True)
     return exit_code(summary)
 
 
-def _run_here(
-    run: Callable[..., Iterator[Result]], cases: Sequence[Case], **limits: Any
-) -> Generator[Result, None, None]:
+@contextlib.contextmanager
+def _runner(request: RunRequest, context: RunContext) -> Iterator[Runner]:
+    """What turns the cases into results: the workers of this machine, or a cluster."""
+    common: dict[str, Any] = {
+        "allow": context.allow,
+        "root": str(context.root),
+        "timeout": request.timeout,
+        "memory_limit": context.memory_limit,
+        "maxfail": request.maxfail,
+        "facts": context.facts,
+    }
+    if request.scheduler is None:
+        yield partial(_run_here, jobs=context.jobs, **common)
+        return
+    from gradcheck.run import Cluster
+
+    with Cluster(request.scheduler) as cluster:
+        context.environment.update(cluster.describe())
+        yield partial(cluster.run, fair_share=request.fair_share, **common)
+
+
+def _run_here(cases: Sequence[Case], **options: Any) -> Generator[Result, None, None]:
     """The results; the process that holds TensorFlow then ends while the reports are written."""
-    from gradcheck.run import dismiss
+    from gradcheck.run import dismiss, run
 
-    yield from run(cases, **limits)
+    yield from run(cases, **options)
     dismiss()
-
-
-def _given(seed: int | None, allow: tuple[str, ...]) -> dict[str, str]:
-    """What a command that replays a case must say again."""
-    given = {} if seed is None else {"seed": str(seed)}
-    return given | ({"allow": " ".join(allow)} if allow else {})

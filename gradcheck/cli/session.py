@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gradcheck.errors import ExitCode, GradcheckError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
-    from gradcheck.cache import Keeper
-    from gradcheck.cli.outputs import Destination
+    from gradcheck.cache import Store
+    from gradcheck.cli.reporters import Reporters
+    from gradcheck.cli.run_context import RunContext
+    from gradcheck.cli.run_request import RunRequest
     from gradcheck.errors import SpecProblem
     from gradcheck.model import Case, Plan, Result, Shard, Summary
 
@@ -27,104 +29,132 @@ def note(text: str) -> None:
 
 
 def narrow(
-    cases: Sequence[Case],
-    keeper: Keeper,
-    *,
-    last_failed: bool,
-    shard: tuple[int, int] | None,
+    request: RunRequest, cases: Sequence[Case], store: Store
 ) -> tuple[tuple[Case, ...], Shard | None]:
     """The cases that failed last time, or this machine's share of them, or both."""
     from gradcheck.run import cut
 
-    if last_failed:
-        failed = keeper.failed(cases)
+    if request.last_failed:
+        failed = store.failed(cases)
         if failed:
             cases = failed
         else:
             note("none of these cases failed when it last ran: all of them run")
-    if shard is None:
+    if request.shard is None:
         return tuple(cases), None
-    part, which = cut(cases, *shard, keeper.history.seconds)
+    part, which = cut(cases, *request.shard, store.history.seconds)
     return tuple(part), which
 
 
 def execute(
+    request: RunRequest,
+    context: RunContext,
     plan: Plan,
-    destinations: Sequence[Destination],
-    keeper: Keeper,
+    store: Store,
     runner: Runner,
     *,
-    report: Mapping[str, Any],
-    environment: dict[str, str],
-    facts: dict[str, str],
-    resume: bool = False,
+    header: bool = True,
     append: bool = False,
-    failed_first: bool = False,
 ) -> Summary:
     """Run what is missing and tell the reporters; Ctrl-C ends it with the results so far.
 
     Args:
-        plan: What to run.
-        destinations: Which reports go where.
-        keeper: What earlier runs left, and where this one leaves its own.
-        runner: Turns cases into results, and fills the facts while it does.
-        report: Options of the reporters.
-        environment: That of the plan; at the end it also has the facts.
-        facts: What the workers say about the machine.
-        resume: Whether results of the run before are taken over.
+        request: What was asked for.
+        context: The project and the machine; the facts are filled while the cases run.
+        plan: What to run; its environment is that of the context.
+        store: What earlier runs left, and where this one leaves its own; closed at the end.
+        runner: Turns cases into results.
+        header: Whether the reports say on what they ran.
         append: Whether the journal goes on where it is, and everything runs all the same.
-        failed_first: Whether to begin with what failed last time.
     """
-    from gradcheck.cli.reporters import Audience
+    from gradcheck.cli.reporters import Reporters
     from gradcheck.run import summarise
 
-    # Neither the seed, since every case has its own, nor what workers said in an earlier run.
-    versions = {k: v for k, v in environment.items() if k != "seed" and k not in facts}
-    results: list[Result] = []
     interrupted = False
     lost: GradcheckError | None = None
     begun = time.perf_counter()
-    with Audience(destinations, **report) as audience, contextlib.closing(keeper):
+    reporters = Reporters(
+        request.destinations, verbose=request.verbose, durations=request.durations, header=header
+    )
+    with reporters, contextlib.closing(store):
+        session = _Session(request, context, plan, store, reporters)
         try:
-            old: list[Result] = []
-            timed = plan.shard is None
-            if resume or append:
-                old = keeper.resume(plan.cases if resume else (), versions, timed=timed)
-            else:
-                keeper.begin(versions, timed=timed)
-            if old:
-                note(f"{len(old)} of {len(plan.cases)} results come from the run before")
-            audience.start(plan)
-            facts.update(keeper.facts)
-            for result in old:
-                results.append(result)
-                audience.result(result)
-            done = {result.id for result in old}
-            missing = [case for case in plan.cases if case.id not in done]
-            ordered = keeper.order(missing, failed_first=failed_first)
-            with contextlib.closing(runner(ordered)) as stream:
-                for result in stream:
-                    results.append(result)
-                    if facts != keeper.facts:
-                        keeper.add_facts(facts)
-                    keeper.add(result)
-                    audience.result(result)
+            session.begin(append=append)
+            session.run_missing(runner)
         except KeyboardInterrupt:
             interrupted = True
         except GradcheckError as error:
             # The workers or the cluster are gone: what there is is told first.
             interrupted, lost = True, error
-        environment.update(facts)
+        context.environment.update(context.facts)
         summary = summarise(
-            results,
+            session.results,
             problems=len(plan.problems),
             seconds=time.perf_counter() - begun,
             interrupted=interrupted,
         )
-        audience.finish(summary)
+        reporters.finish(summary)
     if lost is not None:
         raise lost
     return summary
+
+
+class _Session:
+    """A run under way, and the results that it has so far."""
+
+    def __init__(
+        self,
+        request: RunRequest,
+        context: RunContext,
+        plan: Plan,
+        store: Store,
+        reporters: Reporters,
+    ) -> None:
+        self._request = request
+        self._context = context
+        self._plan = plan
+        self._store = store
+        self._reporters = reporters
+        self.results: list[Result] = []
+
+    def begin(self, *, append: bool) -> None:
+        """Open the journal and the reports, with what is taken over from the run before."""
+        taken = self._take_over(append=append)
+        if taken:
+            note(f"{len(taken)} of {len(self._plan.cases)} results come from the run before")
+        self._reporters.start(self._plan)
+        self._context.facts.update(self._store.facts)
+        for result in taken:
+            self.results.append(result)
+            self._reporters.result(result)
+
+    def run_missing(self, runner: Runner) -> None:
+        """Run the cases that have no result yet; each one is written down as it comes."""
+        done = {result.id for result in self.results}
+        missing = [case for case in self._plan.cases if case.id not in done]
+        ordered = self._store.order(missing, failed_first=self._request.failed_first)
+        facts = self._context.facts
+        with contextlib.closing(runner(ordered)) as stream:
+            for result in stream:
+                self.results.append(result)
+                if facts != self._store.facts:
+                    self._store.add_facts(facts)
+                self._store.add(result)
+                self._reporters.result(result)
+
+    def _take_over(self, *, append: bool) -> list[Result]:
+        """The results that count as they are; none where everything is to run."""
+        facts = self._context.facts
+        # Neither the seed, since every case has its own, nor what workers said in an earlier run.
+        environment = self._context.environment.items()
+        versions = {k: v for k, v in environment if k != "seed" and k not in facts}
+        # Of a shard no times are kept: the next one would be cut by them.
+        timed = self._plan.shard is None
+        if self._request.resume or append:
+            wanted = self._plan.cases if self._request.resume else ()
+            return self._store.resume(wanted, versions, timed=timed)
+        self._store.begin(versions, timed=timed)
+        return []
 
 
 def list_cases(cases: Sequence[Case], problems: Sequence[SpecProblem]) -> int:

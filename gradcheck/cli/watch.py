@@ -7,11 +7,11 @@ import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from gradcheck.cache import Keeper
+from gradcheck.cache import Store
 from gradcheck.cache.fingerprint import fingerprint
 from gradcheck.cache.sources import source_files, sources_stamp, stamp
 from gradcheck.cli.session import execute, note
@@ -23,15 +23,16 @@ from gradcheck.spec import load
 from gradcheck.spec.discover import SpecFile, discover
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
-    from gradcheck.cli.outputs import Destination
+    from gradcheck.cli.run_context import RunContext
+    from gradcheck.cli.run_request import RunRequest
     from gradcheck.errors import SpecProblem
     from gradcheck.model import Case, Result
     from gradcheck.spec.load import Loaded
 
-PAUSE = 0.1
-"""Seconds between two looks at the files."""
+LOOK_PAUSE = 0.1
+"""Seconds between two looks at the files: a tenth of what a verdict may take after a save."""
 
 
 class Specs:
@@ -69,9 +70,9 @@ class Specs:
         return cases, problems
 
     def changed(self) -> bool:
-        """Whether a file was saved since they were read; looks at most every `PAUSE`."""
+        """Whether a file was saved since they were read; looks at most every `LOOK_PAUSE`."""
         now = time.monotonic()
-        if now < self._looked + PAUSE:
+        if now < self._looked + LOOK_PAUSE:
             return False
         self._looked = now
         return self._stamps() != self._seen
@@ -80,11 +81,11 @@ class Specs:
         """Come back when a file has been saved, and its editor is done with it; which files."""
         old = self._seen
         while not self.changed():
-            time.sleep(PAUSE)
+            time.sleep(LOOK_PAUSE)
         # Many editors write in steps: the old file away, the new one in its place.
         before = None
         while before != (before := self._stamps()):
-            time.sleep(PAUSE / 4)
+            time.sleep(LOOK_PAUSE / 4)
         paths = sorted({*old, *before})
         return [path for path in paths if old.get(path) != before.get(path)]
 
@@ -100,39 +101,35 @@ class Specs:
         return stamps | {problem.location.path: str(problem) for problem in problems}
 
 
-def watch(
-    specs: Specs,
-    destinations: Sequence[Destination],
-    *,
-    selected: Callable[[Case], bool],
-    allow: Sequence[str],
-    root: Path,
-    environment: dict[str, str],
-    maxfail: int | None,
-    report: dict[str, Any],
-    **limits: Any,
-) -> int:
+def watch(request: RunRequest, context: RunContext) -> int:
     """Run everything once, then what changes, until Ctrl-C."""
+    specs = Specs(request.paths, allow=context.allow, root=context.root, seed=request.seed)
     seen: dict[str, _Seen] = {}
-    facts: dict[str, str] = {}
     sources: str | None = None
-    with Pool(allow=allow, root=str(root), facts=facts, **limits) as pool:
+    with Pool(
+        allow=context.allow,
+        root=str(context.root),
+        jobs=context.jobs,
+        timeout=request.timeout,
+        memory_limit=context.memory_limit,
+        facts=context.facts,
+    ) as pool:
         while True:
             found, problems = specs.load()
-            cases = {case.id: case for case in found if selected(case)}
+            cases = {case.id: case for case in found if context.selected(case)}
             prints = {name: fingerprint(case, specs.sources) for name, case in cases.items()}
             stale = [n for n in cases if n not in seen or seen[n].fingerprint != prints[n]]
             if sources not in (None, specs.sources):
                 pool.refresh()
             if stale or problems:
+                stale_cases = tuple(cases[name] for name in stale)
                 summary = execute(
-                    Plan(tuple(cases[name] for name in stale), tuple(problems), environment),
-                    destinations,
-                    Keeper(root, allow=allow, warn=note),
-                    partial(_run, pool, specs, seen, prints, maxfail),
-                    report=report | {"header": sources is None},
-                    environment=environment,
-                    facts=facts,
+                    request,
+                    context,
+                    Plan(stale_cases, tuple(problems), context.environment),
+                    Store(context.root, allow=context.allow, warn=note),
+                    partial(_run, pool, specs, seen, prints, request.maxfail),
+                    header=sources is None,
                     append=sources is not None,
                 )
                 if summary.interrupted:
@@ -140,9 +137,14 @@ def watch(
             sources = specs.sources
             failing = sum(not seen[name].expected for name in cases if name in seen)
             click.echo(f"\nwatching {_state(specs.count, len(cases), failing, len(problems))}\n")
-            saved = specs.wait()
-            what = _name(saved[0]) if len(saved) == 1 else count(len(saved), "file")
-            click.echo(f"{what} changed")
+            _wait(specs)
+
+
+def _wait(specs: Specs) -> None:
+    """Come back when files have been saved, and say which."""
+    saved = specs.wait()
+    what = _name(saved[0]) if len(saved) == 1 else count(len(saved), "file")
+    click.echo(f"{what} changed")
 
 
 def _name(path: str) -> str:

@@ -1,7 +1,12 @@
-"""Results → what people and machines read: one file per output format.
+"""Results → what people and machines read, and reports read back.
 
-A reporter only listens. A new format is one file with a class that takes a stream and Options, and
-one line in FORMATS.
+A reporter only listens. A new format is one file in `formats/` with a class that takes a stream and
+Options, and one line in FORMATS.
+
+The modules of this package hold what the formats share: how numbers and texts are written, what
+there is to say about a failure, what is counted. They import nothing but `gradcheck.model` and
+`gradcheck.errors`, and each other in this order: safe_text, numbers, reporter; details; columns,
+totals and power_totals. `formats/` may import them, and `read/` may import both.
 """
 
 from __future__ import annotations

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradcheck.report.text import indented
+from gradcheck.report.safe_text import indented
 
 if TYPE_CHECKING:
     from gradcheck.report.details import FailureDetails, Grid, InputDetails
+
+WIDEST_NAME = 60
+"""Names are padded to a column of at most so many characters: half of a line of a log. Longer ones
+push what follows to the right."""
 
 
 def failure_text(failure: FailureDetails) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.model import CheckKind, Verdict
 from gradcheck.report import numbers
-from gradcheck.report.text import clipped, one_line
+from gradcheck.report.safe_text import clipped, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +117,7 @@ def mark(result: Result) -> str:
 
 
 def input_mark(result: Result, comparison: Comparison) -> str:
-    """The same for the verdict of one input."""
+    """What to add to the verdict of one input: `expected` or `unexpected`, as for a case."""
     if fails(result, comparison):
         return "unexpected" if comparison.verdict.acceptable else ""
     if not comparison.verdict.acceptable:

@@ -16,6 +16,7 @@ NOTHING = "–"
 """Stands where there is no number: a disconnected input has no error."""
 
 _DIGITS = 6
+"""All that a float32 is sure to hold; enough where no two values have to be told apart."""
 _MOST_DIGITS = 17
 """A float64 has no more to show."""
 

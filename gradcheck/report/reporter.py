@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 MOST_CASES = 50
-"""Beyond this, a spec file has one row; who wants every row says `-v`."""
+"""Beyond this, a spec file has one row: fifty fill a screen. Who wants every row says `-v`."""
 
 
 class Reporter(Protocol):
@@ -59,7 +59,7 @@ class Outcome:
         return tuple(r for r in self.results if r.expected and not r.verdict.acceptable)
 
 
-class Gatherer:
+class CollectingReporter:
     """Keeps what comes, and hands the whole of it to `report` when the run is over."""
 
     def __init__(self, stream: TextIO, options: Options) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gradcheck.model import Verdict
 from gradcheck.report import numbers
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Plan, Result
     from gradcheck.report.reporter import Outcome
+
+AnyResult = TypeVar("AnyResult", bound="Result")
 
 _ORDER = list(Verdict)
 
@@ -59,9 +61,9 @@ class FileTotals:
     seconds: float
 
 
-def by_file(results: Iterable[Result]) -> dict[str, list[Result]]:
+def by_file(results: Iterable[AnyResult]) -> dict[str, list[AnyResult]]:
     """The results of each spec file, in the order in which the files first appear."""
-    files: dict[str, list[Result]] = {}
+    files: dict[str, list[AnyResult]] = {}
     for result in results:
         files.setdefault(split_id(result)[0], []).append(result)
     return files

@@ -1,4 +1,9 @@
-"""Many Cases → a stream of Results, in worker processes that may crash, hang or exit."""
+"""Many Cases → a stream of Results, in worker processes that may crash, hang or exit.
+
+The modules of this package say which cases run and on what, and count what came of them: select,
+shard, summary, environment. They import nothing but `gradcheck.model` and `gradcheck.errors`.
+`workers/` may import them, and `gradcheck.checker` where a case runs; `dask/` may import both.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -9,6 +9,7 @@ import sys
 from importlib import metadata
 
 PACKAGES = ("gradcheck", "tensorflow", "numpy", "keras")
+"""Whose versions a report tells: those on which a gradient may depend."""
 
 FLAGS = (
     "CUDA_VISIBLE_DEVICES",

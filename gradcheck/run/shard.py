@@ -18,8 +18,8 @@ from gradcheck.model import Case, Shard
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-MOST = 10_000
-"""Shards at most: nobody has more machines."""
+MOST_SHARDS = 10_000
+"""Nobody has more machines, and a list of them all is still made in a moment."""
 
 _SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
@@ -30,7 +30,7 @@ def parse_shard(text: str) -> tuple[int, int]:
     if match is None:
         raise UsageError(f"{text!r} is not a shard: write 2/5 for the second of five")
     index, count = int(match[1]), int(match[2])
-    if not 1 <= index <= count <= MOST:
+    if not 1 <= index <= count <= MOST_SHARDS:
         raise UsageError(f"there is no shard {index} of {count}: they count from 1")
     return index, count
 

@@ -5,75 +5,23 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from gradcheck.cache import History, Keeper
-from gradcheck.model import Case, Location, Result, Target, TargetKind, Verdict
+from gradcheck.model import Location, Result, Target, TargetKind, Verdict
+from tests.cache.project import CASES, MACHINE, Project, result
 from tests.run.fakes import make_case
 
 ROOT = Path(__file__).parents[2]
-MACHINE = {"tensorflow": "2.21"}
-CASES = [make_case(name) for name in ("a", "b", "c", "d")]
-
-
-class Project:
-    """A folder in which runs leave things, and what they said about it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.said: list[str] = []
-
-    @property
-    def folder(self) -> Path:
-        return self.root / ".gradcheck"
-
-    def keeper(self, **options: Any) -> Keeper:
-        return Keeper(self.root, warn=self.said.append, **options)
-
-    @property
-    def history(self) -> History:
-        keeper = self.keeper()
-        keeper.close()
-        return keeper.history
-
-    @property
-    def failed(self) -> list[Case]:
-        return [case for case in CASES if self.history.failed(case.id)]
-
-    def run(self, *results: Result, timed: bool = True) -> None:
-        keeper = self.keeper()
-        keeper.begin(MACHINE, timed=timed)
-        for result in results:
-            keeper.add(result)
-        keeper.close()
-
-    def resumed(self, environment: dict[str, str] | None = None, **options: Any) -> list[str]:
-        keeper = self.keeper(**options)
-        results = keeper.resume(CASES, environment or MACHINE)
-        keeper.close()
-        return [result.id.partition("::")[2] for result in results]
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
-
-
-def result(number: int, verdict: Verdict = Verdict.PASS, seconds: float = 0.25) -> Result:
-    return Result(CASES[number].id, verdict, seconds=seconds, case=CASES[number])
 
 
 def test_what_a_run_had_done_is_found_again(project: Project) -> None:
     project.run(result(0), result(2, Verdict.MISMATCH))
-    keeper = project.keeper()
-    first, second = keeper.resume(CASES, MACHINE)
+    store = project.store()
+    first, second = store.resume(CASES, MACHINE)
     assert (first.id, first.verdict, first.seconds) == (CASES[0].id, Verdict.PASS, 0.25)
     assert second.verdict == Verdict.MISMATCH
     assert second.case is CASES[2]
-    keeper.add(result(1))
-    keeper.close()
+    store.add(result(1))
+    store.close()
     assert project.resumed() == ["a", "b", "c"]
     assert project.said == []
 
@@ -101,16 +49,16 @@ def test_the_users_code_when_it_was_edited_is_run_again(project: Project) -> Non
     (project.root / "mypkg.py").write_text("f = abs")
 
     def resumed() -> list[str]:
-        keeper = project.keeper(allow=("mypkg",))
-        found = keeper.resume(cases, MACHINE)
-        keeper.close()
+        store = project.store(allow=("mypkg",))
+        found = store.resume(cases, MACHINE)
+        store.close()
         return [r.id.partition("::")[2] for r in found]
 
-    keeper = project.keeper(allow=("mypkg",))
-    keeper.begin(MACHINE)
+    store = project.store(allow=("mypkg",))
+    store.begin(MACHINE)
     for case in cases:
-        keeper.add(Result(case.id, Verdict.PASS, case=case))
-    keeper.close()
+        store.add(Result(case.id, Verdict.PASS, case=case))
+    store.close()
     assert resumed() == ["own", "other"]
     (project.root / "mypkg.py").write_text("f = round")
     assert resumed() == ["other"]
@@ -130,105 +78,23 @@ def test_nothing_to_resume_is_said(project: Project) -> None:
     assert project.said == ["there is no run to resume: all cases run"]
 
 
-def test_a_torn_line_costs_its_own_result_and_nothing_is_said(project: Project) -> None:
-    project.run(result(0), result(1))
-    journal = project.folder / "journal.jsonl"
-    journal.write_bytes(journal.read_bytes()[:-40])
-    keeper = project.keeper()
-    assert [r.id for r in keeper.resume(CASES, MACHINE)] == [CASES[0].id]
-    keeper.add(result(3))
-    keeper.close()
-    assert project.resumed() == ["a", "d"]
-    assert project.said == []
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        b"\x00\xff\xfe not text\n",
-        b"[]\n",
-        b"{}\n",
-        b"null\n",
-        b'{"gradcheck_journal": 99, "timed": true, "environment": {}}\n',
-        b'{"gradcheck_journal": 1, "timed": true, "environment": []}\n',
-        b"\n\n\n",
-        b"[" * 100_000 + b"\n",
-    ],
-    ids=range(8),
-)
-def test_a_foreign_journal_is_one_sentence(project: Project, damage: bytes) -> None:
-    project.folder.mkdir()
-    (project.folder / "journal.jsonl").write_bytes(damage)
-    project.run(result(0))
-    assert len(project.said) == 1
-    assert "journal.jsonl is ignored" in project.said[0]
-    assert project.resumed() == ["a"]
-
-
-def test_damage_in_the_middle_costs_its_lines_and_is_one_sentence(project: Project) -> None:
-    project.run(*(result(number) for number in range(4)))
-    path = project.folder / "journal.jsonl"
-    lines = path.read_bytes().splitlines(keepends=True)
-    lines[2], lines[3] = b"\x00\x01\n", b'{"key": "x", "result": {"id": 3}}\n'
-    path.write_bytes(b"".join(lines))
-    assert project.resumed() == ["a", "d"]
-    (said,) = project.said
-    assert "2 damaged lines ignored" in said
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "",
-        "{",
-        "[]",
-        '{"gradcheck_history": 2, "cases": {}}',
-        '{"gradcheck_history": 1, "cases": {"a": {"seconds": "x", "failed": true}}}',
-        '{"gradcheck_history": 1, "cases": {"a": {"seconds": NaN, "failed": true}}}',
-        '{"gradcheck_history": 1, "cases": {"a": {"seconds": 1}}}',
-    ],
-)
-def test_a_foreign_history_is_one_sentence(project: Project, damage: str) -> None:
-    project.folder.mkdir()
-    (project.folder / "history.json").write_text(damage)
-    project.run(result(0, Verdict.MISMATCH))
-    assert len(project.said) == 1
-    assert "history.json is ignored" in project.said[0]
-    assert project.history.failed(CASES[0].id)
-
-
-def test_failures_and_times_are_remembered(project: Project) -> None:
-    project.run(result(0, Verdict.MISMATCH, 3.0), result(1, seconds=2.0), result(2))
-    project.run(result(1, Verdict.SKIPPED), result(2, Verdict.TIMEOUT, 60.0))
-    keeper = project.keeper()
-    assert keeper.failed(CASES) == [CASES[0], CASES[2]]
-    assert [keeper.history.seconds(case.id) for case in CASES] == [3.0, 2.0, 60.0, None]
-
-
 def test_the_slowest_come_first_and_quick_ones_keep_their_order(project: Project) -> None:
     project.run(result(0, seconds=0.1), result(1, Verdict.MISMATCH, 0.3), result(3, seconds=9.0))
-    keeper = project.keeper()
+    store = project.store()
     a, b, c, d = CASES
-    assert keeper.order(CASES) == [d, a, b, c]
-    assert keeper.order(CASES, failed_first=True) == [b, d, a, c]
-
-
-def test_shards_leave_no_times_behind(project: Project) -> None:
-    project.run(result(0, seconds=3.0))
-    project.run(result(0, Verdict.MISMATCH, 7.0), result(1), timed=False)
-    history = project.history
-    assert (history.seconds(CASES[0].id), history.failed(CASES[0].id)) == (3.0, True)
-    assert history.seconds(CASES[1].id) is None
+    assert store.order(CASES) == [d, a, b, c]
+    assert store.order(CASES, failed_first=True) == [b, d, a, c]
 
 
 def test_a_killed_run_is_remembered(project: Project) -> None:
     script = (
         "import os, signal\n"
-        "from tests.cache.test_store import *\n"
-        f"keeper = Project(Path({str(project.root)!r})).keeper()\n"
-        "keeper.begin(MACHINE)\n"
-        "keeper.add(result(0))\n"
-        "keeper.add(result(1, Verdict.MISMATCH))\n"
+        "from pathlib import Path\n"
+        "from tests.cache.project import *\n"
+        f"store = Project(Path({str(project.root)!r})).store()\n"
+        "store.begin(MACHINE)\n"
+        "store.add(result(0))\n"
+        "store.add(result(1, Verdict.MISMATCH))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False)
@@ -240,12 +106,12 @@ def test_a_killed_run_is_remembered(project: Project) -> None:
 
 
 def test_two_runs_at_once_do_not_write_into_each_other(project: Project) -> None:
-    first, second = project.keeper(), project.keeper()
+    first, second = project.store(), project.store()
     (said,) = project.said
     assert "another run is writing" in said
-    for number, keeper in enumerate((first, second)):
-        keeper.begin(MACHINE)
-        keeper.add(result(number, Verdict.MISMATCH))
+    for number, store in enumerate((first, second)):
+        store.begin(MACHINE)
+        store.add(result(number, Verdict.MISMATCH))
     second.close()
     first.close()
     assert project.resumed() == ["a"]
@@ -253,30 +119,23 @@ def test_two_runs_at_once_do_not_write_into_each_other(project: Project) -> None
 
 
 def test_a_full_disk_is_one_sentence(project: Project) -> None:
-    keeper = project.keeper()
-    keeper.begin(MACHINE)
-    keeper.add(result(0))
+    store = project.store()
+    store.begin(MACHINE)
+    store.add(result(0))
     size = (project.folder / "journal.jsonl").stat().st_size
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     # As near to a full disk as one comes without one: no file may grow beyond this.
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, limits[1]))
     try:
-        keeper.add(result(1))
-        keeper.add(result(2))
+        store.add(result(1))
+        store.add(result(2))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    keeper.close()
+    store.close()
     assert len(project.said) == 1
     assert "the run goes on without it" in project.said[0]
     assert project.history.seconds(CASES[2].id) == 0.25
     assert project.resumed() == ["a"]
-
-
-def test_a_journal_that_is_a_device_is_not_read(project: Project) -> None:
-    project.folder.mkdir()
-    (project.folder / "journal.jsonl").symlink_to("/dev/zero")
-    project.run(result(0))
-    assert "cannot be used" in project.said[0]
 
 
 def test_a_folder_that_is_a_file_is_a_sentence(project: Project) -> None:
@@ -293,15 +152,3 @@ def test_nothing_of_it_gets_into_version_control(project: Project) -> None:
     names = sorted(path.name for path in project.folder.iterdir())
     assert names == [".gitignore", "history.json", "journal.jsonl"]
     json.loads((project.folder / "history.json").read_text())
-
-
-def test_facts_are_found_again(project: Project) -> None:
-    keeper = project.keeper()
-    keeper.begin(MACHINE)
-    keeper.add_facts({"device": "CPU:1"})
-    keeper.close()
-    keeper = project.keeper()
-    keeper.resume(CASES, MACHINE)
-    assert keeper.facts == {"device": "CPU:1"}
-    keeper.begin(MACHINE)
-    assert keeper.facts == {}

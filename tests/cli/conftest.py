@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -78,6 +79,18 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Stage:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "specs").mkdir()
     return stage
+
+
+def result_names(text: str) -> list[str]:
+    """The cases in a JSON report, in its order."""
+    return [r["id"].partition("::")[2] for r in json.loads(text)["results"]]
+
+
+def without_seconds(data: Any) -> Any:
+    """A JSON report without what differs from run to run."""
+    if isinstance(data, dict):
+        return {k: without_seconds(v) for k, v in data.items() if k != "seconds"}
+    return [without_seconds(item) for item in data] if isinstance(data, list) else data
 
 
 @dataclass(frozen=True)

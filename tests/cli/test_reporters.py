@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TextIO
 import pytest
 
 from gradcheck.cli.outputs import Destination
-from gradcheck.cli.reporters import Audience
+from gradcheck.cli.reporters import Reporters
 from gradcheck.errors import UsageError
 from gradcheck.model import Plan, Result, Summary, Verdict
 from tests.run.fakes import make_case
@@ -41,10 +41,10 @@ def _scribes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tell(*destinations: Destination) -> None:
-    with Audience(destinations, verbose=False, durations=None) as audience:
-        audience.start(PLAN)
-        audience.result(Result("a", Verdict.PASS))
-        audience.finish(SUMMARY)
+    with Reporters(destinations, verbose=False, durations=None) as reporters:
+        reporters.start(PLAN)
+        reporters.result(Result("a", Verdict.PASS))
+        reporters.finish(SUMMARY)
 
 
 def test_everyone_hears_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

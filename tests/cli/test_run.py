@@ -2,16 +2,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
 
 from gradcheck.model import Verdict
+from gradcheck.run.dask.cluster import ClusterLostError
 from tests.cli.conftest import PROBLEM, Gradcheck, Stage
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
     from syrupy.assertion import SnapshotAssertion
+
+    from gradcheck.model import Case, Result
 
 
 def test_all_as_expected_is_0(stage: Stage, gradcheck: Gradcheck) -> None:
@@ -222,3 +227,46 @@ def test_no_path_and_no_specs_folder(
     said = gradcheck("run")
     assert said.code == 2
     assert said.err == snapshot
+
+
+class FakeCluster:
+    """A Dask cluster that is somewhere else, and goes away when told so."""
+
+    def __init__(self, stage: Stage, lost: bool) -> None:
+        self.stage, self.lost = stage, lost
+
+    def __call__(self, address: str) -> FakeCluster:
+        self.stage.loaded["address"] = address
+        return self
+
+    def __enter__(self) -> FakeCluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stage.loaded["left"] = True
+
+    def describe(self) -> dict[str, str]:
+        return {"tensorflow": "3.0"}
+
+    def run(self, cases: Sequence[Case], **options: Any) -> Generator[Result, None, None]:
+        yield from self.stage.run(cases[:1] if self.lost else cases, **options)
+        if self.lost:
+            raise ClusterLostError("the connection to the Dask cluster was lost")
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_cluster_runs_the_cases(
+    stage: Stage, gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch, lost: bool
+) -> None:
+    monkeypatch.setattr("gradcheck.run.Cluster", FakeCluster(stage, lost))
+    stage.add("pass-1", "pass-2")
+    said = gradcheck("run", "--dask", "tcp://there:1", "--format", "json")
+    assert not stage.warmed_up
+    assert (stage.loaded["address"], stage.loaded["left"]) == ("tcp://there:1", True)
+    assert stage.ran["fair_share"]
+    assert "jobs" not in stage.ran
+    report = json.loads(said.out)
+    assert report["environment"]["tensorflow"] == "3.0"
+    assert len(report["results"]) == (1 if lost else 2)
+    assert said.code == (3 if lost else 0)
+    assert ("error: the connection to the Dask cluster was lost" in said.err) == lost

@@ -9,12 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gradcheck.spec import load
 from gradcheck.spec.settings import read_settings
+from tests.cli.conftest import without_seconds
 from tests.run.processes import descendants
 
 ROOT = Path(__file__).parents[2]
@@ -35,12 +35,6 @@ def workers(command: subprocess.Popen[bytes]) -> list[int]:
     """The processes below the fork server."""
     servers = [pid for pid, text in descendants(command.pid) if "forkserver" in text]
     return [pid for server in servers for pid, _ in descendants(server)]
-
-
-def without_seconds(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {k: without_seconds(v) for k, v in data.items() if k != "seconds"}
-    return [without_seconds(item) for item in data] if isinstance(data, list) else data
 
 
 def test_every_case_is_accounted_for_while_workers_are_killed(tmp_path: Path) -> None:

@@ -180,6 +180,15 @@ def _nap(detail: str) -> str:
     return ""
 
 
+def _sleep(detail: str) -> str:
+    """`1`: a second; `1-vanish`: and then the worker is gone."""
+    seconds, _, then = detail.partition("-")
+    time.sleep(float(seconds))
+    if then:
+        os._exit(7)
+    return ""
+
+
 def _raise(detail: str) -> None:
     raise ValueError("planted")
 
@@ -211,6 +220,7 @@ _ACTIONS: dict[str, Callable[[str], Any]] = {
     "pid": lambda _: str(os.getpid()),
     "raise": _raise,
     "segfault": lambda _: os.kill(os.getpid(), signal.SIGSEGV),
+    "sleep": _sleep,
     "spin": _spin,
     "thread": _thread,
     "threads": _threads,

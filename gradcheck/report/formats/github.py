@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TextIO
 from gradcheck.report import numbers
 from gradcheck.report.columns import failure_text
 from gradcheck.report.details import failure_details, gist, mark
-from gradcheck.report.reporter import Gatherer, Options, Outcome
-from gradcheck.report.text import SafeStream, clean, one_line
+from gradcheck.report.reporter import CollectingReporter, Options, Outcome
+from gradcheck.report.safe_text import SafeStream, clean, one_line
 from gradcheck.report.totals import file_totals, succeeded, totals
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 """The variable with the path of the file whose Markdown GitHub shows on the job's page."""
 
 
-class GitHubReporter(Gatherer):
+class GitHubReporter(CollectingReporter):
     """Workflow commands on the stream, Markdown in the job's summary."""
 
     def __init__(self, stream: TextIO, options: Options) -> None:

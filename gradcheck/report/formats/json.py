@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.model import Verdict
-from gradcheck.report.reporter import Gatherer, Outcome
+from gradcheck.report.reporter import CollectingReporter, Outcome
 
 if TYPE_CHECKING:
     from gradcheck.errors import SpecProblem
@@ -30,12 +30,15 @@ if TYPE_CHECKING:
         Summary,
     )
 
-VERSION = 1
+REPORT_VERSION = 1
+"""Goes up when a program that reads reports would have to change."""
+
 _MOST_ELEMENTS = 64
-"""Larger arrays are left out: the worst elements say what there is to say."""
+"""Larger arrays are left out: an 8 × 8 matrix can still be read, and of anything larger the worst
+elements say what there is to say."""
 
 
-class JsonReporter(Gatherer):
+class JsonReporter(CollectingReporter):
     """One object, written at the end."""
 
     def report(self, outcome: Outcome) -> None:
@@ -49,7 +52,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
     """The whole run as plain dictionaries, lists, strings and finite numbers."""
     shard = outcome.plan.shard
     return {
-        "version": VERSION,
+        "version": REPORT_VERSION,
         "environment": dict(outcome.plan.environment),
         # Only where there is one: a merged report is that of the whole suite.
         **({"shard": _shard(shard, outcome)} if shard else {}),

@@ -15,8 +15,8 @@ from xml.etree import ElementTree as ET
 from gradcheck.model import Verdict
 from gradcheck.report.columns import failure_text
 from gradcheck.report.details import failure_details, gist, mark
-from gradcheck.report.reporter import Gatherer, Outcome
-from gradcheck.report.text import one_line
+from gradcheck.report.reporter import CollectingReporter, Outcome
+from gradcheck.report.safe_text import one_line
 from gradcheck.report.totals import by_file, split_id
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _BROKEN = frozenset({Verdict.ERROR, Verdict.CRASHED, Verdict.TIMEOUT})
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class JUnitReporter(Gatherer):
+class JUnitReporter(CollectingReporter):
     """One XML document, written at the end."""
 
     def report(self, outcome: Outcome) -> None:

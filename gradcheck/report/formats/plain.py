@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from gradcheck.model import Verdict
 from gradcheck.report import numbers
-from gradcheck.report.columns import failure_text
+from gradcheck.report.columns import WIDEST_NAME, failure_text
 from gradcheck.report.details import (
     failure_details,
     input_label,
@@ -16,18 +16,17 @@ from gradcheck.report.details import (
     mark,
     skipped_lines,
 )
-from gradcheck.report.reporter import Gatherer, Options, Outcome
-from gradcheck.report.text import SafeStream, clean, one_line
+from gradcheck.report.reporter import CollectingReporter, Options, Outcome
+from gradcheck.report.safe_text import SafeStream, clean, one_line
 from gradcheck.report.totals import environment_line, slowest, totals
 
 if TYPE_CHECKING:
     from gradcheck.model import Comparison, Plan, Result
 
-_LABEL = max(len(verdict) for verdict in Verdict)
-_WIDEST_ID = 60
+_LABEL_WIDTH = max(len(verdict) for verdict in Verdict)
 
 
-class PlainReporter(Gatherer):
+class PlainReporter(CollectingReporter):
     """Lines to read in a log and to grep."""
 
     def __init__(self, stream: TextIO, options: Options) -> None:
@@ -40,7 +39,7 @@ class PlainReporter(Gatherer):
         """Say what the run is made of."""
         super().start(plan)
         longest = max((len(one_line(case.id)) for case in plan.cases), default=0)
-        self._id_width = min(longest, _WIDEST_ID)
+        self._id_width = min(longest, WIDEST_NAME)
         self._known = frozenset(plan.environment)
         if plan.environment and self.options.header:
             self._write(environment_line(plan))
@@ -86,7 +85,7 @@ class PlainReporter(Gatherer):
 
 def result_line(result: Result, id_width: int) -> str:
     """One result in one line: verdict, case, each input with its errors, time."""
-    parts = [f"{result.verdict.upper():<{_LABEL}} {one_line(result.id):<{id_width}}"]
+    parts = [f"{result.verdict.upper():<{_LABEL_WIDTH}} {one_line(result.id):<{id_width}}"]
     if mark(result):
         parts.append(f"({mark(result)})")
     parts += [_input(result, comparison) for comparison in result.comparisons]

@@ -1,88 +1,32 @@
-"""What specs would catch, for people and for programs: scores, floors and survivors."""
+"""What specs would catch, for people and for programs: as lines, as a table, as one JSON object."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.model.planted import Power
 from gradcheck.report import numbers
-from gradcheck.report.text import clean, one_line
-from gradcheck.report.totals import split_id
+from gradcheck.report.columns import WIDEST_NAME
+from gradcheck.report.power_totals import Tally, floor, percent, power_totals
+from gradcheck.report.reporter import MOST_CASES
+from gradcheck.report.safe_text import clean, one_line
+from gradcheck.report.totals import by_file, split_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
-    from gradcheck.errors import SpecProblem
     from gradcheck.model import Result
     from gradcheck.model.planted import Planted
+    from gradcheck.report.power_totals import PowerOutcome
 
-VERSION = 1
-
-_MOST_CASES = 50
-"""Beyond this, a spec file has one row on a terminal."""
-
-_WIDEST_NAME = 60
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PowerOutcome:
-    """A whole measurement, once it is over; the results are in the plan's order."""
-
-    results: tuple[Result, ...]
-    problems: tuple[SpecProblem, ...]
-    seconds: float
-    interrupted: bool = False
-
-    @property
-    def measured(self) -> tuple[Power, ...]:
-        """The cases in whose gradients faults were planted."""
-        return tuple(r for r in self.results if isinstance(r, Power) and r.planted)
-
-    @property
-    def unmeasured(self) -> tuple[Result, ...]:
-        """The others."""
-        return tuple(r for r in self.results if not (isinstance(r, Power) and r.planted))
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """What some cases would catch, in numbers."""
-
-    caught: int
-    survived: int
-    equivalent: int
-    whole: float | None
-    element: float | None
-    """The largest of the floors: None where there is none, infinite where nothing is caught."""
-
-    @classmethod
-    def of(cls, powers: Iterable[Power]) -> Tally:
-        """Count over these cases."""
-        powers = tuple(powers)
-        return cls(
-            caught=sum(power.caught for power in powers),
-            survived=sum(len(power.survivors) for power in powers),
-            equivalent=sum(power.equivalent for power in powers),
-            whole=numbers.largest(power.floor("whole") for power in powers),
-            element=numbers.largest(power.floor("element") for power in powers),
-        )
-
-    @property
-    def faults(self) -> int:
-        """How many faults there were to catch."""
-        return self.caught + self.survived
-
-    @property
-    def score(self) -> float | None:
-        """The share of them that is caught, in percent; None where there were none."""
-        return 100 * self.caught / self.faults if self.faults else None
+POWER_VERSION = 1
+"""Goes up when a program that reads this object would have to change."""
 
 
 def plain(outcome: PowerOutcome) -> str:
@@ -90,7 +34,7 @@ def plain(outcome: PowerOutcome) -> str:
     lines = _rows([(power.id, [power]) for power in outcome.measured])
     for title, block in _sections(outcome, by_spec=True):
         lines += ["", f"== {title} ==", "", *block]
-    lines += ["", totals(outcome)]
+    lines += ["", power_totals(outcome)]
     return clean("\n".join(lines).lstrip("\n"))
 
 
@@ -101,12 +45,12 @@ def print_table(console: Console, outcome: PowerOutcome) -> None:
     from gradcheck.report.formats.rows import text
     from gradcheck.report.formats.sections import print_heading
 
-    by_case = len(outcome.measured) <= _MOST_CASES
+    by_case = len(outcome.measured) <= MOST_CASES
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("case" if by_case else "spec", overflow="fold")
     for title in ("faults", "caught", "score", "floor:\nwhole", "\none element"):
         table.add_column(title, justify="right", no_wrap=True)
-    for path, powers in _by_file(outcome.measured).items():
+    for path, powers in by_file(outcome.measured).items():
         if by_case and path:
             table.add_row(text(path, "bold"))
         rows = [(split_id(p)[1], Tally.of([p])) for p in powers]
@@ -128,13 +72,13 @@ def print_table(console: Console, outcome: PowerOutcome) -> None:
         for line in block:
             console.print(text(line), soft_wrap=True)
     console.print()
-    console.print(text(totals(outcome), "bold"), soft_wrap=True)
+    console.print(text(power_totals(outcome), "bold"), soft_wrap=True)
 
 
 def document(outcome: PowerOutcome, environment: dict[str, str]) -> str:
     """One JSON object; only the members named `seconds` differ from run to run."""
     whole = {
-        "version": VERSION,
+        "version": POWER_VERSION,
         "environment": environment,
         "results": [_result(result) for result in outcome.results],
         "summary": {
@@ -151,42 +95,6 @@ def document(outcome: PowerOutcome, environment: dict[str, str]) -> str:
         ],
     }
     return json.dumps(whole, indent=2, ensure_ascii=True, allow_nan=False)
-
-
-def totals(outcome: PowerOutcome) -> str:
-    """The last line: what was planted, what was caught, how small it may be."""
-    tally = Tally.of(outcome.measured)
-    parts = [numbers.count(len(outcome.results), "case")]
-    if outcome.unmeasured:
-        parts[0] += f" ({len(outcome.unmeasured)} not measured)"
-    parts.append(f"{numbers.count(tally.faults, 'fault')} planted, {tally.caught} caught")
-    parts.append(f"score {percent(tally.score)}")
-    if tally.equivalent:
-        parts.append(f"{tally.equivalent} that change nothing do not count")
-    parts.append(f"floor {floor(tally.whole)}, one element {floor(tally.element)}")
-    text = f"{'; '.join(parts)}; in {numbers.seconds(outcome.seconds)}"
-    return f"interrupted: {text}" if outcome.interrupted else text
-
-
-def percent(score: float | None) -> str:
-    """A score that is 100 only when nothing survived."""
-    if score is None:
-        return numbers.NOTHING
-    return f"{math.floor(score * 10) / 10:.1f} %"
-
-
-def floor(size: float | None) -> str:
-    """The smallest error that is caught."""
-    if size is None:
-        return numbers.NOTHING
-    return "> 1e-1" if math.isinf(size) else f"{size:.0e}".replace("e-0", "e-")
-
-
-def _by_file(powers: Iterable[Power]) -> dict[str, list[Power]]:
-    files: dict[str, list[Power]] = {}
-    for power in powers:
-        files.setdefault(split_id(power)[0], []).append(power)
-    return files
 
 
 def _sections(outcome: PowerOutcome, *, by_spec: bool) -> Iterator[tuple[str, list[str]]]:
@@ -210,7 +118,7 @@ def _sections(outcome: PowerOutcome, *, by_spec: bool) -> Iterator[tuple[str, li
             "not measured",
             [f"{one_line(r.id)}: {r.verdict}. {one_line(r.message)}" for r in outcome.unmeasured],
         )
-    files = _by_file(outcome.measured)
+    files = by_file(outcome.measured)
     if by_spec and len(files) > 1:
         yield "by spec", _rows(list(files.items()))
 
@@ -218,7 +126,7 @@ def _sections(outcome: PowerOutcome, *, by_spec: bool) -> Iterator[tuple[str, li
 def _rows(groups: Sequence[tuple[str, Sequence[Power]]]) -> list[str]:
     """A line for each case, or for each spec."""
     names = [one_line(name) for name, _ in groups]
-    width = min(max(map(len, names), default=0), _WIDEST_NAME)
+    width = min(max(map(len, names), default=0), WIDEST_NAME)
     rows = []
     for name, (_, powers) in zip(names, groups, strict=True):
         tally = Tally.of(powers)

@@ -17,7 +17,7 @@ from rich.text import Text
 from gradcheck.model import Verdict
 from gradcheck.report import numbers
 from gradcheck.report.details import input_label, input_mark, mark
-from gradcheck.report.text import clean, one_line
+from gradcheck.report.safe_text import clean, one_line
 from gradcheck.report.totals import by_file, file_totals, split_id
 
 if TYPE_CHECKING:
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from gradcheck.model import Comparison, Result
 
 _STYLES = {Verdict.PASS: "green", Verdict.KINK: "green", Verdict.SKIPPED: "dim"}
-_ROOMY = 100
-"""From this width on, columns stand two spaces apart."""
-_NARROWEST = 8
-"""No column is folded below this."""
+_WIDE_SCREEN = 100
+"""From this width on, columns stand two spaces apart: on a narrower one the second spaces are
+better spent on names."""
+_NARROWEST_COLUMN = 8
+"""No column is folded below this: `mismatch` has as many letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ def _widths(columns: Sequence[_Column], rows: Sequence[_Row], width: int) -> lis
     ]
     excess = sum(wanted) + _gap(width) * (len(columns) - 1) - width
     while excess > 0:
-        foldable = [i for i, c in enumerate(columns) if c.share and wanted[i] > _NARROWEST]
+        foldable = [i for i, c in enumerate(columns) if c.share and wanted[i] > _NARROWEST_COLUMN]
         if not foldable:
             break
         wanted[max(foldable, key=lambda i: wanted[i] / columns[i].share)] -= 1
@@ -250,7 +251,7 @@ def _filled(pieces: Sequence[str], width: int) -> list[str]:
 
 
 def _gap(width: int) -> int:
-    return 2 if width >= _ROOMY else 1
+    return 2 if width >= _WIDE_SCREEN else 1
 
 
 def _width(content: str) -> int:

@@ -18,8 +18,8 @@ from gradcheck.report.formats.sections import (
     print_remarks,
     print_slowest,
 )
-from gradcheck.report.reporter import Gatherer, Options, Outcome
-from gradcheck.report.text import SafeStream
+from gradcheck.report.reporter import CollectingReporter, Options, Outcome
+from gradcheck.report.safe_text import SafeStream
 from gradcheck.report.totals import environment_line, slowest, succeeded, totals
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _NARROWEST_SCREEN = 72
 """On a narrower one the terminal wraps the lines: columns of two letters help nobody."""
 
 
-class TableReporter(Gatherer):
+class TableReporter(CollectingReporter):
     """A rich table, with what matters in colour."""
 
     def __init__(self, stream: TextIO, options: Options, *, width: int | None = None) -> None:

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
     from gradcheck.report.read.json_reader import Report
 
-FACTOR = 10.0
-"""By how much an error must grow to be worth a line: less is the luck of the last digits."""
+GROWTH_FACTOR = 10.0
+"""By how much an error must grow to be worth a line: a digit. Less is the luck of the last ones."""
 
-NOISE = 64.0
-"""Relative errors below so many units of rounding are the luck of the last digits too."""
+NOISE_UNITS = 64.0
+"""Relative errors below so many units of rounding are the luck of the last digits too: a sum of a
+few dozen terms may lose as much."""
 
 _EPSILON = {
     "float16": 2.0**-10,
@@ -60,7 +61,7 @@ class Difference:
         return bool(self.broken or self.grown or self.removed)
 
 
-def compare(old: Report, new: Report, factor: float = FACTOR) -> Difference:
+def compare(old: Report, new: Report, factor: float = GROWTH_FACTOR) -> Difference:
     """What changed from one report to another."""
     before = {result.id: result for result in old.results}
     after = {result.id: result for result in new.results}
@@ -124,7 +125,7 @@ def _growth(was: Result, now: Result, factor: float) -> Iterator[Change]:
 def _grew(was: float | None, now: float | None, factor: float, dtype: str) -> bool:
     if was is None or now is None or math.isnan(was):
         return False
-    floor = NOISE * _EPSILON.get(dtype, 2.0**-52)
+    floor = NOISE_UNITS * _EPSILON.get(dtype, 2.0**-52)
     return math.isnan(now) or now > max(factor * was, floor)
 
 

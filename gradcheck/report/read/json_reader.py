@@ -1,6 +1,6 @@
 """JSON reports read back: the results as they were, as far as a report holds them.
 
-What `json_report` writes of a decoded report is the same text again, so reports can be joined and
+What `formats/json` writes of a decoded report is the same text again, so reports can be joined and
 journals resumed without a trace.
 """
 
@@ -30,7 +30,7 @@ from gradcheck.model import (
     TargetKind,
     Verdict,
 )
-from gradcheck.report.formats.json import VERSION
+from gradcheck.report.formats.json import REPORT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,9 +62,10 @@ def read_report(path: Path) -> Report:
         raise UsageError(f"{path}: is not JSON: {error}") from error
     if not isinstance(data, dict) or "results" not in data or "version" not in data:
         raise UsageError(f"{path}: is not a report: write one with `gradcheck run --format json`")
-    if data["version"] != VERSION:
+    if data["version"] != REPORT_VERSION:
         raise UsageError(
-            f"{path}: is a report of version {data['version']!r}; this gradcheck reads {VERSION}"
+            f"{path}: is a report of version {data['version']!r}; "
+            f"this gradcheck reads {REPORT_VERSION}"
         )
     try:
         return _report(data)

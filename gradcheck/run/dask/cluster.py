@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from gradcheck.errors import GradcheckError, UsageError
 from gradcheck.model import Case, Result, Verdict
-from gradcheck.run.dask.remote import Order, check_remotely, leave, prepare
+from gradcheck.run.dask.remote import RemoteJob, check_remotely, end_run, prepare
 from gradcheck.run.environment import describe
 from gradcheck.run.workers import fork_server
 from gradcheck.run.workers.worker import Check, check_with_tensorflow
@@ -22,14 +22,15 @@ from gradcheck.run.workers.worker import Check, check_with_tensorflow
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Mapping, MutableMapping, Sequence
 
-ANSWER = 5.0
+SCHEDULER_SECONDS = 5.0
 """Seconds for the scheduler to answer; it may have been started just before."""
 
-PATIENCE = 20.0
-"""Seconds to wait for the first worker of the cluster."""
+WORKER_SECONDS = 20.0
+"""Seconds to wait for the first worker of the cluster: it may be on a machine that is starting."""
 
-RETRIES = 3
-"""How often Dask runs a task again whose worker raised or was lost on the way."""
+TASK_RETRIES = 3
+"""How often Dask runs a task again whose worker raised or was lost on the way: Dask's own number of
+workers that a task may lose before it is given up."""
 
 
 class ClusterLostError(GradcheckError):
@@ -46,12 +47,12 @@ class Cluster:
             raise UsageError("--dask needs Dask: pip install 'gradcheck[dask]'") from error
         self._preload = tuple(preload)
         try:
-            self._client: Any = distributed.Client(address, timeout=ANSWER)
+            self._client: Any = distributed.Client(address, timeout=SCHEDULER_SECONDS)
         except Exception as error:  # whatever else answers there may send anything
             reason = str(error) or type(error).__name__
             raise UsageError(f"no Dask scheduler answers at {address}: {reason}") from error
         try:
-            self._client.wait_for_workers(1, timeout=PATIENCE)
+            self._client.wait_for_workers(1, timeout=WORKER_SECONDS)
             self._client.run(prepare, self._preload)
         except TimeoutError as error:
             self._client.close()
@@ -72,7 +73,7 @@ class Cluster:
     def _leave(self) -> None:
         """Leave the cluster as it was."""
         with contextlib.suppress(Exception):
-            self._client.run(leave, on_error="ignore")
+            self._client.run(end_run, on_error="ignore")
         self._client.close()
 
     def describe(self) -> dict[str, str]:
@@ -102,7 +103,7 @@ class Cluster:
 
         `fair_share` limits the memory of each process to its share of the machine it is on.
         """
-        order = Order(
+        job = RemoteJob(
             token=uuid.uuid4().hex,
             allow=tuple(allow),
             root=root,
@@ -112,8 +113,8 @@ class Cluster:
             check=check,
             preload=self._preload,
         )
-        executor = self._client.get_executor(pure=False, retries=RETRIES)
-        waiting = {executor.submit(check_remotely, order, case): case for case in cases}
+        executor = self._client.get_executor(pure=False, retries=TASK_RETRIES)
+        waiting = {executor.submit(check_remotely, job, case): case for case in cases}
         failures = 0
         try:
             for future in concurrent.futures.as_completed(tuple(waiting)):
@@ -131,7 +132,7 @@ class Cluster:
             with contextlib.suppress(Exception):
                 executor.shutdown(wait=False)
             with contextlib.suppress(Exception):
-                self._client.run(leave, order.token, on_error="ignore")
+                self._client.run(end_run, job.token, on_error="ignore")
         for case in waiting.values():
             text = f"not run: stopped after {failures} failure{'s' if failures > 1 else ''}"
             yield Result(case.id, Verdict.SKIPPED, message=text, case=case)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Order:
+class RemoteJob:
     """What all cases of a run have in common."""
 
     token: str
@@ -52,17 +52,17 @@ class Order:
         )
 
 
-class _Site:
+class _OwnPool:
     """The pool of one thread."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, job: RemoteJob) -> None:
         self.facts: dict[str, str] = {}
-        self.pool = order.make_pool(self.facts)
+        self.pool = job.make_pool(self.facts)
         self.lock = threading.Lock()
 
 
-_SITES: dict[tuple[str, int], _Site] = {}
-_LEFT: set[str] = set()
+_POOLS: dict[tuple[str, int], _OwnPool] = {}
+_ENDED: set[str] = set()
 """The runs that are over: whatever still runs for them is given up."""
 
 
@@ -71,38 +71,38 @@ def prepare(preload: tuple[str, ...]) -> None:
     fork_server.warm_up(preload)
 
 
-def check_remotely(order: Order, case: Case) -> tuple[Result | None, Mapping[str, str]]:
+def check_remotely(job: RemoteJob, case: Case) -> tuple[Result | None, Mapping[str, str]]:
     """The result of a case, and what TensorFlow says here; no result once the run is over."""
-    key = (order.token, threading.get_ident())
-    site = _SITES.get(key)
-    if site is None:
-        site = _SITES[key] = _Site(order)
-    with site.lock:
-        found = list(site.pool.run([case], stop=lambda: order.token in _LEFT))
-        if order.token in _LEFT:
-            site.pool.stop()
-            _SITES.pop(key, None)
-            _rest()
+    key = (job.token, threading.get_ident())
+    own = _POOLS.get(key)
+    if own is None:
+        own = _POOLS[key] = _OwnPool(job)
+    with own.lock:
+        found = list(own.pool.run([case], stop=lambda: job.token in _ENDED))
+        if job.token in _ENDED:
+            own.pool.stop()
+            _POOLS.pop(key, None)
+            _shut_down_if_unused()
     # The case stays where it came from.
     result = dataclasses.replace(found[0], case=None) if found else None
-    return result, site.facts
+    return result, own.facts
 
 
-def leave(token: str = "") -> None:
+def end_run(token: str = "") -> None:
     """End the processes of a run, and the one that holds TensorFlow if nobody else needs it.
 
     Without a run, only that one: a run that never began has prepared it all the same.
     """
-    _LEFT.add(token)
-    for key, site in list(_SITES.items()):
+    _ENDED.add(token)
+    for key, own in list(_POOLS.items()):
         # A thread that is at work sees for itself that the run is over.
-        if key[0] == token and site.lock.acquire(timeout=1.0):
-            site.pool.stop()
-            _SITES.pop(key, None)
-            site.lock.release()
-    _rest()
+        if key[0] == token and own.lock.acquire(timeout=1.0):
+            own.pool.stop()
+            _POOLS.pop(key, None)
+            own.lock.release()
+    _shut_down_if_unused()
 
 
-def _rest() -> None:
-    if not _SITES:
+def _shut_down_if_unused() -> None:
+    if not _POOLS:
         fork_server.shut_down()

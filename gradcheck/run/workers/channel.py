@@ -1,85 +1,80 @@
-"""The line between a worker and its parent: cases go one way, answers come the other.
+"""The channel between a worker and its parent: cases go one way, answers come the other.
 
-A worker at small cases has many at hand, so that neither side waits for the other. Beside the cases
-goes a ticket for each, through a pipe from which both sides read: whoever has the ticket has the
-case. So the cases behind one that turns out to be slow can be taken back, and go to others.
+A worker at small cases has many waiting, so that neither side waits for the other. It answers each
+case before it begins the next, so the first case without an answer is always the one it is at. What
+waits behind a case that turns out to be slow can be recalled, for other workers: this one confirms
+that it has dropped it, and is given nothing new until then.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
 import pickle
 import select
-import struct
-import sys
-import termios
 from collections import deque
-from typing import TYPE_CHECKING
-
-from gradcheck.run.workers import lean
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext
 
     from gradcheck.model import Case
 
-lean.register()
-
-_TICKET = struct.Struct("=I")
-# Fewer bytes than a pipe takes in one piece: a ticket is there whole or not at all.
-MOST = 64
-"""How many cases at most go in one message."""
+_RECALL = None
+"""Sent in place of cases: drop those that wait. Sent back as it is when that is done."""
 
 
 class UnsendableError(Exception):
     """The cases cannot be sent to another process."""
 
 
+class Answer(NamedTuple):
+    """What a worker sends back for a case."""
+
+    number: int
+    """That of the case."""
+    result: bytes
+    """A pickle by itself: one that cannot be read spoils nothing else."""
+    held: int | None
+    """Bytes of memory that the worker holds; None where it has not looked."""
+    unclean: bool
+    """Whether a case left something running that could disturb the next one: the last answer."""
+    facts: Mapping[str, str]
+    """What TensorFlow says about the machine; with the first answer of a worker."""
+
+
 class WorkerEnd:
     """The end that the worker has; it is made by the parent, and travels to it."""
 
-    def __init__(self, connection: Connection, tickets: Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._tickets = tickets
+        self._waiting: deque[tuple[int, Case]] = deque()
 
-    def cases(self, idle: Callable[[], None]) -> Iterator[Case]:
-        """Each case that is given, when its turn comes; ends when the parent is gone.
+    @property
+    def idle(self) -> bool:
+        """Whether no case is waiting here."""
+        return not self._waiting
 
-        `idle` is called when there is nothing to do for the moment.
-        """
-        descriptor = self._tickets.fileno()
-        # Not a blocking read: the flag belongs to the pipe, and the parent must never block on it.
-        waiting = select.poll()
-        waiting.register(descriptor, select.POLLIN)
-        given: deque[tuple[int, Case]] = deque()
+    def cases(self) -> Iterator[tuple[int, Case]]:
+        """Each case with its number, when its turn comes; ends when the parent is gone."""
+        readable = _readable(self._connection)
         while True:
-            try:
-                data = os.read(descriptor, _TICKET.size)
-            except BlockingIOError:
-                idle()
-                waiting.poll()
-                continue
-            if not data:
-                return
-            (ticket,) = _TICKET.unpack(data)
-            try:
-                # What has an earlier number was taken back.
-                while not given or given[0][0] < ticket:
-                    if given:
-                        given.popleft()
-                    else:
-                        message = self._connection.recv_bytes()
-                        given.extend(pickle.loads(message))  # noqa: S301  (from our own parent)
-            except EOFError:
-                return
-            yield given.popleft()[1]
+            # All there is to read: among it may be a recall.
+            while not self._waiting or readable.poll(0):
+                try:
+                    message = pickle.loads(self._connection.recv_bytes())  # noqa: S301  (our parent's)
+                except EOFError:
+                    return
+                if message is _RECALL:
+                    self._waiting.clear()
+                    self._connection.send_bytes(pickle.dumps(_RECALL))
+                else:
+                    self._waiting.extend(message)
+            yield self._waiting.popleft()
 
-    def answer(self, message: bytes) -> None:
+    def answer(self, answer: Answer) -> None:
         """Send an answer back."""
-        self._connection.send_bytes(message)
+        self._connection.send_bytes(pickle.dumps(tuple(answer)))
 
 
 class ParentEnd:
@@ -87,76 +82,64 @@ class ParentEnd:
 
     def __init__(self, context: ForkServerContext) -> None:
         self.connection, self._theirs = context.Pipe()
-        self._tickets, self._counter = context.Pipe(duplex=False)
-        os.set_blocking(self._tickets.fileno(), False)
-        self.other_end = WorkerEnd(self._theirs, self._tickets)
+        self.other_end = WorkerEnd(self._theirs)
+        self.recalling = False
+        """Whether a recall has not been confirmed yet."""
+        self.bytes_per_case = 0.0
+        """What the cases of the last message took."""
         self._next = 0
-        self.weight = 0.0
-        """Bytes that each of the last cases took."""
-        # As `Connection.poll` does it, which builds this anew each time.
-        self._readable = select.poll()
-        self._readable.register(self.connection.fileno(), select.POLLIN)
+        self._readable = _readable(self.connection)
 
-    def give(self, cases: Sequence[Case], most: int | None = None) -> list[int]:
-        """Hand over some cases, and say which tickets they have; none if they are too large.
+    def give(self, cases: Sequence[Case], most_bytes: int | None = None) -> list[int]:
+        """Hand over some cases, and say which numbers they have; none if they are too large.
 
-        A worker that is at a case reads nothing: it may be given no more than `most` bytes, or
+        A worker that is at a case reads nothing: it may be given no more than `most_bytes`, or
         this would wait for it. Raises UnsendableError for what cannot be sent, OSError where the
         worker is gone.
         """
-        tickets = range(self._next, self._next + len(cases))
+        numbers = range(self._next, self._next + len(cases))
         try:
-            message = pickle.dumps(list(zip(tickets, cases, strict=True)))
+            message = pickle.dumps(list(zip(numbers, cases, strict=True)))
         except Exception as error:
             raise UnsendableError(
                 f"the case cannot be sent to a worker process: {type(error).__name__}: {error}"
             ) from error
-        self.weight = len(message) / len(cases)
-        if most is not None and len(message) > most:
+        self.bytes_per_case = len(message) / len(cases)
+        if most_bytes is not None and len(message) > most_bytes:
             return []
-        self._next += len(cases)
-        # The tickets first: an idle worker then reads while this is sent, however large it is.
-        self._issue(tickets)
         self.connection.send_bytes(message)
-        return list(tickets)
+        self._next += len(cases)
+        return list(numbers)
 
-    def untaken(self) -> int:
-        """How many of the cases, from the last on, the worker has not begun."""
-        size = fcntl.ioctl(self._tickets.fileno(), termios.FIONREAD, b"\0" * 4)
-        return int.from_bytes(size, sys.byteorder) // _TICKET.size
+    def recall(self) -> None:
+        """Let the worker drop the cases that it has not begun; OSError where it is gone."""
+        self.connection.send_bytes(pickle.dumps(_RECALL))
+        self.recalling = True
 
-    def take_back(self, keep: int) -> set[int]:
-        """The tickets that the worker has not taken yet; those are no longer its own.
+    def receive(self) -> Answer | None:
+        """The next answer, if it can be read without waiting.
 
-        All but the ticket `keep`, which it is to take in any case.
+        Raises EOFError or OSError where there will be none.
         """
-        try:
-            data = os.read(self._tickets.fileno(), MOST * MOST * _TICKET.size)
-        except BlockingIOError:
-            return set()
-        tickets = {ticket for (ticket,) in _TICKET.iter_unpack(data)}
-        if keep in tickets:
-            self._issue([keep])
-        return tickets - {keep}
-
-    def has_answer(self) -> bool:
-        """Whether an answer, or the end of the line, can be read without waiting."""
-        return bool(self._readable.poll(0))
-
-    def receive(self) -> bytes:
-        """The next answer; raises EOFError or OSError where there will be none."""
-        return self.connection.recv_bytes()
+        while self._readable.poll(0):
+            message = pickle.loads(self.connection.recv_bytes())  # noqa: S301  (our own worker's)
+            if message is not _RECALL:
+                return Answer(*message)
+            self.recalling = False
+        return None
 
     def let_go(self) -> None:
-        """The worker has its end now, or never will: while it is open here, the line has no end."""
+        """Close the worker's end here; it has its own by now. Else its death would not show."""
         self._theirs.close()
 
     def close(self) -> None:
         """Close what is open."""
         self.let_go()
         self.connection.close()
-        self._tickets.close()
-        self._counter.close()
 
-    def _issue(self, tickets: Sequence[int]) -> None:
-        os.write(self._counter.fileno(), b"".join(map(_TICKET.pack, tickets)))
+
+def _readable(connection: Connection) -> select.poll:
+    """What tells whether something can be read, as `Connection.poll` does, which builds it anew."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return poll

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext
 
 PRELOAD = ("gradcheck.run.workers.preload",)
-
+"""Which modules the server imports before the first worker forks from it."""
 
 # Threads of one process may start workers at the same time: those of a Dask worker do.
 _LOCK = threading.RLock()
@@ -41,7 +41,7 @@ def warm_up(preload: Sequence[str] = PRELOAD) -> None:
             shut_down()
             forkserver.set_forkserver_preload(list(wanted))
             atexit.register(shut_down)
-        with _without_current_folder(), _deaf():
+        with _without_current_folder(), _ignoring_ctrl_c():
             forkserver.ensure_running()
         _State.preload = wanted
 
@@ -53,7 +53,7 @@ def context(preload: Sequence[str] = PRELOAD) -> ForkServerContext:
 
 
 @contextlib.contextmanager
-def _deaf() -> Iterator[None]:
+def _ignoring_ctrl_c() -> Iterator[None]:
     """Start processes that Ctrl-C passes by, from their first moment on, and know them all.
 
     It reaches the whole process group: a Python that is just starting would answer it with a

@@ -13,14 +13,17 @@ from pathlib import Path
 
 from gradcheck.errors import UsageError
 
-TICK = 0.05
-"""Seconds between two looks: memory fills with a few gigabytes a second at most."""
+LOOK_SECONDS = 0.05
+"""Seconds between two looks: memory fills with a few gigabytes a second at most, so a worker is a
+tenth of a gigabyte or two over its limit when that is seen."""
 
-LEAST = 2 * 2**30
-"""The least default limit in bytes: a worker with TensorFlow in it begins with half a gigabyte."""
+LEAST_MEMORY = 2 * 2**30
+"""The least default limit in bytes: a worker with TensorFlow in it begins with half a gigabyte, and
+what a case may need comes on top."""
 
-SHARE = 0.8
-"""How much of the machine the workers may use together, unless told otherwise."""
+MEMORY_SHARE = 0.8
+"""How much of the machine the workers may use together, unless told otherwise: the fifth that is
+left is for the command, the fork server and whoever else is there."""
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _SIZE = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>[kmgt]?)(i?b)?", re.IGNORECASE | re.ASCII)
@@ -66,7 +69,7 @@ def default_limit(jobs: int) -> int | None:
     """A fair share of the machine for each of the workers; None where none can be enforced."""
     if not can_be_limited():
         return None
-    return max(LEAST, int(_machine() * SHARE) // max(jobs, 1))
+    return max(LEAST_MEMORY, int(_machine() * MEMORY_SHARE) // max(jobs, 1))
 
 
 def parse_size(text: str) -> int | None:

@@ -21,8 +21,8 @@ from gradcheck.run.workers.worker_handle import Worker, WorkersUnavailableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, MutableMapping, Sequence
 
-ASK = 0.1
-"""Seconds between two questions whether to go on."""
+STOP_SECONDS = 0.1
+"""Seconds between two questions whether to go on: nobody notices a tenth."""
 
 
 def cores() -> int:
@@ -100,6 +100,8 @@ class Pool:
         self._waiting: deque[Case] = deque()
         self._idle: list[Worker] = []
         self._busy: list[Worker] = []
+        self._done: deque[Result] = deque()
+        """What has come and nobody was told yet: with small cases many at a time."""
         self._facts = {} if facts is None else facts
 
     def __enter__(self) -> Self:
@@ -143,9 +145,11 @@ class Pool:
         self._end([*self._idle, *self._busy])
 
     def _drop(self) -> list[Case]:
-        """Give up what is not done yet, and say what that is."""
-        dropped = [case for worker in self._busy for case in worker.cases]
+        """Give up what has not been told yet, and say what that is."""
+        dropped = [result.case for result in self._done if result.case is not None]
+        dropped += [case for worker in self._busy for case in worker.cases]
         dropped += self._waiting
+        self._done.clear()
         self._waiting.clear()
         self._end(self._busy)
         return dropped
@@ -168,47 +172,48 @@ class Pool:
             if stop is not None and stop():
                 return
             if self._waiting and len(self._busy) < self._size:
-                failed = self._begin(self._waiting.popleft())
-                if failed is not None:
-                    yield failed
+                self._begin(self._waiting.popleft())
                 # Look for results in between: the first start waits for TensorFlow to load.
-                yield from self._collect(0.0)
+                self._collect(0.0)
             else:
-                yield from self._hand_ahead()
+                self._hand_ahead()
                 patience = self._patience()
-                yield from self._collect(patience if stop is None else min(patience, ASK))
+                self._collect(patience if stop is None else min(patience, STOP_SECONDS))
+            while self._done:
+                yield self._done.popleft()
 
-    def _hand_ahead(self) -> Iterator[Result]:
+    def _hand_ahead(self) -> None:
         """Give workers at quick cases more of them, and leave enough for the others."""
         for worker in self._busy:
             # Half of a fair share: the less there is left, the more evenly it is dealt.
             count = min(worker.room, len(self._waiting) // (2 * self._size))
             if count > 0:
-                yield from self._hand(worker, [self._waiting.popleft() for _ in range(count)])
+                self._hand(worker, [self._waiting.popleft() for _ in range(count)])
 
-    def _hand(self, worker: Worker, cases: Sequence[Case]) -> Iterator[Result]:
-        """Give the cases to the worker; a result for each of which that is impossible."""
+    def _hand(self, worker: Worker, cases: Sequence[Case]) -> None:
+        """Give the cases to the worker; those that cannot be sent are done."""
         try:
             if not worker.give([(case, self._limit(case)) for case in cases]):
                 self._waiting.extendleft(reversed(cases))
         except UnsendableError as error:
             if len(cases) == 1:
-                yield _unsendable(cases[0], error)
+                self._done.append(_unsendable(cases[0], error))
                 return
             for case in cases:
-                yield from self._hand(worker, [case])
+                self._hand(worker, [case])
 
-    def _begin(self, case: Case) -> Result | None:
-        """Give the case to a worker; a result only if that is impossible."""
+    def _begin(self, case: Case) -> None:
+        """Give the case to a worker that has none; if it cannot be sent it is done."""
         while True:
             worker = self._idle.pop() if self._idle else self._start()
             try:
                 if worker.give([(case, self._limit(case))]):
                     self._busy.append(worker)
-                    return None
+                    return
             except UnsendableError as error:
                 self._idle.append(worker)
-                return _unsendable(case, error)
+                self._done.append(_unsendable(case, error))
+                return
             # It died while it had nothing to do: no case is to blame.
             worker.kill()
             worker.close()
@@ -228,25 +233,23 @@ class Pool:
         """Seconds until the first of the running cases is to be looked at again."""
         return max(0.0, min(worker.deadline for worker in self._busy) - time.monotonic())
 
-    def _collect(self, patience: float) -> Iterator[Result]:
-        last = not self._waiting
-        handles = [h for worker in self._busy for h in worker.handles(last=last)]
+    def _collect(self, patience: float) -> None:
+        """Take what has come of the cases, or comes within so many seconds."""
+        handles = [handle for worker in self._busy for handle in worker.handles()]
         ready = wait(handles, patience)
-        done: list[Result] = []
         for worker in tuple(self._busy):
-            done += worker.poll(ready)
+            self._done += worker.poll(ready)
             self._facts.update(worker.facts)
-            if not worker.alive or worker.worn:
+            if not worker.alive or worker.to_replace:
                 self._busy.remove(worker)
                 self._waiting.extendleft(reversed(worker.cases))
                 worker.kill()
                 worker.close()
-            elif not worker.cases:
+            elif worker.idle:
                 self._busy.remove(worker)
                 self._idle.append(worker)
             else:
-                self._waiting.extendleft(reversed(worker.take_back()))
-        yield from done
+                self._waiting.extendleft(reversed(worker.recall()))
 
 
 def _unsendable(case: Case, error: UnsendableError) -> Result:

@@ -34,7 +34,7 @@ def _load() -> None:
     with contextlib.suppress(Exception):
         import tensorflow  # noqa: F401  (loaded for its effect)
 
-        import gradcheck.checker  # noqa: F401  (the same)
+        import gradcheck.checker  # noqa: F401  (loaded for its effect)
     # Objects that exist now are never collected: workers keep sharing their memory pages.
     gc.freeze()
 

@@ -1,4 +1,4 @@
-"""What runs inside a worker process: take a case, check it, send the result, and again."""
+"""What runs inside a worker process: take a case, check it, answer with the result, and again."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.model import Case, Result, Verdict
-from gradcheck.run.workers.result_sender import Courier
+from gradcheck.run.environment import tensorflow_facts
+from gradcheck.run.workers.channel import Answer
+from gradcheck.run.workers.leftovers import Leftovers
+from gradcheck.run.workers.result_bytes import to_bytes
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from gradcheck.run.workers.channel import WorkerEnd
 
-MARK = b"\0\x1egradcheck\x1e\0"
+CASE_MARK = b"\0\x1egradcheck\x1e\0"
 """Written to the output before each case, so that it is known whose words follow."""
 
-WHERE = signal.SIGUSR1
+WHERE_SIGNAL = signal.SIGUSR1
 """Lets a worker write down where in Python it is, whatever it does."""
 
 Check = Callable[..., Result]
@@ -57,23 +60,26 @@ def _real_check() -> Check:
     return check_case
 
 
-def work(job: Job, line: WorkerEnd, output: Connection) -> None:
+def work(job: Job, channel: WorkerEnd, output: Connection) -> None:
     """The life of a worker; it ends when the parent is gone, or a case left something running."""
     _settle(output)
     # TensorFlow reads these when its first op runs. One thread each: the workers share the
     # machine, and sums that are split among threads would differ with the number of them.
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
     os.environ.setdefault("TF_NUM_INTEROP_THREADS", "1")
-    courier = Courier(line.answer)
-    for case in line.cases(courier.flush):
+    leftovers = Leftovers()
+    first = True
+    for number, case in channel.cases():
         _mark()
-        result = _check(job, case)
-        if courier.copied:
-            os._exit(0)
-        courier.add(result)
-        if courier.unclean:
+        result = to_bytes(_check(job, case))
+        if leftovers.copied:
             break
-    courier.flush()
+        leftovers.look(idle=channel.idle)
+        facts = tensorflow_facts() if first else {}
+        first = False
+        channel.answer(Answer(number, result, leftovers.held, leftovers.unclean, facts))
+        if leftovers.unclean:
+            break
     # The next case gets a worker of its own. Not `sys.exit`: that waits for threads.
     os._exit(0)
 
@@ -94,7 +100,7 @@ def _settle(output: Connection) -> None:
     # Unbuffered, or a crash would take the last words with it.
     sys.stdout, sys.stderr = _unbuffered(1), _unbuffered(2)
     faulthandler.enable(file=2, all_threads=False)
-    faulthandler.register(WHERE, file=2, all_threads=False)
+    faulthandler.register(WHERE_SIGNAL, file=2, all_threads=False)
     # Compiled files know their source by second and size: of two saves in a second, the first.
     sys.dont_write_bytecode = True
     # Where the machine runs out of memory, this process is to be ended and not the command.
@@ -132,4 +138,4 @@ def _check(job: Job, case: Case) -> Result:
 
 def _mark() -> None:
     with contextlib.suppress(OSError):  # a case may have closed its output
-        os.write(1, MARK)
+        os.write(1, CASE_MARK)

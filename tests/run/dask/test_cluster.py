@@ -156,14 +156,14 @@ def test_what_the_workers_are_is_told_once(cluster: Cluster) -> None:
 
 
 def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_module, "ANSWER", 0.5)
+    monkeypatch.setattr(cluster_module, "SCHEDULER_SECONDS", 0.5)
     with pytest.raises(UsageError, match="no Dask scheduler answers at"):
         Cluster("tcp://127.0.0.1:1")
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\xff" * 64, b""])
 def test_something_else_answers_there(monkeypatch: pytest.MonkeyPatch, answer: bytes) -> None:
-    monkeypatch.setattr(cluster_module, "ANSWER", 0.5)
+    monkeypatch.setattr(cluster_module, "SCHEDULER_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
 
@@ -186,7 +186,7 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_module, "PATIENCE", 1.0)
+    monkeypatch.setattr(cluster_module, "WORKER_SECONDS", 1.0)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=":0") as empty,
         pytest.raises(UsageError, match="has no workers"),

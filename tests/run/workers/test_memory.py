@@ -5,7 +5,7 @@ import os
 import pytest
 
 from gradcheck.errors import UsageError
-from gradcheck.run.workers.memory import LEAST, default_limit, held, parse_size, shown
+from gradcheck.run.workers.memory import LEAST_MEMORY, default_limit, held, parse_size, shown
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_what_this_process_holds_is_seen_and_what_does_not_exist_holds_nothing()
 
 def test_the_default_is_a_share_of_the_machine() -> None:
     one, two, many = (default_limit(jobs) or 0 for jobs in (1, 2, 100_000))
-    assert LEAST == many <= two <= one
+    assert LEAST_MEMORY == many <= two <= one
 
 
 def test_sizes_are_shown_short() -> None:

@@ -169,6 +169,27 @@ def test_after_maxfail_unexpected_results_the_rest_is_skipped() -> None:
     assert results[-1].case is not None
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_of_many_results_at_once_those_behind_the_last_failure_are_skipped(jobs: int) -> None:
+    names = [f"pass-{n}" for n in range(300)]
+    results = run_fakes(*names[:200], "mismatch", *names[200:], jobs=jobs, maxfail=1)
+    assert sorted(r.id for r in results) == sorted(
+        f"specs/a.yaml::{n}" for n in [*names, "mismatch"]
+    )
+    verdicts = [r.verdict for r in results]
+    failure = verdicts.index(Verdict.MISMATCH)
+    assert set(verdicts[:failure]) == {Verdict.PASS}
+    assert set(verdicts[failure + 1 :]) == {Verdict.SKIPPED}
+
+
+def test_of_many_cases_that_cannot_be_sent_those_behind_the_first_are_skipped() -> None:
+    cases = [make_case(f"pass-{n}") for n in range(200)]
+    cases[100:100] = [make_case(f"pass-bad-{n}", args={"f": lambda: None}) for n in range(3)]
+    results = run_fakes(*cases, jobs=1, maxfail=1)
+    assert sorted(r.id for r in results) == sorted(case.id for case in cases)
+    assert [r.verdict for r in results].count(Verdict.ERROR) == 1
+
+
 def test_a_case_that_runs_when_the_run_stops_is_skipped_at_once() -> None:
     hang, fail = make_case("hang"), make_case("mismatch")
     results = run_fakes(hang, fail, "pass", maxfail=1, timeout=3600.0)

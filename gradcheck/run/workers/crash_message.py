@@ -6,14 +6,16 @@ import re
 import signal
 from pathlib import Path
 
-LINES = 8
-"""How many lines of output are worth showing."""
+SHOWN_LINES = 8
+"""How many lines of output are worth showing: the reason of a failed check of TensorFlow's, which
+takes one or two, and what was printed on the way there."""
 
-WIDTH = 300
-"""How many characters of a line are worth showing."""
+SHOWN_WIDTH = 300
+"""How many characters of a line are worth showing: TensorFlow's own messages fit into as many."""
 
-FRAMES = 4
-"""How many lines of the Python stack are worth showing."""
+SHOWN_FRAMES = 4
+"""How many lines of the Python stack are worth showing: the user's own functions, innermost first;
+those of TensorFlow and of this program are left out before they are counted."""
 
 _MEANINGS = {
     signal.SIGKILL: "killed, perhaps out of memory",
@@ -54,9 +56,9 @@ def death_message(code: int | None) -> str:
 def last_words(output: str) -> list[str]:
     """The lines worth showing: the last ones printed, then where in Python it happened."""
     printed, *stack = _STACK.split(output, maxsplit=1)
-    lines = [line.rstrip()[:WIDTH] for line in printed.splitlines()]
-    words = [line for line in lines if line.strip() and not _NOISE.match(line)][-LINES:]
+    lines = [line.rstrip()[:SHOWN_WIDTH] for line in printed.splitlines()]
+    words = [line for line in lines if line.strip() and not _NOISE.match(line)][-SHOWN_LINES:]
     if stack:
         frames = [line.strip() for line in stack[-1].splitlines() if line.startswith("  File ")]
-        words += [frame for frame in frames if not _MACHINERY.search(frame)][:FRAMES]
+        words += [frame for frame in frames if not _MACHINERY.search(frame)][:SHOWN_FRAMES]
     return words

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import gradcheck
-from gradcheck.run.workers.postmortem import LINES, WIDTH, death_message, last_words
+from gradcheck.run.workers.crash_message import SHOWN_LINES, SHOWN_WIDTH, death_message, last_words
 
 OURS = Path(gradcheck.__file__).parent
 
@@ -67,11 +67,11 @@ def test_where_a_case_was_that_did_not_end() -> None:
 
 def test_of_much_output_the_end_is_kept() -> None:
     lines = [f"line {number}" for number in range(100)]
-    assert last_words("\n".join(lines)) == lines[-LINES:]
+    assert last_words("\n".join(lines)) == lines[-SHOWN_LINES:]
 
 
 def test_endless_lines_are_cut() -> None:
-    assert last_words("x" * 10_000) == ["x" * WIDTH]
+    assert last_words("x" * 10_000) == ["x" * SHOWN_WIDTH]
 
 
 def test_silence_has_no_words() -> None:

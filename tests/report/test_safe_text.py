@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import io
 
-from gradcheck.report.text import SafeStream, clean, clipped, one_line
+from gradcheck.report.safe_text import SafeStream, clean, clipped, one_line
 
 
 def test_clean_text_moves_no_cursor() -> None:

@@ -22,6 +22,7 @@ _PLAIN = str.maketrans(
     }
 )
 _MOST_LINES = 30
+"""A text of more is clipped: a screen has fifty, and the failure's own table must fit too."""
 
 
 def clean(text: str) -> str:

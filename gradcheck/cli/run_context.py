@@ -1,0 +1,56 @@
+"""What a run finds beside the request: the project around it, and the machine below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradcheck.cli.run_request import RunRequest
+    from gradcheck.model import Case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContext:
+    """What the runs of one request have in common; `--watch` makes many."""
+
+    root: Path
+    """The folder of the project: from it the user's packages are imported, in it runs are kept."""
+    allow: tuple[str, ...] = ()
+    """The packages whose functions specs may call."""
+    selected: Callable[[Case], bool] = lambda _: True
+    """Whether a case is one of those asked for."""
+    jobs: int = 1
+    memory_limit: int | None = None
+    """Bytes that a worker on this machine may hold; None for no limit."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """On what a run runs, for its report; at its end with the facts."""
+    facts: dict[str, str] = field(default_factory=dict)
+    """What the workers say about the machine, from when the first of them does."""
+
+    @classmethod
+    def find(cls, request: RunRequest) -> Self:
+        """Look around; UsageError where the project's settings or `-k` are no good."""
+        from gradcheck.run import compile_selector, cores, default_limit, describe
+        from gradcheck.spec.settings import read_settings
+
+        selected = compile_selector(request.expression)
+        settings = read_settings(Path.cwd())
+        jobs = request.jobs or cores()
+        return cls(
+            root=settings.root,
+            allow=(*settings.allow, *request.allow),
+            selected=selected,
+            jobs=jobs,
+            memory_limit=default_limit(jobs) if request.fair_share else request.memory_limit,
+            environment=describe() | _to_replay(request),
+        )
+
+
+def _to_replay(request: RunRequest) -> dict[str, str]:
+    """What a command that replays a case must say again."""
+    given = {} if request.seed is None else {"seed": str(request.seed)}
+    return given | ({"allow": " ".join(request.allow)} if request.allow else {})
