@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcheck.model import Location
+    from gradcheck.model import SpecProblem
 
 
 class ExitCode(IntEnum):
@@ -60,29 +59,6 @@ class FunctionError(GradcheckError):
     """A function of the user's could not be reached: not allowed, not importable, not callable."""
 
     exit_code = ExitCode.USAGE
-
-
-@dataclass(frozen=True, slots=True)
-class SpecProblem:
-    """One thing that is wrong in a spec: what, where, and what would be right."""
-
-    message: str
-    location: Location
-    hint: str = ""
-    source: str = ""
-    """The text of the line, to be shown with a caret under `location.column`."""
-    length: int = 1
-    """How many characters the caret underlines."""
-
-    def __str__(self) -> str:
-        lines = [f"{self.location}: {self.message}"]
-        if self.source:
-            gutter = f"{self.location.line:>5} | "
-            caret = " " * (len(gutter) + self.location.column - 1) + "^" * max(1, self.length)
-            lines += [gutter + self.source, caret]
-        if self.hint:
-            lines.append(f"      = {self.hint}")
-        return "\n".join(lines)
 
 
 class SpecError(GradcheckError):

@@ -67,6 +67,24 @@ LAYERS = {
         ("case", "api"),
         ("power",),
     ),
+    "run": (("select", "shard", "summary", "environment"), ("workers",), ("dask",)),
+    "report": (
+        ("safe_text", "numbers", "reporter"),
+        ("details",),
+        ("columns", "totals", "power_totals"),
+        ("formats",),
+        ("read",),
+    ),
+    "cache": (("sources", "fingerprint", "history"), ("journal",), ("store",)),
+    "cli": (
+        ("options", "outputs"),
+        ("reporters", "run_request"),
+        ("run_context",),
+        ("session",),
+        ("watch",),
+        ("compare", "explain", "merge", "ops", "power", "run", "schema", "validate"),
+        ("app",),
+    ),
 }
 
 

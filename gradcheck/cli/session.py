@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from gradcheck.cli.reporters import Reporters
     from gradcheck.cli.run_context import RunContext
     from gradcheck.cli.run_request import RunRequest
-    from gradcheck.errors import SpecProblem
-    from gradcheck.model import Case, Plan, Result, Shard, Summary
+    from gradcheck.model import Case, Plan, Result, Shard, SpecProblem, Summary
 
     Runner = Callable[[Sequence[Case]], Generator[Result, None, None]]
 

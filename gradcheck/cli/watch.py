@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from gradcheck.cli.run_context import RunContext
     from gradcheck.cli.run_request import RunRequest
-    from gradcheck.errors import SpecProblem
-    from gradcheck.model import Case, Result
+    from gradcheck.model import Case, Result, SpecProblem
     from gradcheck.spec.load import Loaded
 
 LOOK_PAUSE = 0.1

@@ -18,6 +18,7 @@ from gradcheck.model.cases import (
     Tolerance,
     Upstream,
 )
+from gradcheck.model.problems import SpecProblem
 from gradcheck.model.results import Comparison, Diagnosis, Element, Result
 from gradcheck.model.stages import Stage
 from gradcheck.model.suites import Plan, Shard, Summary
@@ -40,6 +41,7 @@ __all__ = [
     "Scalar",
     "Shape",
     "Shard",
+    "SpecProblem",
     "Stage",
     "Summary",
     "Target",

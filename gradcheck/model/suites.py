@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gradcheck.errors import SpecProblem
     from gradcheck.model.cases import Case
+    from gradcheck.model.problems import SpecProblem
     from gradcheck.model.verdicts import Verdict
 
 

@@ -12,8 +12,7 @@ from gradcheck.report import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gradcheck.errors import SpecProblem
-    from gradcheck.model import Result
+    from gradcheck.model import Result, SpecProblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

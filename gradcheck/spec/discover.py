@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradcheck.errors import SpecProblem
-from gradcheck.model import Location
+from gradcheck.model import Location, SpecProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradcheck.errors import SpecProblem
-from gradcheck.model import Case, Location
+from gradcheck.model import Case, Location, SpecProblem
 from gradcheck.spec.discover import SpecFile, discover
 from gradcheck.spec.format import fields, keys
 from gradcheck.spec.format.draft import Draft, merge

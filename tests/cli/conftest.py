@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from gradcheck.cli import main
-from gradcheck.errors import SpecProblem
-from gradcheck.model import Case, Location, Result, Verdict
+from gradcheck.model import Case, Location, Result, SpecProblem, Verdict
 from tests.run.fakes import make_case
 
 PROBLEM = SpecProblem(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
-from gradcheck.errors import SpecProblem
 from gradcheck.model import (
     Case,
     CheckKind,
@@ -20,6 +19,8 @@ from gradcheck.model import (
     Mode,
     Plan,
     Result,
+    SpecProblem,
+    Stage,
     Summary,
     Target,
     TargetKind,
@@ -79,6 +80,7 @@ def compared(
     judged: int | None = None,
     directions: int = 0,
     analytic: np.ndarray | None = None,
+    stage: Stage = Stage.FIRST_LOOK,
 ) -> Comparison:
     largest = errors or (None, None, None)
     return Comparison(
@@ -98,13 +100,15 @@ def compared(
         diagnosis=diagnosis,
         analytic=analytic,
         numeric=analytic,
+        decided_by=stage,
     )
 
 
 def passing(case_id: str = f"{MATMUL}::plain", **changes: float) -> Result:
     both = (compared("a"), compared("b", shape=(4, 5)))
     seconds = changes.get("seconds", 0.0213)
-    return Result(case_id, Verdict.PASS, both, seconds=seconds, case=case(case_id))
+    stage, own = Stage.FIRST_LOOK, case(case_id)
+    return Result(case_id, Verdict.PASS, both, seconds=seconds, case=own, decided_by=stage)
 
 
 def mismatch() -> Result:
@@ -125,6 +129,7 @@ def mismatch() -> Result:
         note="The closed formula agrees with the numeric derivative.",
         dtype="float32",
         analytic=np.arange(12.0).reshape(3, 4),
+        stage=Stage.CONFIRMATION,
     )
     return Result(
         case_id,
@@ -132,6 +137,7 @@ def mismatch() -> Result:
         (wrong, compared("b", shape=(4, 5))),
         seconds=0.31,
         case=case(case_id, line=7, dtype="float32", mode=Mode.XLA, tags=("slow",)),
+        decided_by=Stage.CONFIRMATION,
     )
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gradcheck.errors import SpecProblem
-from gradcheck.model import Case
+from gradcheck.model import Case, SpecProblem
 from gradcheck.spec import Loaded, load
 
 if TYPE_CHECKING:

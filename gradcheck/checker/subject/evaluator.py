@@ -163,10 +163,8 @@ class Evaluator:
             points: where its outputs are wanted at the same time, for the second result.
             only: the one operand that is different at the unrelated point; None for all of them.
         """
-        # Shares of the golden ratio are as good as random ones, and cost less.
-        other = self.point * (
-            1 - 0.25 * np.modf(limits.GOLDEN_RATIO * np.arange(1, len(self.point) + 1))[0]
-        )
+        shares, _ = np.modf(limits.GOLDEN_RATIO * np.arange(1, len(self.point) + 1))
+        other = self.point * (1 - 0.25 * shares)
         if only is not None:
             start, stop = self.inputs.offsets[only : only + 2]
             other[:start], other[stop:] = self.point[:start], self.point[stop:]

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.model import Verdict
+from gradcheck.model import Stage, Verdict
 from gradcheck.report.reporter import CollectingReporter, Outcome
 
 if TYPE_CHECKING:
-    from gradcheck.errors import SpecProblem
     from gradcheck.model import (
         Array,
         Comparison,
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
         Result,
         Scalar,
         Shard,
+        SpecProblem,
         Summary,
     )
 
@@ -68,6 +68,7 @@ def encode_result(result: Result) -> dict[str, Any]:
     return {
         "id": result.id,
         "verdict": str(result.verdict),
+        "decided_by": _stage(result.decided_by),
         "expected": result.expected,
         "expect": _expect(case.expect) if case else None,
         "reason": case.reason if case else "",
@@ -83,11 +84,16 @@ def encode_result(result: Result) -> dict[str, Any]:
     }
 
 
+def _stage(stage: Stage | None) -> str | None:
+    return None if stage is None else str(stage)
+
+
 def _comparison(comparison: Comparison) -> dict[str, Any]:
     return {
         "name": comparison.name,
         "check": str(comparison.check),
         "verdict": str(comparison.verdict),
+        "decided_by": _stage(comparison.decided_by),
         "shape": [int(n) for n in comparison.shape],
         "dtype": comparison.dtype,
         "elements": comparison.elements,

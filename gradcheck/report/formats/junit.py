@@ -20,8 +20,7 @@ from gradcheck.report.safe_text import one_line
 from gradcheck.report.totals import by_file, split_id
 
 if TYPE_CHECKING:
-    from gradcheck.errors import SpecProblem
-    from gradcheck.model import Location, Plan, Result
+    from gradcheck.model import Location, Plan, Result, SpecProblem
 
 _BROKEN = frozenset({Verdict.ERROR, Verdict.CRASHED, Verdict.TIMEOUT})
 """Verdicts that say nothing about the gradient: an `error`, where the others are a `failure`."""

@@ -47,7 +47,8 @@ class PlainReporter(CollectingReporter):
     def result(self, result: Result) -> None:
         """Print the result's line at once."""
         super().result(result)
-        self._write(result_line(self.with_case(result), self._id_width))
+        told = result_line(self.with_case(result), self._id_width, stages=self.options.verbose)
+        self._write(told)
         self.stream.flush()
 
     def report(self, outcome: Outcome) -> None:
@@ -83,12 +84,18 @@ class PlainReporter(CollectingReporter):
         self._out.write(clean(text) + "\n")
 
 
-def result_line(result: Result, id_width: int) -> str:
-    """One result in one line: verdict, case, each input with its errors, time."""
+def result_line(result: Result, id_width: int, *, stages: bool = False) -> str:
+    """One result in one line: verdict, case, each input with its errors, time.
+
+    Args:
+        result: what is told.
+        id_width: how wide the names of the cases are.
+        stages: tell which stage of the check decided.
+    """
     parts = [f"{result.verdict.upper():<{_LABEL_WIDTH}} {one_line(result.id):<{id_width}}"]
     if mark(result):
         parts.append(f"({mark(result)})")
-    parts += [_input(result, comparison) for comparison in result.comparisons]
+    parts += [_input(result, comparison, stages) for comparison in result.comparisons]
     if not result.comparisons and result.message:
         # What follows the first line is for the account of the failure.
         parts.append(_shortened(one_line(result.message.partition("\n")[0])))
@@ -96,7 +103,7 @@ def result_line(result: Result, id_width: int) -> str:
     return "  ".join(parts)
 
 
-def _input(result: Result, comparison: Comparison) -> str:
+def _input(result: Result, comparison: Comparison, stages: bool) -> str:
     words = [input_label(comparison)]
     if comparison.verdict is not Verdict.PASS:
         words.append(comparison.verdict)
@@ -110,6 +117,8 @@ def _input(result: Result, comparison: Comparison) -> str:
         words.append(f"rel {numbers.error(comparison.max_rel_error)}")
     if comparison.error_bar is not None:
         words.append(f"± {numbers.error(comparison.error_bar)}")
+    if stages and comparison.decided_by is not None:
+        words.append(f"by {comparison.decided_by}")
     return " ".join(words)
 
 

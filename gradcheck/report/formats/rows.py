@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from gradcheck.model import Verdict
+from gradcheck.model import Stage, Verdict
 from gradcheck.report import numbers
 from gradcheck.report.details import input_label, input_mark, mark
 from gradcheck.report.safe_text import clean, one_line
@@ -71,10 +71,17 @@ _Block = list[_Row]
 """The rows of one case: the case's name in the first, and below it whatever does not fit there."""
 
 
-def case_table(results: Sequence[Result], width: int) -> RenderableType:
-    """A heading for each spec file, below it a row for each input of each of its cases."""
+def case_table(results: Sequence[Result], width: int, *, stages: bool = False) -> RenderableType:
+    """A heading for each spec file, below it a row for each input of each of its cases.
+
+    Args:
+        results: in their order.
+        width: of the screen.
+        stages: tell which stage of the check decided.
+    """
     files = {
-        path: [_case_block(result) for result in group] for path, group in by_file(results).items()
+        path: [_case_block(result, stages) for result in group]
+        for path, group in by_file(results).items()
     }
     rows = [row for blocks in files.values() for block in blocks for row in block]
     indent = 2 if any(files) else 0
@@ -141,26 +148,28 @@ def verdict_style(verdict: Verdict, marked: str) -> str:
     return _STYLES.get(verdict, "bold red")
 
 
-def _case_block(result: Result) -> _Block:
-    rows = [_input_cells(result, comparison) for comparison in result.comparisons]
+def _case_block(result: Result, stages: bool) -> _Block:
+    rows = [_input_cells(result, comparison, stages) for comparison in result.comparisons]
     if result.verdict not in {comparison.verdict for comparison in result.comparisons}:
         # What happened to the case as a whole: it raised, died or was not run.
         blank = [text(numbers.NOTHING) for _ in range(5)]
-        rows.insert(0, [*blank, _verdict(result.verdict, mark(result))])
+        stage = result.decided_by if stages else None
+        rows.insert(0, [*blank, _verdict(result.verdict, mark(result), stage)])
     name, time = one_line(split_id(result)[1]), numbers.seconds(result.seconds)
     block = [[text(""), *cells, text("")] for cells in rows]
     block[0][0], block[0][-1] = text(name), text(time, "dim")
     return block
 
 
-def _input_cells(result: Result, comparison: Comparison) -> _Row:
+def _input_cells(result: Result, comparison: Comparison, stages: bool) -> _Row:
+    stage = comparison.decided_by if stages else None
     return [
         text(input_label(comparison)),
         text(_elements(comparison)),
         text(numbers.error(comparison.max_abs_error)),
         text(numbers.error(comparison.max_rel_error)),
         text(numbers.error(comparison.error_bar)),
-        _verdict(comparison.verdict, input_mark(result, comparison)),
+        _verdict(comparison.verdict, input_mark(result, comparison), stage),
     ]
 
 
@@ -172,9 +181,10 @@ def _elements(comparison: Comparison) -> str:
     return f"{judged}\n+{comparison.directions} dirs" if comparison.directions else judged
 
 
-def _verdict(verdict: Verdict, marked: str) -> Text:
+def _verdict(verdict: Verdict, marked: str, stage: Stage | None = None) -> Text:
     note = f"\n({marked})" if marked else ""
-    return text(f"{verdict}{note}", verdict_style(verdict, marked))
+    told = text(f"{verdict}{note}", verdict_style(verdict, marked))
+    return told if stage is None else told.append_text(text(f"\nby {stage}", "dim"))
 
 
 def _widths(columns: Sequence[_Column], rows: Sequence[_Row], width: int) -> list[int]:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from gradcheck.errors import SpecProblem
-    from gradcheck.model import Result
+    from gradcheck.model import Result, SpecProblem
     from gradcheck.report.details import FailureDetails, Grid, InputDetails
 
 _COLUMN_STYLES = {"analytic": "red", "numeric ± bound": "green", "formula": "green"}

@@ -23,6 +23,10 @@ from gradcheck.report.safe_text import SafeStream
 from gradcheck.report.totals import environment_line, slowest, succeeded, totals
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
     from gradcheck.model import Plan, Result, Summary
 
 _NARROWEST_SCREEN = 72
@@ -59,14 +63,19 @@ class TableReporter(CollectingReporter):
             self._bar.stop()
         super().finish(summary)
 
+    def _table(self, outcome: Outcome, results: Sequence[Result]) -> RenderableType:
+        width = self._console.width
+        if not self.case_by_case(outcome):
+            return file_table(results, width)
+        return case_table(results, width, stages=self.options.verbose)
+
     def report(self, outcome: Outcome) -> None:
         """Print the table, the failures, then what else there is to know, then the totals."""
         console, results = self._console, outcome.results
         console.width = max(console.width, _NARROWEST_SCREEN)
         if results:
-            table = case_table if self.case_by_case(outcome) else file_table
             console.print()
-            console.print(table(results, console.width))
+            console.print(self._table(outcome, results))
         if outcome.plan.problems:
             title = numbers.count(len(outcome.plan.problems), "spec problem")
             print_heading(console, title, "red")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.errors import SpecProblem, UsageError
+from gradcheck.errors import UsageError
 from gradcheck.model import (
     Array,
     Case,
@@ -26,6 +26,8 @@ from gradcheck.model import (
     Result,
     Scalar,
     Shard,
+    SpecProblem,
+    Stage,
     Target,
     TargetKind,
     Verdict,
@@ -82,7 +84,14 @@ def decode_result(data: Mapping[str, Any], case: Case | None = None) -> Result:
         message=_text(data["message"]),
         seconds=float(data["seconds"]),
         case=_case(data) if case is None else case,
+        decided_by=_stage(data),
     )
+
+
+def _stage(data: Mapping[str, Any]) -> Stage | None:
+    """The stage that decided; reports of before it was told have none."""
+    told = data.get("decided_by")
+    return None if told is None else Stage(told)
 
 
 def _report(data: Mapping[str, Any]) -> Report:
@@ -132,6 +141,7 @@ def _comparison(data: Mapping[str, Any]) -> Comparison:
         shape=tuple(map(int, data["shape"])),
         dtype=data["dtype"],
         check=CheckKind(data["check"]),
+        decided_by=_stage(data),
         note=data["note"],
         judged=data["judged"],
         directions=data["directions"],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gradcheck.errors import SpecProblem, UsageError
-from gradcheck.model import Plan, Result
+from gradcheck.errors import UsageError
+from gradcheck.model import Plan, Result, SpecProblem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

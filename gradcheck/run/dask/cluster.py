@@ -13,7 +13,7 @@ import uuid
 from typing import TYPE_CHECKING, Any, Self
 
 from gradcheck.errors import GradcheckError, UsageError
-from gradcheck.model import Case, Result, Verdict
+from gradcheck.model import Case, Result, Stage, Verdict
 from gradcheck.run.dask.remote import RemoteJob, check_remotely, end_run, prepare
 from gradcheck.run.environment import describe
 from gradcheck.run.workers import fork_server
@@ -146,7 +146,8 @@ class Cluster:
             result, told = future.result()
         except KilledWorker as error:
             message = f"every Dask worker that had the case was lost: {error}"
-            return Result(case.id, Verdict.CRASHED, message=message), {}
+            stage = Stage.WORKER
+            return Result(case.id, Verdict.CRASHED, message=message, decided_by=stage), {}
         except concurrent.futures.CancelledError as error:
             raise ClusterLostError(
                 "the connection to the Dask cluster was lost; --resume runs what is missing"

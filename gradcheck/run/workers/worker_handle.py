@@ -15,7 +15,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from gradcheck.errors import GradcheckError
-from gradcheck.model import Case, Result, Verdict
+from gradcheck.model import Case, Result, Stage, Verdict
 from gradcheck.run.workers import fork_server
 from gradcheck.run.workers.channel import ParentEnd
 from gradcheck.run.workers.crash_message import death_message
@@ -288,4 +288,11 @@ class Worker:
         case = self._given.popleft().case
         message += self._output.last_words()
         seconds = time.monotonic() - self._begun
-        return Result(case.id, verdict, message=message, seconds=seconds, case=case)
+        return Result(
+            case.id,
+            verdict,
+            message=message,
+            seconds=seconds,
+            case=case,
+            decided_by=Stage.WORKER,
+        )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gradcheck.errors import SpecProblem
-from gradcheck.model import Location
+from gradcheck.model import Location, SpecProblem
 
 if TYPE_CHECKING:
     from gradcheck.spec.yaml.nodes import Node

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from gradcheck.checker.power.mutations import COUNTED, SIZES, Mutation, Scene, mutations
+from gradcheck.checker import tolerances
+from gradcheck.checker.power.mutations import SIZES, Mutation, Scene, mutations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,5 +156,5 @@ def test_sizes_from_a_tenth_down_to_1e_12_of_which_those_from_1e_8_on_count() ->
         sized = [m for m in found.values() if m.family == family]
         assert [m.size for m in sized] == list(SIZES)
         assert [m.counted for m in sized] == [True] * 8 + [False] * 4
-    assert (SIZES[0], SIZES[-1], COUNTED) == (1e-1, 1e-12, 1e-8)
+    assert (SIZES[0], SIZES[-1], tolerances.COUNTED) == (1e-1, 1e-12, 1e-8)
     assert all(m.counted for m in found.values() if m.size is None)

@@ -39,6 +39,13 @@ def test_a_line_has_everything() -> None:
     assert result_line(result, 0) == f"PASS         specs/a.yaml::name  {numbers}  0.02s"
 
 
+def test_a_line_tells_which_stage_decided_if_asked() -> None:
+    line = result_line(examples.mismatch(), 0, stages=True)
+    assert "± 3.1e-13 by confirmation" in line
+    assert line.count("by first look") == 1
+    assert "by confirmation" not in result_line(examples.mismatch(), 0)
+
+
 def test_a_line_stays_one_line() -> None:
     line = result_line(examples.error(), 0)
     assert "\n" not in line

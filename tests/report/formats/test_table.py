@@ -22,6 +22,11 @@ def test_a_long_run_has_a_row_per_file(width: int, snapshot: SnapshotAssertion) 
     assert table(many(), width) == snapshot
 
 
+def test_verbose_tells_which_stage_decided() -> None:
+    assert "by confirmation" in table([examples.mismatch()], verbose=True)
+    assert "by confirmation" not in table([examples.mismatch()])
+
+
 def test_verbose_has_every_row() -> None:
     assert "n49[float32]" not in table(many())
     assert "n49[float32]" in table(many(), verbose=True)

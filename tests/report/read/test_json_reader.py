@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gradcheck.errors import UsageError
-from gradcheck.model import Plan, Result, Shard
+from gradcheck.model import Plan, Result, Shard, Stage
 from gradcheck.report import make_reporter
 from gradcheck.report.formats.json import encode_result
 from gradcheck.report.read.json_reader import decode_result, read_report
@@ -45,6 +45,15 @@ def test_one_result_there_and_back(result: Result) -> None:
     assert encode_result(back) == data
     assert back.expected == result.expected
     assert decode_result(data, result.case).case is result.case
+
+
+def test_the_stage_that_decided_is_read_back_where_a_report_tells_it() -> None:
+    data = encode_result(examples.mismatch())
+    back = decode_result(data)
+    assert back.decided_by is Stage.CONFIRMATION
+    assert [c.decided_by for c in back.comparisons] == [Stage.CONFIRMATION, Stage.FIRST_LOOK]
+    older = {key: value for key, value in data.items() if key != "decided_by"}
+    assert decode_result(older).decided_by is None
 
 
 def test_a_shard_is_read_back(path: Path) -> None:
