@@ -13,10 +13,10 @@ import numpy as np
 
 from gradcheck import ops
 from gradcheck.errors import UsageError
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.calculus.evaluate import evaluate
 from gradcheck.explain.derive.chain import bar, closed_form, run_chain
-from gradcheck.explain.derive.derive import gradient_steps
+from gradcheck.explain.derive.gradient_steps import gradient_steps
 from gradcheck.explain.document import Paragraph, Section, Table
 from gradcheck.model import Array, Case, Input, Location, Shape, Target, TargetKind, Verdict
 from gradcheck.ops.declaration import ANYWHERE, Domain, Kind
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gradcheck.explain.calculus.einstein import Index, Node
     from gradcheck.explain.derive.call_graph import Graph
-    from gradcheck.explain.derive.op_call import Subject
+    from gradcheck.explain.derive.op_subject import Subject
 
 __all__ = ["Point", "Proof", "proof_section", "verify_expression", "verify_op"]
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from gradcheck.explain import Subject
-from gradcheck.explain import tree as trees
+from gradcheck.explain import Subject, trees
 from gradcheck.explain.calculus.einstein import Product, Tensor, Total
 from gradcheck.explain.calculus.evaluate import evaluate as evaluate_element
-from gradcheck.explain.derive.derive import forward_element, gradient_steps
+from gradcheck.explain.derive.gradient_steps import forward_element, gradient_steps
 from gradcheck.ops import all_ops
 from gradcheck.ops.samples.registry import SAMPLES
 from tests.explain.claims import failing_claims

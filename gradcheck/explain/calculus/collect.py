@@ -20,12 +20,12 @@ from gradcheck.explain.calculus.einstein import (
     extent,
     free,
 )
-from gradcheck.explain.calculus.index_arithmetic import Lookup
+from gradcheck.explain.calculus.indices import Lookup
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from gradcheck.explain.calculus.index_arithmetic import Atom, Form
+    from gradcheck.explain.calculus.indices import Atom, Form
 
 __all__ = ["Term", "collected"]
 

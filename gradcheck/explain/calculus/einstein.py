@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from gradcheck.explain.calculus.index_arithmetic import Form, extent, form
+from gradcheck.explain.calculus.indices import Form, extent, form
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape

@@ -23,7 +23,7 @@ from gradcheck.explain.calculus.einstein import (
     extent,
     free,
 )
-from gradcheck.explain.calculus.index_arithmetic import value_of
+from gradcheck.explain.calculus.indices import value_of
 from gradcheck.ops.language.vocabulary import CONSTANTS, FUNCTIONS
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcheck.explain.calculus.axes import axis_groups, flat_place, index_parts, listed_axes
 from gradcheck.explain.calculus.einstein import (
     Index,
     Node,
@@ -21,8 +22,7 @@ from gradcheck.explain.calculus.einstein import (
     Total,
     select,
 )
-from gradcheck.explain.calculus.index_arithmetic import Form, Lookup, Remainder, extent, form
-from gradcheck.explain.calculus.index_parts import axis_groups, flat_place, index_parts, listed_axes
+from gradcheck.explain.calculus.indices import Form, Lookup, Remainder, extent, form
 from gradcheck.explain.calculus.translate import Translation, Value
 from gradcheck.ops.language.index_text import parse_index
 from gradcheck.ops.language.windows import output_sizes

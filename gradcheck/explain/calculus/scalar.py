@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.explain import tree as trees
-from gradcheck.explain.tree import called
+from gradcheck.explain import trees
+from gradcheck.explain.trees import called
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.calculus.constants import (
     arithmetic,
     counted,
@@ -34,7 +34,7 @@ from gradcheck.explain.calculus.einstein import (
     Sum,
     Tensor,
 )
-from gradcheck.explain.tree import called
+from gradcheck.explain.trees import called
 from gradcheck.ops.language.special import SPECIAL
 from gradcheck.ops.language.vocabulary import CONSTANTS, FUNCTIONS
 

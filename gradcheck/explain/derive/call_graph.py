@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcheck import ops
 from gradcheck.errors import ExpressionError, ShapeError
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.ops.declaration import Kind
 from gradcheck.spec.expression.expression import parse_tf
 from gradcheck.spec.expression.syntax import parse_tree

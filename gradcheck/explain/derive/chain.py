@@ -6,14 +6,14 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.calculus.einstein import Index, Node, NotDerivable, Space, mentions, walk
 from gradcheck.explain.calculus.rearrange import Rearrangement
 from gradcheck.explain.calculus.scalar import NotScalar, can_fuse, derivative
 from gradcheck.explain.calculus.simplify import simplify
 from gradcheck.explain.calculus.translate import Translation, Value, tensor
 from gradcheck.explain.formula.broadcasting import formula_shape, is_elementwise
-from gradcheck.explain.formula.matrix import NoMatrixForm, formula_of
+from gradcheck.explain.formula.matrix_form import NoMatrixForm, formula_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

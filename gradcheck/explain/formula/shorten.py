@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -24,9 +24,16 @@ from gradcheck.explain.calculus.einstein import (
     extent,
     free,
 )
-from gradcheck.explain.formula.layout import is_identity, laid_array, ones, summed, turned, vector
-from gradcheck.explain.formula.tree_arithmetic import NoMatrixForm, Scaled, function, sizes, times
-from gradcheck.explain.tree import call, called, read
+from gradcheck.explain.formula.arithmetic import NoMatrixForm, Scaled, function, sizes, times
+from gradcheck.explain.formula.rows_and_columns import (
+    is_identity,
+    laid_array,
+    ones,
+    summed,
+    turned,
+    vector,
+)
+from gradcheck.explain.trees import call, called, read
 
 if TYPE_CHECKING:
     from gradcheck.explain.calculus.simplify import Term

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.derive.chain import Adjoint, Closed, adjoints, bar, closed_form
 from gradcheck.explain.document import Block, Bullets, Code, Document, Equation, Paragraph, Section
-from gradcheck.explain.formula.code import tensorflow_code
-from gradcheck.explain.formula.matrix import without_indices
+from gradcheck.explain.formula.matrix_form import without_indices
+from gradcheck.explain.formula.tensorflow_code import tensorflow_code
 from gradcheck.explain.page.glossary import glossary
 from gradcheck.explain.style import UNICODE
 from gradcheck.explain.typeset.index_notation import ElementSetting, letters_for

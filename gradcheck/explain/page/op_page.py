@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.calculus.einstein import Select, walk
-from gradcheck.explain.calculus.element_moves import copies, forward_line
-from gradcheck.explain.derive.derive import Letters, forward_element
-from gradcheck.explain.derive.op_derivation import derivation_sections
+from gradcheck.explain.derive.gradient_steps import Letters, forward_element
 from gradcheck.explain.document import (
     Block,
     Bullets,
@@ -19,14 +17,16 @@ from gradcheck.explain.document import (
     Paragraph,
     Section,
 )
+from gradcheck.explain.page.element_moves import copies, forward_line
 from gradcheck.explain.page.glossary import glossary
+from gradcheck.explain.page.op_derivation import derivation_sections
 from gradcheck.explain.page.op_notes import broadcasting, undefined
 from gradcheck.explain.page.op_shapes import shapes
 
 if TYPE_CHECKING:
     import ast
 
-    from gradcheck.explain.derive.op_call import Subject
+    from gradcheck.explain.derive.op_subject import Subject
     from gradcheck.explain.style import Style
 
 __all__ = ["explain_op", "one_line"]

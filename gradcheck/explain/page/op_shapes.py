@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.explain.calculus.einstein import Select, Tensor, Total, walk
-from gradcheck.explain.calculus.index_arithmetic import Lookup
-from gradcheck.explain.derive.derive import forward_element
+from gradcheck.explain.calculus.indices import Lookup
+from gradcheck.explain.derive.gradient_steps import forward_element
 from gradcheck.explain.document import Equation
 from gradcheck.explain.style import UNICODE
 from gradcheck.explain.typeset.index_notation import LETTERS, letters_for
@@ -14,7 +14,7 @@ from gradcheck.ops.rules import several_axes
 
 if TYPE_CHECKING:
     from gradcheck.explain.calculus.einstein import Index
-    from gradcheck.explain.derive.op_call import Subject
+    from gradcheck.explain.derive.op_subject import Subject
     from gradcheck.explain.document import Block
     from gradcheck.explain.style import Style
     from gradcheck.model import Shape

@@ -27,7 +27,7 @@ from gradcheck.explain.calculus.einstein import (
     magnitude,
     walk,
 )
-from gradcheck.explain.calculus.index_arithmetic import Form, show
+from gradcheck.explain.calculus.indices import Form, show
 from gradcheck.explain.typeset.matrix_notation import ATOM, POWER, PRODUCT, RELATIONS, RENAMED, SUM
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gradcheck.explain import tree as trees
-from gradcheck.explain.tree import called
+from gradcheck.explain import trees
+from gradcheck.explain.trees import called
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gradcheck.explain import Subject
-from gradcheck.explain import tree as trees
+from gradcheck.explain import Subject, trees
 from gradcheck.explain.calculus.einstein import (
     Apply,
     Delta,
@@ -24,8 +23,8 @@ from gradcheck.explain.calculus.einstein import (
 from gradcheck.explain.calculus.evaluate import evaluate as evaluate_element
 from gradcheck.explain.calculus.simplify import simplify
 from gradcheck.explain.calculus.translate import Translation, tensor
-from gradcheck.explain.derive.derive import gradient_steps
-from gradcheck.explain.formula.matrix import formula_of
+from gradcheck.explain.derive.gradient_steps import gradient_steps
+from gradcheck.explain.formula.matrix_form import formula_of
 from gradcheck.ops import find
 from tests.ops.families.test_einsum import Drawn, equations
 from tests.ops.oracle import evaluate

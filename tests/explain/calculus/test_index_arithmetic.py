@@ -6,12 +6,12 @@ import pytest
 
 from gradcheck.explain import Subject, make_call
 from gradcheck.explain.calculus.einstein import Delta, Number, Select, select
-from gradcheck.explain.calculus.index_arithmetic import form
+from gradcheck.explain.calculus.indices import form
 from gradcheck.explain.derive.call_graph import read_graph
 from gradcheck.explain.derive.chain import closed_form
-from gradcheck.explain.derive.derive import Letters, forward_element
+from gradcheck.explain.derive.gradient_steps import Letters, forward_element
 from gradcheck.explain.style import UNICODE
-from gradcheck.explain.tree import text_of
+from gradcheck.explain.trees import text_of
 from gradcheck.ops import find
 
 I, J, SHORT = "_1:4", "_2:4", "_3:2"  # noqa: E741  (the names that indices have)

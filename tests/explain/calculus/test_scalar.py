@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcheck.explain import Subject, make_call
-from gradcheck.explain import tree as trees
+from gradcheck.explain import Subject, make_call, trees
 from gradcheck.explain.calculus.scalar import can_fuse, derivative
 from gradcheck.explain.formula.broadcasting import is_elementwise
 from gradcheck.ops import Op, all_ops

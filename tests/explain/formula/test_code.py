@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gradcheck.explain import Subject
-from gradcheck.explain.formula.code import tensorflow_code
-from gradcheck.explain.tree import read
+from gradcheck.explain.formula.tensorflow_code import tensorflow_code
+from gradcheck.explain.trees import read
 from gradcheck.ops.declaration import Kind
 from tests.ops.calls import USES, Use
 from tests.ops.oracle import evaluate, structure_of, within

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from gradcheck import ops
 from gradcheck.checker.subject.build_function import resolve
 from gradcheck.errors import ExpressionError
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.calculus.evaluate import evaluate
 from gradcheck.explain.derive.call_graph import read_graph
 from gradcheck.explain.derive.chain import bar, closed_form, run_chain
 from gradcheck.explain.page.expression_page import explain_expression
 from gradcheck.explain.render.latex import render_latex
-from gradcheck.explain.render.text import render_text
+from gradcheck.explain.render.terminal import render_text
 from gradcheck.spec.expression.expression import parse_tf
 from tests.explain.grammar import OUT_OF_REACH, expressions, ways
 

@@ -9,13 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from gradcheck.explain import Subject, explain_op, make_call
-from gradcheck.explain import tree as trees
+from gradcheck.explain import Subject, explain_op, make_call, trees
 from gradcheck.explain.document import Bullets, Code, Document, Equation, Paragraph, Section
 from gradcheck.explain.render.json import render_json
 from gradcheck.explain.render.latex import render_latex
 from gradcheck.explain.render.markdown import render_markdown
-from gradcheck.explain.render.text import render_text
+from gradcheck.explain.render.terminal import render_text
 from gradcheck.explain.style import UNICODE
 from gradcheck.ops import Op, all_ops
 from tests.ops.calls import USES, Use

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.calculus.einstein import Delta, Select, walk
-from gradcheck.explain.calculus.element_moves import back_lines, copies
-from gradcheck.explain.derive.derive import GradientSteps, Letters, gradient_steps
+from gradcheck.explain.derive.gradient_steps import GradientSteps, Letters, gradient_steps
 from gradcheck.explain.document import Block, Equation, Paragraph, Section
 from gradcheck.explain.formula.broadcasting import is_elementwise
-from gradcheck.explain.formula.matrix import without_indices
+from gradcheck.explain.formula.matrix_form import without_indices
+from gradcheck.explain.page.element_moves import back_lines, copies
 from gradcheck.explain.style import UNICODE
 
 if TYPE_CHECKING:
     from gradcheck.explain.calculus.einstein import Node
-    from gradcheck.explain.derive.op_call import Subject
+    from gradcheck.explain.derive.op_subject import Subject
     from gradcheck.explain.style import Style
     from gradcheck.ops.declaration import Derivation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.explain.calculus.index_arithmetic import Form, form
+from gradcheck.explain.calculus.indices import Form, form
 from gradcheck.ops.language.index_text import parse_index
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gradcheck import ops
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.calculus.einstein import (
     Apply,
     Array,
@@ -28,11 +28,11 @@ from gradcheck.explain.calculus.rearrange import Rearrangement
 from gradcheck.explain.calculus.simplify import flatten, simplify
 from gradcheck.explain.calculus.translate import Translation, Value
 from gradcheck.explain.formula.broadcasting import is_elementwise
-from gradcheck.explain.formula.matrix import NoMatrixForm, formula_of
+from gradcheck.explain.formula.matrix_form import NoMatrixForm, formula_of
 from gradcheck.explain.typeset.index_notation import ElementSetting, letters_for
 
 if TYPE_CHECKING:
-    from gradcheck.explain.derive.op_call import Subject
+    from gradcheck.explain.derive.op_subject import Subject
     from gradcheck.explain.style import Style
     from gradcheck.ops.declaration import Op
 

@@ -16,7 +16,7 @@ from gradcheck.explain.calculus.einstein import (
     extent,
     magnitude,
 )
-from gradcheck.explain.tree import call, read
+from gradcheck.explain.trees import call, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable

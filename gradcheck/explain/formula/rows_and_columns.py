@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from gradcheck.explain.calculus.einstein import extent
-from gradcheck.explain.formula.tree_arithmetic import NoMatrixForm, times
-from gradcheck.explain.tree import call, called, read
+from gradcheck.explain.formula.arithmetic import NoMatrixForm, times
+from gradcheck.explain.trees import call, called, read
 
 if TYPE_CHECKING:
     from gradcheck.explain.calculus.einstein import Index

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.calculus.translate import Value, tensor
 from gradcheck.explain.formula.broadcasting import formula_shape, is_elementwise, summed_back
-from gradcheck.explain.formula.code import tensorflow_code
 from gradcheck.explain.formula.shorten import Shortened, shorten
+from gradcheck.explain.formula.tensorflow_code import tensorflow_code
 from gradcheck.explain.typeset.matrix_notation import Setting
 from gradcheck.ops.declaration import Kind
 

@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.formula.tensorflow_names import PLAIN, SPECIAL, TWICE, UnknownCode
-from gradcheck.explain.tree import called
+from gradcheck.explain.trees import called
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

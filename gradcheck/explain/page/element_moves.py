@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 
 if TYPE_CHECKING:
-    from gradcheck.explain.derive.op_call import Subject
+    from gradcheck.explain.derive.op_subject import Subject
     from gradcheck.explain.style import Style
 
 __all__ = ["Copy", "back_lines", "copies", "forward_line"]

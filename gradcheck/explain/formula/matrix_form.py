@@ -16,9 +16,7 @@ from gradcheck.explain.calculus.einstein import (
     walk,
 )
 from gradcheck.explain.calculus.simplify import Term, terms_of
-from gradcheck.explain.formula.factor import factored
-from gradcheck.explain.formula.term_graph import TermGraph
-from gradcheck.explain.formula.tree_arithmetic import (
+from gradcheck.explain.formula.arithmetic import (
     NoMatrixForm,
     Scaled,
     function,
@@ -26,7 +24,9 @@ from gradcheck.explain.formula.tree_arithmetic import (
     sizes,
     times,
 )
-from gradcheck.explain.tree import call, called
+from gradcheck.explain.formula.factor import factored
+from gradcheck.explain.formula.term_graph import TermGraph
+from gradcheck.explain.trees import call, called
 
 if TYPE_CHECKING:
     from gradcheck.explain.calculus.einstein import Space
