@@ -98,9 +98,9 @@ def _rendered(document: Document, style: str) -> str:
         from gradcheck.explain.render.json import render_json
 
         return render_json(document)
-    from gradcheck.explain.render.terminal import WIDTH, render_text
+    from gradcheck.explain.render.terminal import WIDEST, render_text
 
-    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    width = shutil.get_terminal_size((WIDEST, 24)).columns
     return render_text(document, lambda text: click.style(text, bold=True), width)
 
 

@@ -1,4 +1,4 @@
-"""Formulas as syntax trees: read, put values for names, read for real numbers, executed.
+"""Formulas as syntax trees: read, values put for names and names for parts, executed.
 
 The tree is what every printer prints, and its text is what `run` executes: the two are one thing.
 """
@@ -6,7 +6,8 @@ The tree is what every printer prints, and its text is what `run` executes: the 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "Shortened",
     "call",
     "called",
     "equation_of",
@@ -27,6 +29,7 @@ __all__ = [
     "read",
     "real",
     "run",
+    "shorten",
     "substitute",
     "text_of",
 ]
@@ -153,8 +156,54 @@ class _Real(ast.NodeTransformer):
 
 
 def real(tree: ast.expr) -> ast.expr:
-    """The same formula as one writes it for real inputs."""
+    """A formula as one writes it for real inputs."""
     found: ast.expr = _Real().visit(read(text_of(tree)))
+    return found
+
+
+@dataclass(frozen=True)
+class Shortened:
+    """The names that are used, in order, and the formulas that use them."""
+
+    names: dict[str, ast.expr]
+    formulas: tuple[ast.expr, ...]
+
+
+class _Replacement(ast.NodeTransformer):
+    def __init__(self, text: str, name: str) -> None:
+        self.text, self.name = text, name
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.expr) and text_of(node) == self.text:
+            return ast.Name(self.name)
+        return self.generic_visit(node)
+
+
+def shorten(formulas: tuple[ast.expr, ...], definitions: Mapping[str, ast.expr]) -> Shortened:
+    """The formulas with names in the place of what is defined: V for `eigenvectors(A)`.
+
+    Later definitions go first: they may be made of earlier ones.
+    """
+    full: dict[str, ast.expr] = {}
+    for name, tree in definitions.items():
+        full[name] = substitute(tree, full)
+    found = tuple(_replaced(formula, full) for formula in formulas)
+    # A name may be defined by others.
+    used: dict[str, ast.expr] = {}
+    pending = [name for formula in found for name in names_in(formula)]
+    while pending:
+        name = pending.pop()
+        if name in definitions and name not in used:
+            used[name] = definitions[name]
+            pending += names_in(definitions[name])
+    return Shortened({name: used[name] for name in definitions if name in used}, found)
+
+
+def _replaced(formula: ast.expr, full: Mapping[str, ast.expr]) -> ast.expr:
+    found = read(text_of(formula))
+    for name, tree in reversed(list(full.items())):
+        result = cast("ast.expr", _Replacement(text_of(tree), name).visit(found))
+        found = read(text_of(result))
     return found
 
 

@@ -25,7 +25,8 @@ from gradcheck.ops.samples.registry import SAMPLES, draw
 if TYPE_CHECKING:
     import ast
 
-    from gradcheck.explain.calculus.einstein import Index, Node
+    from gradcheck.explain.calculus.einstein import Node
+    from gradcheck.explain.calculus.indices import Index
     from gradcheck.explain.derive.call_graph import Graph
     from gradcheck.explain.derive.op_subject import Subject
 

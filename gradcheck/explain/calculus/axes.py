@@ -1,4 +1,4 @@
-"""What an index or a change of shape says of each axis."""
+"""What an index, a reduction or a change of shape says of each axis."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from gradcheck.explain.calculus.indices import Form, form
 from gradcheck.ops.language.index_text import parse_index
 
 if TYPE_CHECKING:
-    from gradcheck.explain.calculus.einstein import Index
+    from gradcheck.explain.calculus.indices import Index
     from gradcheck.model import Shape
 
-__all__ = ["axis_groups", "flat_place", "index_parts", "listed_axes"]
+__all__ = ["axis_groups", "counted_axes", "flat_place", "index_parts", "shape_without"]
 
 
 def index_parts(text: str, shape: Shape) -> list[range | int | None]:
@@ -37,11 +37,18 @@ def index_parts(text: str, shape: Shape) -> list[range | int | None]:
     return found
 
 
-def listed_axes(axis: Any, rank: int) -> list[int]:
+def counted_axes(axis: Any, rank: int) -> tuple[int, ...]:
     """Axes counted from the front; None means all."""
     if axis is None:
-        return list(range(rank))
-    return [one % rank for one in ([axis] if isinstance(axis, int) else axis)]
+        return tuple(range(rank))
+    return tuple(one % rank for one in ([axis] if isinstance(axis, int) else axis))
+
+
+def shape_without(shape: Shape, gone: tuple[int, ...], keepdims: bool) -> Shape:
+    """What a reduction over some axes leaves of a shape."""
+    if keepdims:
+        return tuple(1 if i in gone else size for i, size in enumerate(shape))
+    return tuple(size for i, size in enumerate(shape) if i not in gone)
 
 
 def axis_groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:

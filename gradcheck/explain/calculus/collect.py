@@ -17,10 +17,9 @@ from gradcheck.explain.calculus.einstein import (
     Sum,
     Tensor,
     Total,
-    extent,
     free,
 )
-from gradcheck.explain.calculus.indices import Lookup
+from gradcheck.explain.calculus.indices import Lookup, extent
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -1,7 +1,9 @@
-"""Whole numbers that are computed from indices: `i + 1`, `2·h + a`, `(i − 2) mod 5`, `ids[i]`.
+"""Indices of arrays, and whole numbers computed from them: `i + 1`, `2·h + a`, `ids[i]`.
 
-Ops that move elements read `x[i + 1]` where a sum of products reads `x[i]`. A place is a linear
-form of indices, and of what is not linear: remainders, and elements of an array of whole numbers.
+An index is a text that says how far it runs: `_7:3` goes from 0 to 2. Along an axis of size 1 the
+number 0 stands in its place. Ops that move elements read `x[i + 1]` where a sum of products reads
+`x[i]`: such a place is a linear form of indices, and of what is not linear, which are remainders
+and elements of an array of whole numbers.
 """
 
 from __future__ import annotations
@@ -14,16 +16,64 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gradcheck.explain.style import Style
+    from gradcheck.model import Shape
 
-__all__ = ["Atom", "Form", "Lookup", "Remainder", "extent", "form", "show", "value_of"]
+__all__ = [
+    "LETTERS",
+    "Atom",
+    "Form",
+    "Index",
+    "Lookup",
+    "Place",
+    "Remainder",
+    "Space",
+    "extent",
+    "form",
+    "letters_for",
+    "value_of",
+]
 
-Index = str | int
+Index: TypeAlias = str | int
+
+LETTERS = "ijklmnpqrstuvwabcdefgh"
+"""Names for indices, in the order in which people take them."""
 
 
 def extent(index: str) -> int:
     """How far an index runs: its name says so."""
     return int(index.partition(":")[2])
+
+
+@dataclass
+class Space:
+    """Gives out the indices of one derivation, each new."""
+
+    used: int = 0
+
+    def fresh(self, size: int, letter: str = "") -> Index:
+        """A new index, to be shown as the letter if that is free; an axis of size 1 needs none."""
+        if size == 1:
+            return 0
+        self.used += 1
+        return f"{letter}_{self.used}:{size}"
+
+    def axes(self, shape: Shape, letters: str = "") -> tuple[Index, ...]:
+        """A new index for each axis."""
+        shown = letters if len(letters) == len(shape) else [""] * len(shape)
+        return tuple(self.fresh(size, letter) for size, letter in zip(shape, shown, strict=True))
+
+
+def letters_for(indices: tuple[Index, ...], taken: str = "") -> dict[Index, str]:
+    """A letter for each index, none of those taken."""
+    names: dict[Index, str] = {}
+    for index in indices:
+        if isinstance(index, str) and index not in names:
+            used = {*taken, *names.values()}
+            # An index may come with the letter that an equation gives it.
+            own = index.partition("_")[0]
+            spare = [letter for letter in (own, *LETTERS) if letter and letter not in used]
+            names[index] = next(iter(spare), f"z{len(names)}")
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +165,11 @@ class Form:
         return rest * -factor
 
 
-def form(value: Form | Index) -> Form:
+Place: TypeAlias = Form | Index
+"""Where an element lies along one axis."""
+
+
+def form(value: Place) -> Form:
     """An index or a number as a form."""
     if isinstance(value, Form):
         return value
@@ -159,39 +213,3 @@ def value_of(
             value = value_of(atom.form, at, lookup) % atom.by
         total = total + factor * value
     return total
-
-
-def show(
-    place: Form, style: Style, names: Mapping[Index, str], symbol: Callable[[str], str]
-) -> str:
-    """The form as mathematics."""
-    # A form begins with something positive, if there is anything: 3 − i.
-    terms = sorted(place.terms, key=lambda term: term[1] < 0)
-    leads = place.offset > 0 and all(factor < 0 for _, factor in terms)
-    text = str(place.offset) if leads else ""
-    for atom, factor in terms:
-        shown = _show_atom(atom, style, names, symbol)
-        size = abs(factor)
-        if size != 1:
-            shown = style.dot([str(size), shown if shown.isalnum() else style.group(shown)])
-        text += _signed(shown, factor < 0, style, first=not text)
-    if (place.offset and not leads) or not text:
-        text += _signed(str(abs(place.offset)), place.offset < 0, style, first=not text)
-    return text
-
-
-def _signed(shown: str, negative: bool, style: Style, *, first: bool) -> str:
-    if first:
-        return style.minus() + shown if negative else shown
-    return f" {style.minus() if negative else '+'} {shown}"
-
-
-def _show_atom(
-    atom: Atom, style: Style, names: Mapping[Index, str], symbol: Callable[[str], str]
-) -> str:
-    if isinstance(atom, str):
-        return names[atom]
-    if isinstance(atom, Lookup):
-        shown = [names[i] if isinstance(i, str) else str(i) for i in atom.indices]
-        return style.indexed(symbol(atom.name), shown)
-    return style.remainder(show(atom.form, style, names, symbol), atom.by)

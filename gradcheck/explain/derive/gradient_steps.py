@@ -13,23 +13,22 @@ from gradcheck.explain import trees
 from gradcheck.explain.calculus.einstein import (
     Apply,
     Array,
-    Index,
     Node,
     NotDerivable,
     Number,
     Product,
-    Space,
     Tensor,
     Total,
     differentiate,
     walk,
 )
-from gradcheck.explain.calculus.rearrange import Rearrangement
+from gradcheck.explain.calculus.indices import Index, Space, letters_for
 from gradcheck.explain.calculus.simplify import flatten, simplify
-from gradcheck.explain.calculus.translate import Translation, Value
+from gradcheck.explain.calculus.translate import OPEN_RULES, Translation
+from gradcheck.explain.calculus.values import Value
 from gradcheck.explain.formula.broadcasting import is_elementwise
 from gradcheck.explain.formula.matrix_form import NoMatrixForm, formula_of
-from gradcheck.explain.typeset.index_notation import ElementSetting, letters_for
+from gradcheck.explain.typeset.index_notation import ElementSetting
 
 if TYPE_CHECKING:
     from gradcheck.explain.derive.op_subject import Subject
@@ -75,7 +74,7 @@ def forward_element(subject: Subject) -> Forward | None:
         return None
     space = Space()
     try:
-        value = Rearrangement(space, subject.known()).value(subject.forward)
+        value = Translation(space, subject.known(), OPEN_RULES).value(subject.forward)
         indices = space.axes(value.shape, _output_letters(subject))
         plain = flatten(value.at(indices))
         node = simplify(plain, space)
@@ -101,7 +100,7 @@ def gradient_steps(subject: Subject, name: str) -> GradientSteps | None:
     if subject.op.outputs or subject.forward is None:
         return None
     space = Space()
-    translation = Rearrangement(space, subject.known())
+    translation = Translation(space, subject.known(), OPEN_RULES)
     at = space.axes(subject.call.shapes[name])
     out = space.axes(subject.shape, _output_letters(subject))
     try:

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explain import trees
-from gradcheck.explain.calculus.translate import Value, tensor
+from gradcheck.explain.calculus.values import Value, tensor
 from gradcheck.explain.formula.broadcasting import formula_shape, is_elementwise, summed_back
-from gradcheck.explain.formula.shorten import Shortened, shorten
 from gradcheck.explain.formula.tensorflow_code import tensorflow_code
 from gradcheck.explain.typeset.matrix_notation import Setting
 from gradcheck.ops.declaration import Kind
@@ -194,9 +193,9 @@ class Subject:
         pairs = [claim.split(" := ") for claim in claims]
         return {name: self.tree(text) for name, text in pairs}
 
-    def shortened(self, *formulas: ast.expr) -> Shortened:
+    def shortened(self, *formulas: ast.expr) -> trees.Shortened:
         """Formulas with the names of the derivation in the place of what they stand for."""
-        return shorten(formulas, self.definitions)
+        return trees.shorten(formulas, self.definitions)
 
     def known(self) -> dict[str, Value | Any]:
         """The names of formulas for the calculus."""

@@ -6,16 +6,8 @@ import ast
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from gradcheck.explain.calculus.einstein import (
-    Apply,
-    Index,
-    Node,
-    Number,
-    Product,
-    Sum,
-    extent,
-    magnitude,
-)
+from gradcheck.explain.calculus.einstein import Apply, Node, Number, Product, Sum, magnitude
+from gradcheck.explain.calculus.indices import Index, extent
 from gradcheck.explain.trees import call, read
 
 if TYPE_CHECKING:

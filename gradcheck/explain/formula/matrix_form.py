@@ -5,16 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from gradcheck.explain.calculus.einstein import (
-    Array,
-    Index,
-    Node,
-    Tensor,
-    Total,
-    extent,
-    free,
-    walk,
-)
+from gradcheck.explain.calculus.einstein import Array, Node, Tensor, Total, free, walk
+from gradcheck.explain.calculus.indices import LETTERS, Index, extent
 from gradcheck.explain.calculus.simplify import Term, terms_of
 from gradcheck.explain.formula.arithmetic import (
     NoMatrixForm,
@@ -29,11 +21,9 @@ from gradcheck.explain.formula.term_graph import TermGraph
 from gradcheck.explain.trees import call, called
 
 if TYPE_CHECKING:
-    from gradcheck.explain.calculus.einstein import Space
+    from gradcheck.explain.calculus.indices import Space
 
 __all__ = ["NoMatrixForm", "formula_of", "without_indices"]
-
-_LETTERS = "ijklmnpqrstuvwabcdefgh"
 
 
 def without_indices(formula: ast.expr) -> bool:
@@ -70,9 +60,9 @@ def _einsum_term(term: Term, indices: tuple[Index, ...]) -> Scaled:
     """A term of any rank as one einsum, whose letters say what matrices cannot."""
     kept = [i for i in indices if isinstance(i, str)]
     every = list(dict.fromkeys([*kept, *term.bound]))
-    if len(every) > len(_LETTERS):
+    if len(every) > len(LETTERS):
         raise NoMatrixForm
-    letters = dict(zip(every, _LETTERS, strict=False))
+    letters = dict(zip(every, LETTERS, strict=False))
     terms, factors = [], []
     for factor in term.factors:
         own = _axes_of(factor)

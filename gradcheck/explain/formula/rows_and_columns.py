@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from gradcheck.explain.calculus.einstein import extent
+from gradcheck.explain.calculus.indices import extent
 from gradcheck.explain.formula.arithmetic import NoMatrixForm, times
 from gradcheck.explain.trees import call, called, read
 
 if TYPE_CHECKING:
-    from gradcheck.explain.calculus.einstein import Index
+    from gradcheck.explain.calculus.indices import Index
 
 __all__ = ["is_identity", "laid_array", "ones", "summed", "turned", "vector"]
 

@@ -16,14 +16,13 @@ from gradcheck.explain.calculus.einstein import (
     Array,
     Delta,
     Grid,
-    Index,
     Node,
     Number,
     Tensor,
     Total,
-    extent,
     free,
 )
+from gradcheck.explain.calculus.indices import Index, extent
 from gradcheck.explain.formula.arithmetic import NoMatrixForm, Scaled, function, sizes, times
 from gradcheck.explain.formula.rows_and_columns import (
     is_identity,

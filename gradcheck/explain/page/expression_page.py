@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explain import trees
+from gradcheck.explain.calculus.indices import letters_for
 from gradcheck.explain.derive.chain import Adjoint, Closed, adjoints, bar, closed_form
 from gradcheck.explain.document import Block, Bullets, Code, Document, Equation, Paragraph, Section
 from gradcheck.explain.formula.matrix_form import without_indices
 from gradcheck.explain.formula.tensorflow_code import tensorflow_code
 from gradcheck.explain.page.glossary import glossary
 from gradcheck.explain.style import UNICODE
-from gradcheck.explain.typeset.index_notation import ElementSetting, letters_for
+from gradcheck.explain.typeset.index_notation import ElementSetting
 from gradcheck.explain.typeset.matrix_notation import Setting
 
 if TYPE_CHECKING:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.explain.calculus.einstein import Select, Tensor, Total, walk
-from gradcheck.explain.calculus.indices import Lookup
+from gradcheck.explain.calculus.indices import LETTERS, Lookup, letters_for
 from gradcheck.explain.derive.gradient_steps import forward_element
 from gradcheck.explain.document import Equation
 from gradcheck.explain.style import UNICODE
-from gradcheck.explain.typeset.index_notation import LETTERS, letters_for
 from gradcheck.ops.rules import several_axes
 
 if TYPE_CHECKING:
-    from gradcheck.explain.calculus.einstein import Index
+    from gradcheck.explain.calculus.indices import Index
     from gradcheck.explain.derive.op_subject import Subject
     from gradcheck.explain.document import Block
     from gradcheck.explain.style import Style

@@ -7,24 +7,24 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gradcheck.explain.document import Bullets, Code, Equation, Paragraph, Table
-from gradcheck.explain.formula.wrap_code import broken_code
 from gradcheck.explain.style import UNICODE
 
 if TYPE_CHECKING:
     from gradcheck.explain.document import Block, Document
 
-__all__ = ["WIDTH", "render_text"]
+__all__ = ["WIDEST", "render_text"]
 
-WIDTH = 88
+WIDEST = 88
 """Lines longer than this are hard to read, however wide the terminal is."""
-LEAST = 40
+NARROWEST = 40
+"""Lines shorter than this would break every formula, however narrow the terminal is."""
 
 Bold = Callable[[str], str]
 
 
-def render_text(document: Document, bold: Bold = str, width: int = WIDTH) -> str:
+def render_text(document: Document, bold: Bold = str, width: int = WIDEST) -> str:
     """Plain text with Unicode mathematics; `bold` marks headings where the terminal can."""
-    page = _Page(max(LEAST, min(width, WIDTH)))
+    page = _Page(max(NARROWEST, min(width, WIDEST)))
     title = textwrap.wrap(
         f"{document.title}: {document.lead}" if document.lead else document.title,
         page.width,
@@ -53,11 +53,7 @@ class _Page:
         if isinstance(block, Equation):
             return self._equation(block)
         if isinstance(block, Code):
-            return [
-                f"      {part}"
-                for line in block.lines
-                for part in broken_code(line, self.width - 6)
-            ]
+            return [f"      {line}" for line in block.broken(self.width - 6)]
         if isinstance(block, Bullets):
             return [line for item in block.items for line in self._wrapped(item, "  - ", "    ")]
         return _table(block)

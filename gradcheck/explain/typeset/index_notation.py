@@ -14,7 +14,6 @@ from gradcheck.explain.calculus.einstein import (
     Array,
     Delta,
     Grid,
-    Index,
     Node,
     Number,
     Product,
@@ -22,21 +21,17 @@ from gradcheck.explain.calculus.einstein import (
     Sum,
     Tensor,
     Total,
-    extent,
-    free,
     magnitude,
     walk,
 )
-from gradcheck.explain.calculus.indices import Form, show
+from gradcheck.explain.calculus.indices import Form, Index, letters_for
 from gradcheck.explain.typeset.matrix_notation import ATOM, POWER, PRODUCT, RELATIONS, RENAMED, SUM
+from gradcheck.explain.typeset.places import set_place, solved_places
 
 if TYPE_CHECKING:
     from gradcheck.explain.typeset.matrix_notation import Setting
 
-__all__ = ["LETTERS", "ElementSetting", "letters_for"]
-
-LETTERS = "ijklmnpqrstuvwabcdefgh"
-"""Names for indices, in the order in which people take them."""
+__all__ = ["ElementSetting"]
 
 Names = Mapping[Index, str]
 _OPPOSITE = {
@@ -45,19 +40,6 @@ _OPPOSITE = {
 }  # fmt: skip
 
 _DUAL = {"logical_or": "logical_and", "logical_and": "logical_or"}
-
-
-def letters_for(indices: tuple[Index, ...], taken: str = "") -> dict[Index, str]:
-    """A letter for each index, none of those taken."""
-    names: dict[Index, str] = {}
-    for index in indices:
-        if isinstance(index, str) and index not in names:
-            used = {*taken, *names.values()}
-            # An index may come with the letter that an equation gives it.
-            own = index.partition("_")[0]
-            spare = [letter for letter in (own, *LETTERS) if letter and letter not in used]
-            names[index] = next(iter(spare), f"z{len(names)}")
-    return names
 
 
 @dataclass(frozen=True)
@@ -106,11 +88,11 @@ class ElementSetting:
         front, rest = _coefficient(node.body)
         if front != 1:
             return self._product((Number(front), Total(node.indices, rest)), names)
-        places, body = _placed(node) if self.placed else ({}, node.body)
+        places, body = solved_places(node) if self.placed else ({}, node.body)
         kept = tuple(index for index in node.indices if index not in places)
         inner = {**names, **letters_for(kept, "".join(names.values()))}
         for index, place in places.items():
-            inner[index] = show(place, style, inner, self.setting.symbol)
+            inner[index] = set_place(place, style, inner, self.setting.symbol)
         text, binds = self._node(body, inner)
         if not kept:
             return text, binds
@@ -122,8 +104,9 @@ class ElementSetting:
         terms, offset = node.form.terms, node.form.offset
         left = Form(tuple((atom, f) for atom, f in terms if f > 0), max(offset, 0))
         right = Form(tuple((atom, -f) for atom, f in terms if f < 0), max(-offset, 0))
-        sides = [show(f, self.setting.style, names, self.setting.symbol) for f in (left, right)]
-        sign = self.setting.style.relation("==" if node.sign == "=" else node.sign)
+        style, symbol = self.setting.style, self.setting.symbol
+        sides = [set_place(side, style, names, symbol) for side in (left, right)]
+        sign = style.relation("==" if node.sign == "=" else node.sign)
         return f"[{sides[0]} {sign} {sides[1]}]", ATOM
 
     def _number(self, value: Fraction | float) -> tuple[str, int]:
@@ -279,28 +262,6 @@ def _order(factor: Node) -> int:
     return (
         1 if any(isinstance(part, Tensor | Array | Delta | Select) for part in walk(factor)) else 0
     )
-
-
-def _placed(node: Total) -> tuple[dict[str, Form], Node]:
-    """The bound indices that a condition determines, as what they are, and the body without it."""
-    factors = list(node.body.factors) if isinstance(node.body, Product) else [node.body]
-    places: dict[str, Form] = {}
-    for factor in list(factors):
-        if not isinstance(factor, Select) or factor.sign != "=" or len(factors) == 1:
-            continue
-        if any(index in places for index in factor.form.names):
-            continue
-        for index in node.indices:
-            place = factor.form.solved(index)
-            elsewhere = {i for f in factors if not isinstance(f, Select | Delta) for i in free(f)}
-            if place is None or index not in elsewhere:
-                continue
-            low, high = place.range
-            if low >= 0 and high < extent(index):
-                places[index] = place
-                factors.remove(factor)
-                break
-    return places, factors[0] if len(factors) == 1 else Product(tuple(factors))
 
 
 def _coefficient(body: Node) -> tuple[Fraction | float, Node]:

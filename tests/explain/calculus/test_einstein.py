@@ -14,15 +14,16 @@ from gradcheck.explain.calculus.einstein import (
     Delta,
     Number,
     Product,
-    Space,
     Sum,
     Tensor,
     Total,
     rename,
 )
 from gradcheck.explain.calculus.evaluate import evaluate as evaluate_element
+from gradcheck.explain.calculus.indices import Space
 from gradcheck.explain.calculus.simplify import simplify
-from gradcheck.explain.calculus.translate import Translation, tensor
+from gradcheck.explain.calculus.translate import Translation
+from gradcheck.explain.calculus.values import tensor
 from gradcheck.explain.derive.gradient_steps import gradient_steps
 from gradcheck.explain.formula.matrix_form import formula_of
 from gradcheck.ops import find

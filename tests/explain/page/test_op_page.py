@@ -82,8 +82,11 @@ def test_the_example_names_its_axes(op: Op) -> None:
 def test_short_formulas_are_the_executed_ones(op: Op) -> None:
     subject = example_of(op)
     short = subject.shortened(*subject.printed.values())
-    expected = [trees.text_of(tree) for tree in subject.printed.values()]
-    assert [trees.text_of(tree) for tree in short.expanded()] == expected
+    full: dict[str, ast.expr] = {}
+    for name, tree in short.names.items():
+        full[name] = trees.substitute(tree, full)
+    expanded = [trees.text_of(trees.substitute(formula, full)) for formula in short.formulas]
+    assert expanded == [trees.text_of(tree) for tree in subject.printed.values()]
 
 
 @pytest.mark.parametrize("use", USES, ids=str)
