@@ -1,4 +1,4 @@
-"""Contraction: a sum over an index that a delta or a condition determines is taken out of a term."""
+"""Contraction: the index that a delta or a condition determines is taken out of a term."""
 
 from __future__ import annotations
 

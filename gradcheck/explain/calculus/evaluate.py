@@ -53,7 +53,7 @@ def _spread(labelled: Labelled, wanted: tuple[str, ...]) -> Any:
 
 
 @singledispatch
-def _evaluate(node: Node, values: Mapping[str, Any]) -> Labelled:
+def _evaluate(node: Node, _values: Mapping[str, Any]) -> Labelled:
     """The array of an expression, and the index of each of its axes."""
     raise TypeError(type(node).__name__)
 

@@ -22,20 +22,18 @@ from gradcheck.explain.calculus.einstein import (
     differentiate,
     walk,
 )
-from gradcheck.explain.calculus.indices import Index, Space, letters_for
+from gradcheck.explain.calculus.indices import Index, Space
 from gradcheck.explain.calculus.simplify import flatten, simplify
 from gradcheck.explain.calculus.translate import OPEN_RULES, Translation
 from gradcheck.explain.calculus.values import Value
 from gradcheck.explain.formula.broadcasting import is_elementwise
 from gradcheck.explain.formula.matrix_form import NoMatrixForm, formula_of
-from gradcheck.explain.typeset.index_notation import ElementSetting
 
 if TYPE_CHECKING:
     from gradcheck.explain.derive.op_subject import Subject
-    from gradcheck.explain.style import Style
     from gradcheck.ops.declaration import Op
 
-__all__ = ["Forward", "GradientSteps", "Letters", "forward_element", "gradient_steps", "partial"]
+__all__ = ["Forward", "GradientSteps", "forward_element", "gradient_steps", "partial"]
 
 
 @dataclass(frozen=True)
@@ -182,30 +180,3 @@ def partial(function: str, position: int, args: tuple[Node, ...]) -> Node:
 def _declared(op: Op) -> dict[str, str]:
     call = op.call({p.name: () for p in op.inputs}, {})
     return dict(op.formulas(call))
-
-
-class Letters:
-    """Sets the lines of a derivation with one choice of letters."""
-
-    def __init__(
-        self, subject: Subject, style: Style, out: tuple[Index, ...], at: tuple[Index, ...]
-    ):
-        self.setting = subject.setting(style)
-        self.element = ElementSetting(self.setting)
-        self.out = letters_for(out)
-        start = "".join(self.out.values())
-        self.at = letters_for(at, start + "ijkl")
-        self.out_indices, self.at_indices = out, at
-
-    def names(self, indices: tuple[Index, ...]) -> list[str]:
-        """The letters of indices; a number stands for itself."""
-        known = {**self.out, **self.at}
-        return [known[i] if isinstance(i, str) else str(i) for i in indices]
-
-    def text(self, node: Node) -> str:
-        """An expression for one element of the output."""
-        return self.element.text(node, {**self.out, **self.at})
-
-    def text_at(self, node: Node, *, placed: bool = True) -> str:
-        """An expression for one element of the input: the letters of the output are free."""
-        return ElementSetting(self.setting, placed).text(node, self.at)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,18 +10,18 @@ from gradcheck.explain import trees
 
 if TYPE_CHECKING:
     from gradcheck.explain.derive.op_subject import Subject
+    from gradcheck.explain.document import Math
     from gradcheck.explain.style import Style
 
 __all__ = ["Copy", "back_lines", "copies", "forward_line"]
-
-Math = Callable[["Style"], str]
 Element = tuple[int, ...]
 Copy = tuple[Element, str, Element]
 """An element of the output, the input that it comes from, and the element there."""
 
-MOST = 12
+MOST_ELEMENT_MOVES = 12
 """An output with more elements than this would not be read."""
-SHOWN = 6
+SHOWN_ELEMENT_MOVES = 6
+"""So many are written out; dots stand for the others."""
 
 
 def copies(subject: Subject) -> list[Copy] | None:
@@ -39,7 +38,7 @@ def copies(subject: Subject) -> list[Copy] | None:
         for place in np.ndindex(value.shape)
     }
     out = np.asarray(trees.run(subject.forward, values))
-    if out.size > MOST or not np.isin(out, [0.0, *owners]).all():
+    if out.size > MOST_ELEMENT_MOVES or not np.isin(out, [0.0, *owners]).all():
         return None
     return [(to, *owners[float(out[to])]) for to in np.ndindex(out.shape) if out[to]]
 
@@ -55,9 +54,9 @@ def forward_line(subject: Subject, moved: list[Copy]) -> Math:
         out, setting = style.symbol(subject.symbols["out"]), subject.setting(style)
         lines = [
             f"{_element(style, out, to)} = {_element(style, setting.symbol(name), source)}"
-            for to, name, source in moved[:SHOWN]
+            for to, name, source in moved[:SHOWN_ELEMENT_MOVES]
         ]
-        return ",  ".join([*lines, *([style.dots()] if len(moved) > SHOWN else [])])
+        return ",  ".join([*lines, *([style.dots()] if len(moved) > SHOWN_ELEMENT_MOVES else [])])
 
     return math
 
@@ -81,8 +80,8 @@ def _back(subject: Subject, name: str, places: dict[Element, list[Element]]) -> 
         lines = [
             f"{setting.gradient(setting.symbol(name), [str(i) for i in source])} = "
             + " + ".join(_element(style, "G", to) for to in targets)
-            for source, targets in list(places.items())[:SHOWN]
+            for source, targets in list(places.items())[:SHOWN_ELEMENT_MOVES]
         ]
-        return ",  ".join([*lines, *([style.dots()] if len(places) > SHOWN else [])])
+        return ",  ".join([*lines, *([style.dots()] if len(places) > SHOWN_ELEMENT_MOVES else [])])
 
     return math

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explain import trees
@@ -20,11 +19,10 @@ if TYPE_CHECKING:
     import ast
 
     from gradcheck.explain.derive.call_graph import Graph
+    from gradcheck.explain.document import Math
     from gradcheck.explain.style import Style
 
 __all__ = ["explain_expression", "setting_of"]
-
-Math = Callable[["Style"], str]
 
 
 def setting_of(graph: Graph, style: Style) -> Setting:

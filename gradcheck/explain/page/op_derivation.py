@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING
 
 from gradcheck.explain import trees
 from gradcheck.explain.calculus.einstein import Delta, Select, walk
-from gradcheck.explain.derive.gradient_steps import GradientSteps, Letters, gradient_steps
+from gradcheck.explain.calculus.indices import letters_for
+from gradcheck.explain.derive.gradient_steps import GradientSteps, gradient_steps
 from gradcheck.explain.document import Block, Equation, Paragraph, Section
 from gradcheck.explain.formula.broadcasting import is_elementwise
 from gradcheck.explain.formula.matrix_form import without_indices
 from gradcheck.explain.page.element_moves import back_lines, copies
 from gradcheck.explain.style import UNICODE
+from gradcheck.explain.typeset.index_notation import ElementSetting
 
 if TYPE_CHECKING:
     from gradcheck.explain.calculus.einstein import Node
+    from gradcheck.explain.calculus.indices import Index
     from gradcheck.explain.derive.op_subject import Subject
+    from gradcheck.explain.document import Math
     from gradcheck.explain.style import Style
     from gradcheck.ops.declaration import Derivation
 
-Math = Callable[["Style"], str]
-
-__all__ = ["derivation_sections"]
+__all__ = ["Letters", "derivation_sections"]
 
 
 def derivation_sections(subject: Subject) -> list[Section]:
@@ -221,3 +222,28 @@ def _slope(subject: Subject) -> list[Block]:
         if step.claim:
             blocks.append(_claim(subject, step.claim))
     return blocks
+
+
+class Letters:
+    """Sets the lines of a derivation with one choice of letters."""
+
+    def __init__(
+        self, subject: Subject, style: Style, out: tuple[Index, ...], at: tuple[Index, ...]
+    ):
+        self.setting = subject.setting(style)
+        self.out = letters_for(out)
+        start = "".join(self.out.values())
+        self.at = letters_for(at, start + "ijkl")
+
+    def names(self, indices: tuple[Index, ...]) -> list[str]:
+        """The letters of indices; a number stands for itself."""
+        known = {**self.out, **self.at}
+        return [known[i] if isinstance(i, str) else str(i) for i in indices]
+
+    def text(self, node: Node) -> str:
+        """An expression for one element of the output."""
+        return ElementSetting(self.setting).text(node, {**self.out, **self.at})
+
+    def text_at(self, node: Node, *, placed: bool = True) -> str:
+        """An expression for one element of the input: the letters of the output are free."""
+        return ElementSetting(self.setting, placed).text(node, self.at)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explain import trees
 from gradcheck.explain.calculus.einstein import Select, walk
-from gradcheck.explain.derive.gradient_steps import Letters, forward_element
+from gradcheck.explain.derive.gradient_steps import forward_element
 from gradcheck.explain.document import (
     Block,
     Bullets,
@@ -19,7 +18,7 @@ from gradcheck.explain.document import (
 )
 from gradcheck.explain.page.element_moves import copies, forward_line
 from gradcheck.explain.page.glossary import glossary
-from gradcheck.explain.page.op_derivation import derivation_sections
+from gradcheck.explain.page.op_derivation import Letters, derivation_sections
 from gradcheck.explain.page.op_notes import broadcasting, undefined
 from gradcheck.explain.page.op_shapes import shapes
 
@@ -27,11 +26,10 @@ if TYPE_CHECKING:
     import ast
 
     from gradcheck.explain.derive.op_subject import Subject
+    from gradcheck.explain.document import Math
     from gradcheck.explain.style import Style
 
 __all__ = ["explain_op", "one_line"]
-
-Math = Callable[["Style"], str]
 
 _STEEPEST = "TensorFlow's gradient points along the steepest ascent, which conjugates the factors:"
 

@@ -25,7 +25,16 @@ from gradcheck.explain.calculus.einstein import (
     walk,
 )
 from gradcheck.explain.calculus.indices import Form, Index, letters_for
-from gradcheck.explain.typeset.matrix_notation import ATOM, POWER, PRODUCT, RELATIONS, RENAMED, SUM
+from gradcheck.explain.typeset.notation import (
+    ATOM,
+    DUAL,
+    POWER,
+    PRODUCT,
+    RELATIONS,
+    RENAMED,
+    SUM,
+    Text,
+)
 from gradcheck.explain.typeset.places import set_place, solved_places
 
 if TYPE_CHECKING:
@@ -34,12 +43,10 @@ if TYPE_CHECKING:
 __all__ = ["ElementSetting"]
 
 Names = Mapping[Index, str]
-_OPPOSITE = {
+_OPPOSITE_COMPARISON = {
     "greater": "less_equal", "greater_equal": "less", "less": "greater_equal",
     "less_equal": "greater", "equal": "not_equal", "not_equal": "equal",
 }  # fmt: skip
-
-_DUAL = {"logical_or": "logical_and", "logical_and": "logical_or"}
 
 
 @dataclass(frozen=True)
@@ -54,14 +61,14 @@ class ElementSetting:
         """The expression, its free indices named as given."""
         return self._set(node, names)[0]
 
-    def _set(self, node: Node, names: Names, least: int = SUM) -> tuple[str, int]:
+    def _set(self, node: Node, names: Names, least: int = SUM) -> Text:
         text, binds = self._node(node, names)
         return (self.setting.style.group(text), ATOM) if binds < least else (text, binds)
 
     def _indices(self, indices: tuple[Index, ...], names: Names) -> list[str]:
         return [names[i] if isinstance(i, str) else str(i) for i in indices]
 
-    def _node(self, node: Node, names: Names) -> tuple[str, int]:
+    def _node(self, node: Node, names: Names) -> Text:
         style = self.setting.style
         if isinstance(node, Number):
             return self._number(node.value)
@@ -83,7 +90,7 @@ class ElementSetting:
             return self._array(node, names)
         return self._apply(node, names)
 
-    def _total(self, node: Total, names: Names) -> tuple[str, int]:
+    def _total(self, node: Total, names: Names) -> Text:
         style = self.setting.style
         front, rest = _coefficient(node.body)
         if front != 1:
@@ -99,7 +106,7 @@ class ElementSetting:
         text = style.group(text) if binds == SUM else text
         return style.total([inner[i] for i in kept], text), SUM
 
-    def _select(self, node: Select, names: Names) -> tuple[str, int]:
+    def _select(self, node: Select, names: Names) -> Text:
         """What must hold, in Iverson's brackets, every term on the side where it is positive."""
         terms, offset = node.form.terms, node.form.offset
         left = Form(tuple((atom, f) for atom, f in terms if f > 0), max(offset, 0))
@@ -109,7 +116,7 @@ class ElementSetting:
         sign = style.relation("==" if node.sign == "=" else node.sign)
         return f"[{sides[0]} {sign} {sides[1]}]", ATOM
 
-    def _number(self, value: Fraction | float) -> tuple[str, int]:
+    def _number(self, value: Fraction | float) -> Text:
         style = self.setting.style
         sign = style.minus() if value < 0 else ""
         value = magnitude(value)
@@ -118,7 +125,7 @@ class ElementSetting:
             return sign + shown, SUM if sign else PRODUCT
         return sign + style.number(float(value)), SUM if sign else ATOM
 
-    def _sum(self, node: Sum, names: Names) -> tuple[str, int]:
+    def _sum(self, node: Sum, names: Names) -> Text:
         style = self.setting.style
         text = ""
         for term in node.terms:
@@ -134,7 +141,7 @@ class ElementSetting:
                 text += f" + {shown}"
         return text, SUM
 
-    def _product(self, factors: tuple[Node, ...], names: Names) -> tuple[str, int]:
+    def _product(self, factors: tuple[Node, ...], names: Names) -> Text:
         style = self.setting.style
         coefficient: Fraction | float = Fraction(1)
         above, below = Counter[Node](), Counter[Node]()
@@ -179,7 +186,7 @@ class ElementSetting:
                 parts.append(self._set(factor, names, SUM if last else least)[0])
         return parts
 
-    def _array(self, node: Array, names: Names) -> tuple[str, int]:
+    def _array(self, node: Array, names: Names) -> Text:
         shown = self._indices(node.indices, names)
         if node.function == "constant":
             base = str(node.args[0])
@@ -203,7 +210,7 @@ class ElementSetting:
                 args.append(ast.Name(f"[{inside}]"))
         return ast.Call(ast.Name(node.function), args, [])
 
-    def _apply(self, node: Apply, names: Names) -> tuple[str, int]:
+    def _apply(self, node: Apply, names: Names) -> Text:
         style, function, args = self.setting.style, node.function, node.args
         if function == "reciprocal":
             return self._product((node,), names)
@@ -226,9 +233,7 @@ class ElementSetting:
             return style.where(*shown), ATOM
         return style.call(RENAMED.get(function, function), shown), ATOM
 
-    def _condition(
-        self, function: str, args: tuple[Node, ...], names: Names
-    ) -> tuple[str, int] | None:
+    def _condition(self, function: str, args: tuple[Node, ...], names: Names) -> Text | None:
         """Comparisons, what joins them, and Iverson's brackets around them."""
         style = self.setting.style
         if function in RELATIONS:
@@ -248,10 +253,10 @@ class ElementSetting:
 def _negated(condition: Node) -> Node:
     """The condition that holds where the other fails."""
     if isinstance(condition, Apply):
-        if condition.function in _OPPOSITE:
-            return Apply(_OPPOSITE[condition.function], condition.args)
-        if condition.function in _DUAL:
-            return Apply(_DUAL[condition.function], tuple(map(_negated, condition.args)))
+        if condition.function in _OPPOSITE_COMPARISON:
+            return Apply(_OPPOSITE_COMPARISON[condition.function], condition.args)
+        if condition.function in DUAL:
+            return Apply(DUAL[condition.function], tuple(map(_negated, condition.args)))
     return Apply("logical_not", (condition,))
 
 

@@ -9,7 +9,8 @@ from gradcheck.explain.calculus.einstein import Delta, Number, Select, select
 from gradcheck.explain.calculus.indices import form
 from gradcheck.explain.derive.call_graph import read_graph
 from gradcheck.explain.derive.chain import closed_form
-from gradcheck.explain.derive.gradient_steps import Letters, forward_element
+from gradcheck.explain.derive.gradient_steps import forward_element
+from gradcheck.explain.page.op_derivation import Letters
 from gradcheck.explain.style import UNICODE
 from gradcheck.explain.trees import text_of
 from gradcheck.ops import find
