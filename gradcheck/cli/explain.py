@@ -148,7 +148,7 @@ def _expression(
     verify: bool,
     wanted: tuple[str, ...] | None,
 ) -> tuple[Document, list[Proof]]:
-    from gradcheck.explain.derive.call_graph import read_graph
+    from gradcheck.explain.derive.read_graph import read_graph
     from gradcheck.explain.page.expression_page import explain_expression
 
     try:

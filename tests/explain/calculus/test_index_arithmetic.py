@@ -7,9 +7,9 @@ import pytest
 from gradcheck.explain import Subject, make_call
 from gradcheck.explain.calculus.einstein import Delta, Number, Select, select
 from gradcheck.explain.calculus.indices import form
-from gradcheck.explain.derive.call_graph import read_graph
 from gradcheck.explain.derive.chain import closed_form
 from gradcheck.explain.derive.gradient_steps import forward_element
+from gradcheck.explain.derive.read_graph import read_graph
 from gradcheck.explain.page.op_derivation import Letters
 from gradcheck.explain.style import UNICODE
 from gradcheck.explain.trees import text_of

@@ -14,8 +14,8 @@ from gradcheck.checker.subject.build_function import resolve
 from gradcheck.errors import ExpressionError
 from gradcheck.explain import trees
 from gradcheck.explain.calculus.evaluate import evaluate
-from gradcheck.explain.derive.call_graph import read_graph
 from gradcheck.explain.derive.chain import bar, closed_form, run_chain
+from gradcheck.explain.derive.read_graph import read_graph
 from gradcheck.explain.page.expression_page import explain_expression
 from gradcheck.explain.render.latex import render_latex
 from gradcheck.explain.render.terminal import render_text
