@@ -30,6 +30,7 @@ __all__ = [
     "extent",
     "form",
     "letters_for",
+    "named",
     "value_of",
 ]
 
@@ -61,6 +62,11 @@ class Space:
         """A new index for each axis."""
         shown = letters if len(letters) == len(shape) else [""] * len(shape)
         return tuple(self.fresh(size, letter) for size, letter in zip(shape, shown, strict=True))
+
+
+def named(indices: tuple[Index, ...], names: Mapping[Index, str]) -> list[str]:
+    """The names of indices; a number stands for itself."""
+    return [names[index] if isinstance(index, str) else str(index) for index in indices]
 
 
 def letters_for(indices: tuple[Index, ...], taken: str = "") -> dict[Index, str]:

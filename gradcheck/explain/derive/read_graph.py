@@ -44,7 +44,7 @@ class _Reader:
     """Collects the steps of one expression."""
 
     def __init__(self, tree: Tree, shapes: Mapping[str, Shape]) -> None:
-        self.tree, self.inputs = tree, shapes
+        self.tree = tree
         self.steps: list[Step] = []
         self.shapes = dict(shapes)
         self.seen: dict[str, ast.Name] = {}

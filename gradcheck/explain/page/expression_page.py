@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explain import trees
-from gradcheck.explain.calculus.indices import letters_for
+from gradcheck.explain.calculus.indices import letters_for, named
 from gradcheck.explain.derive.chain import Adjoint, Closed, adjoints, bar, closed_form
 from gradcheck.explain.document import Block, Bullets, Code, Document, Equation, Paragraph, Section
 from gradcheck.explain.formula.matrix_form import without_indices
@@ -177,8 +177,7 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
     def element(style: Style) -> str:
         setting = setting_of(graph, style)
         names = letters_for(form.indices)
-        shown = [names[i] if isinstance(i, str) else str(i) for i in form.indices]
-        left = setting.gradient(setting.symbol(name), shown)
+        left = setting.gradient(setting.symbol(name), named(form.indices, names))
         return f"{left} = {ElementSetting(setting).text(form.node, names)}"
 
     if form.indices or form.formula is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.explain import trees
 from gradcheck.explain.calculus.einstein import Delta, Select, walk
-from gradcheck.explain.calculus.indices import letters_for
+from gradcheck.explain.calculus.indices import letters_for, named
 from gradcheck.explain.derive.gradient_steps import GradientSteps, gradient_steps
 from gradcheck.explain.document import Block, Equation, Paragraph, Section
 from gradcheck.explain.formula.broadcasting import is_elementwise
@@ -237,8 +237,7 @@ class Letters:
 
     def names(self, indices: tuple[Index, ...]) -> list[str]:
         """The letters of indices; a number stands for itself."""
-        known = {**self.out, **self.at}
-        return [known[i] if isinstance(i, str) else str(i) for i in indices]
+        return named(indices, {**self.out, **self.at})
 
     def text(self, node: Node) -> str:
         """An expression for one element of the output."""

@@ -15,6 +15,7 @@ from gradcheck.explain.typeset.notation import (
     RENAMED,
     SUM,
     Text,
+    opposite_tree,
 )
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def _where(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
     choice = [a.value if isinstance(a, ast.Constant) else None for a in args[1:]]
     if choice in ([1, 0], [0, 1]):
         # One where a condition holds, else zero: Iverson's brackets.
-        held = args[0] if choice[0] else _opposite(args[0])
+        held = args[0] if choice[0] else opposite_tree(args[0])
         return f"[{setter.inner(held)}]", ATOM
     first, second, third = (setter.inner(a) for a in args)
     return setter.style.where(first, second, third), ATOM
@@ -213,22 +214,6 @@ def _not(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
 def _joined(setter: Setter, name: str, args: list[ast.expr]) -> Text:
     word = setter.style.words(name.removeprefix("logical_"))
     return f"{setter.inner(args[0])} {word} {setter.inner(args[1])}", SUM
-
-
-_OPPOSITE_SIGNS: dict[type[ast.cmpop], ast.cmpop] = {
-    ast.Gt: ast.LtE(), ast.LtE: ast.Gt(), ast.Lt: ast.GtE(), ast.GtE: ast.Lt(),
-    ast.Eq: ast.NotEq(), ast.NotEq: ast.Eq(),
-}  # fmt: skip
-
-
-def _opposite(condition: ast.expr) -> ast.expr:
-    """The condition that holds where the other fails."""
-    if isinstance(condition, ast.Compare):
-        sign = _OPPOSITE_SIGNS[type(condition.ops[0])]
-        return ast.Compare(condition.left, [sign], condition.comparators)
-    if isinstance(condition, ast.Call) and trees.called(condition) in DUAL:
-        return trees.call(DUAL[trees.called(condition)], *map(_opposite, condition.args))
-    return trees.call("logical_not", condition)
 
 
 _NOTATION: dict[str, Callable[[Setter, str, list[ast.expr]], Text | None]] = {

@@ -24,16 +24,16 @@ from gradcheck.explain.calculus.einstein import (
     magnitude,
     walk,
 )
-from gradcheck.explain.calculus.indices import Form, Index, letters_for
+from gradcheck.explain.calculus.indices import Form, Index, letters_for, named
 from gradcheck.explain.typeset.notation import (
     ATOM,
-    DUAL,
     POWER,
     PRODUCT,
     RELATIONS,
     RENAMED,
     SUM,
     Text,
+    opposite_node,
 )
 from gradcheck.explain.typeset.places import set_place, solved_places
 
@@ -43,10 +43,6 @@ if TYPE_CHECKING:
 __all__ = ["ElementSetting"]
 
 Names = Mapping[Index, str]
-_OPPOSITE_COMPARISON = {
-    "greater": "less_equal", "greater_equal": "less", "less": "greater_equal",
-    "less_equal": "greater", "equal": "not_equal", "not_equal": "equal",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,18 +61,14 @@ class ElementSetting:
         text, binds = self._node(node, names)
         return (self.setting.style.group(text), ATOM) if binds < least else (text, binds)
 
-    def _indices(self, indices: tuple[Index, ...], names: Names) -> list[str]:
-        return [names[i] if isinstance(i, str) else str(i) for i in indices]
-
     def _node(self, node: Node, names: Names) -> Text:
         style = self.setting.style
         if isinstance(node, Number):
             return self._number(node.value)
         if isinstance(node, Tensor):
-            shown = self._indices(node.indices, names)
-            return style.indexed(self.setting.symbol(node.name), shown), ATOM
+            return style.indexed(self.setting.symbol(node.name), named(node.indices, names)), ATOM
         if isinstance(node, Delta):
-            left, right = self._indices((node.left, node.right), names)
+            left, right = named((node.left, node.right), names)
             return style.delta(left, right), ATOM
         if isinstance(node, Select):
             return self._select(node, names)
@@ -187,7 +179,7 @@ class ElementSetting:
         return parts
 
     def _array(self, node: Array, names: Names) -> Text:
-        shown = self._indices(node.indices, names)
+        shown = named(node.indices, names)
         if node.function == "constant":
             base = str(node.args[0])
         else:
@@ -246,18 +238,8 @@ class ElementSetting:
             return f"{style.words('not ')}{self._set(args[0], names, ATOM)[0]}", SUM
         if function not in ("holds", "fails"):
             return None
-        condition = args[0] if function == "holds" else _negated(args[0])
+        condition = args[0] if function == "holds" else opposite_node(args[0])
         return f"[{self._set(condition, names)[0]}]", ATOM
-
-
-def _negated(condition: Node) -> Node:
-    """The condition that holds where the other fails."""
-    if isinstance(condition, Apply):
-        if condition.function in _OPPOSITE_COMPARISON:
-            return Apply(_OPPOSITE_COMPARISON[condition.function], condition.args)
-        if condition.function in DUAL:
-            return Apply(DUAL[condition.function], tuple(map(_negated, condition.args)))
-    return Apply("logical_not", (condition,))
 
 
 def _order(factor: Node) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.explain.calculus.einstein import Delta, Node, Product, Select, Total, free
-from gradcheck.explain.calculus.indices import Form, Lookup, extent
+from gradcheck.explain.calculus.indices import Form, Lookup, extent, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,8 +47,7 @@ def _set_atom(
     if isinstance(atom, str):
         return names[atom]
     if isinstance(atom, Lookup):
-        shown = [names[i] if isinstance(i, str) else str(i) for i in atom.indices]
-        return style.indexed(symbol(atom.name), shown)
+        return style.indexed(symbol(atom.name), named(atom.indices, names))
     return style.remainder(set_place(atom.form, style, names, symbol), atom.by)
 
 
