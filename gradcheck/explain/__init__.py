@@ -1,4 +1,8 @@
-"""Where a gradient comes from: derived formulas that are executed as they are printed."""
+"""Where a gradient comes from: derived formulas that are executed as they are printed.
+
+In the order trees, style, document, calculus, formula, typeset, derive, page, render, proof, verify
+each imports from those before it alone, for types too. loading stands by itself.
+"""
 
 from gradcheck.explain.derive.complete_call import make_call
 from gradcheck.explain.derive.op_subject import Subject

@@ -16,10 +16,11 @@ from gradcheck.spec.expression.expression import parse_formula
 from gradcheck.spec.expression.syntax import parse_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "Shortened",
+    "added",
     "call",
     "called",
     "equation_of",
@@ -63,6 +64,14 @@ def equation_of(tree: ast.expr) -> str:
 def call(name: str, *args: ast.expr) -> ast.expr:
     """The tree of a call."""
     return ast.Call(ast.Name(name), list(args), [])
+
+
+def added(parts: Sequence[ast.expr]) -> ast.expr:
+    """The sum of trees, of which there is one at least."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = ast.BinOp(total, ast.Add(), part)
+    return total
 
 
 def names_in(tree: ast.AST) -> set[str]:

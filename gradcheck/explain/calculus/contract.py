@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradcheck.explain.calculus.collect import Term
 from gradcheck.explain.calculus.einstein import (
     Apply,
     Delta,
@@ -17,6 +16,7 @@ from gradcheck.explain.calculus.einstein import (
     select,
 )
 from gradcheck.explain.calculus.indices import extent
+from gradcheck.explain.calculus.terms import Term
 
 if TYPE_CHECKING:
     from gradcheck.explain.calculus.indices import Index

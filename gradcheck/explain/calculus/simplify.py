@@ -10,7 +10,6 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
-from gradcheck.explain.calculus.collect import Term, collected
 from gradcheck.explain.calculus.contract import contracted
 from gradcheck.explain.calculus.einstein import (
     Apply,
@@ -29,11 +28,12 @@ from gradcheck.explain.calculus.einstein import (
     walk,
 )
 from gradcheck.explain.calculus.indices import extent
+from gradcheck.explain.calculus.terms import Term, collected
 
 if TYPE_CHECKING:
     from gradcheck.explain.calculus.indices import Space
 
-__all__ = ["Term", "flatten", "join", "simplify", "terms_of"]
+__all__ = ["flatten", "simplify", "terms_of"]
 
 MOST_TERMS = 64
 """Where multiplying out gives more terms than this, nobody would read them."""
@@ -41,10 +41,10 @@ MOST_TERMS = 64
 
 def simplify(node: Node, space: Space) -> Node:
     """The expression in normal form: its value stays."""
-    return join(terms_of(node, space))
+    return _joined(terms_of(node, space))
 
 
-def join(terms: list[Term]) -> Node:
+def _joined(terms: list[Term]) -> Node:
     """The terms as one expression."""
     if not terms:
         return Number(Fraction(0))
@@ -110,7 +110,7 @@ def _grouped(factor: Node, space: Space) -> list[Term]:
         isinstance(part, Delta) for term in terms for f in term.factors for part in walk(f)
     )
     if plain and not any(term.bound for term in terms) and not _mentions_upstream(terms):
-        return [Term(Fraction(1), (), (join(terms),))]
+        return [Term(Fraction(1), (), (_joined(terms),))]
     return terms
 
 

@@ -14,8 +14,9 @@ from gradcheck.explain.calculus.simplify import simplify
 from gradcheck.explain.calculus.sum_rules import SUM_RULES
 from gradcheck.explain.calculus.translate import OPEN_RULES, Translation
 from gradcheck.explain.calculus.values import Rule, Value, tensor
+from gradcheck.explain.formula.arithmetic import NoMatrixForm
 from gradcheck.explain.formula.broadcasting import formula_shape, is_elementwise
-from gradcheck.explain.formula.matrix_form import NoMatrixForm, formula_of
+from gradcheck.explain.formula.matrix_form import formula_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,10 +44,7 @@ class Adjoint:
     @property
     def tree(self) -> ast.expr:
         """The sum as one formula."""
-        total = self.parts[0].tree
-        for part in self.parts[1:]:
-            total = ast.BinOp(total, ast.Add(), part.tree)
-        return total
+        return trees.added([part.tree for part in self.parts])
 
 
 @dataclass(frozen=True)

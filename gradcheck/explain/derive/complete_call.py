@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["make_call"]
 
-_TRIED: tuple[Shape, ...] = ((3,), (2, 3), (3, 3), (2, 3, 3), ())
+_TRIED_SHAPES: tuple[Shape, ...] = ((3,), (2, 3), (3, 3), (2, 3, 3), ())
+"""For an op whose example does not fit, in the order in which a reader would like them."""
 
 
 def make_call(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> Call:
@@ -68,7 +69,7 @@ def _completed(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> 
         candidates.append({**op.example.shapes, **shapes})
         # An argument such as transpose_b asks for the example turned.
         candidates += _turned({**op.example.shapes, **shapes}, shapes)
-    candidates += [{name: shapes.get(name, shape) for name in names} for shape in _TRIED]
+    candidates += [{name: shapes.get(name, shape) for name in names} for shape in _TRIED_SHAPES]
     given = _given(op, shapes, args)
     failures: list[Exception] = []
     for candidate in candidates:
@@ -87,7 +88,7 @@ def _completed(op: Op, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> 
 
 
 def _turned(shapes: dict[str, Shape], fixed: Mapping[str, Shape]) -> list[dict[str, Shape]]:
-    """The same shapes with the last two axes of some swapped."""
+    """Shapes that differ from the given ones by the last two axes of some, swapped."""
     free = [n for n, s in shapes.items() if n not in fixed and len(s) >= 2]
     found = []
     for mask in range(1, 2 ** min(len(free), 3)):

@@ -1,4 +1,4 @@
-"""Derivations: from the forward in index notation to the vector-Jacobian product, step by step."""
+"""The gradient of one op, derived from its forward in index notation step by step."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ from gradcheck.explain.calculus.indices import Index, Space
 from gradcheck.explain.calculus.simplify import flatten, simplify
 from gradcheck.explain.calculus.translate import OPEN_RULES, Translation
 from gradcheck.explain.calculus.values import Value
+from gradcheck.explain.formula.arithmetic import NoMatrixForm
 from gradcheck.explain.formula.broadcasting import is_elementwise
-from gradcheck.explain.formula.matrix_form import NoMatrixForm, formula_of
+from gradcheck.explain.formula.matrix_form import formula_of
 
 if TYPE_CHECKING:
     from gradcheck.explain.derive.op_subject import Subject
@@ -57,11 +58,11 @@ class GradientSteps:
     raw: Node
     """∂y[out]/∂x[at] by the product rule, a delta for each index of x."""
     jacobian: Node
-    """The same, the inner deltas contracted."""
+    """∂y[out]/∂x[at], the inner deltas contracted."""
     product: Node
     """Σ_out G·∂y/∂x."""
     result: Node
-    """The same, the deltas contracted."""
+    """∂L/∂x[at]: that sum, the deltas contracted."""
     matrix: ast.expr | None
     """Without indices, where that can be written."""
 

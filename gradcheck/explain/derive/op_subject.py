@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Subject"]
 
+_NOT_LINEAR = frozenset(
+    [
+        "exp", "log", "sqrt", "square", "max", "min", "prod", "inv", "solve", "det", "abs",
+        "cholesky", "power", "maximum", "minimum", "one_hot_max", "cumprod", "lgamma",
+    ]
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -124,50 +131,37 @@ class Subject:
         declared = self.op.tangent_text(self.call)
         if declared:
             return self.tree(declared)
+        changes = {name: ast.Name(f"d{name}") for name in self.differentiable}
         if is_elementwise(self.op):
             parts = [
-                trees.substitute(gradient, {"G": ast.Name(f"d{name}")})
+                trees.substitute(gradient, {"G": changes[name]})
                 for name, gradient in self.gradients.items()
             ]
-        elif self.forward is not None and self.is_linear:
-            parts = [
-                trees.substitute(self.forward, {name: ast.Name(f"d{name}")})
-                for name in self.differentiable
-            ]
-            if self.op.variadic and self.op.name != "einsum":
-                changes = {name: ast.Name(f"d{name}") for name in self.differentiable}
-                parts = [trees.substitute(self.forward, changes)]
-        else:
+        elif self.forward is None or not self.is_linear:
             return None
-        total = parts[0]
-        for part in parts[1:]:
-            total = ast.BinOp(total, ast.Add(), part)
-        return total
+        elif self.op.variadic and self.op.name != "einsum":
+            # Values that are joined change together.
+            parts = [trees.substitute(self.forward, changes)]
+        else:
+            parts = [
+                trees.substitute(self.forward, {name: change}) for name, change in changes.items()
+            ]
+        return trees.added(parts)
 
     @property
     def is_linear(self) -> bool:
         """Whether the output is linear in each input by itself: its differential follows."""
-        bending = {
-            "exp", "log", "sqrt", "square", "max", "min", "prod", "inv", "solve", "det", "abs",
-            "cholesky", "power", "maximum", "minimum", "one_hot_max", "cumprod", "lgamma",
-        }  # fmt: skip
         if self.forward is None:
             return False
-        for node in ast.walk(self.forward):
-            if trees.called(node) in bending or isinstance(node, ast.Pow | ast.Div):
-                return False
-        shapes = {
-            id(inner)
-            for n in ast.walk(self.forward)
-            if trees.called(n) in ("shape", "size")
-            for inner in ast.walk(n)
-        }
-        uses = [
-            n.id for n in ast.walk(self.forward) if isinstance(n, ast.Name) and id(n) not in shapes
-        ]
-        return (
-            all(uses.count(name) == 1 for name in self.differentiable) or self.op.name == "cumsum"
-        )
+        nodes = list(ast.walk(self.forward))
+        if any(trees.called(n) in _NOT_LINEAR or isinstance(n, ast.Pow | ast.Div) for n in nodes):
+            return False
+        # What is asked for its shape alone is not used.
+        asked = [n for n in nodes if trees.called(n) in ("shape", "size")]
+        shapes = {id(inner) for node in asked for inner in ast.walk(node)}
+        uses = [n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in shapes]
+        once = all(uses.count(name) == 1 for name in self.differentiable)
+        return once or self.op.name == "cumsum"
 
     def code(self) -> list[str]:
         """The gradients as lines of TensorFlow, `da` for that of `a`."""

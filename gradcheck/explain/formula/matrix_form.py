@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.explain.calculus.einstein import Array, Node, Tensor, Total, free, walk
 from gradcheck.explain.calculus.indices import LETTERS, Index, extent
-from gradcheck.explain.calculus.simplify import Term, terms_of
+from gradcheck.explain.calculus.simplify import terms_of
 from gradcheck.explain.formula.arithmetic import (
     NoMatrixForm,
     Scaled,
@@ -22,8 +22,9 @@ from gradcheck.explain.trees import call, called
 
 if TYPE_CHECKING:
     from gradcheck.explain.calculus.indices import Space
+    from gradcheck.explain.calculus.terms import Term
 
-__all__ = ["NoMatrixForm", "formula_of", "without_indices"]
+__all__ = ["formula_of", "without_indices"]
 
 
 def without_indices(formula: ast.expr) -> bool:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["is_identity", "laid_array", "ones", "summed", "turned", "vector"]
 
+_OF_ONE_NUMBER = frozenset(["exp", "log", "sin", "cos", "tanh", "sqrt", "square", "sigmoid"])
+
 
 def is_identity(matrix: ast.expr) -> bool:
     """Whether this is a whole identity matrix."""
@@ -21,7 +23,6 @@ def is_identity(matrix: ast.expr) -> bool:
 
 
 def laid_array(array: ast.expr, indices: tuple[Index, ...], row: Index, column: Index) -> ast.expr:
-    """An array with these indices as a matrix with these rows and columns."""
     """An array with these indices as a matrix with these rows and columns."""
     if len(indices) > 2:
         raise NoMatrixForm
@@ -42,19 +43,17 @@ def _placed(array: ast.expr, index: Index, row: Index) -> ast.expr:
 
 def summed(vectors: list[ast.expr]) -> ast.expr:
     """The sum of all elements of a product of columns."""
-    if len(vectors) == 1:
-        only = vectors[0]
-        if (
-            isinstance(only, ast.Call)
-            and called(only) == "matmul"
-            and called(only.args[1]) == "ones"
-        ):
-            matrix = only.args[0]
-            is_turned = called(matrix) == "mT" and isinstance(matrix, ast.Call)
-            return call("total", matrix.args[0] if is_turned else matrix)  # type: ignore[attr-defined]
-        bare = _bare(only)
-        return call("total", only if bare is None else bare)
-    return call("scalar", call("matmul", turned(times(vectors[:-1])), vectors[-1]))
+    if len(vectors) > 1:
+        return call("scalar", call("matmul", turned(times(vectors[:-1])), vectors[-1]))
+    only = vectors[0]
+    if isinstance(only, ast.Call) and called(only) == "matmul" and called(only.args[1]) == "ones":
+        # The sum of the sums of the rows: which way the matrix is turned does not matter.
+        matrix = only.args[0]
+        if isinstance(matrix, ast.Call) and called(matrix) == "mT":
+            matrix = matrix.args[0]
+        return call("total", matrix)
+    bare = _bare(only)
+    return call("total", only if bare is None else bare)
 
 
 def ones(index: str) -> ast.expr:
@@ -64,21 +63,20 @@ def ones(index: str) -> ast.expr:
 
 def turned(matrix: ast.expr) -> ast.expr:
     """The transpose, written as simply as it goes."""
-    if isinstance(matrix, ast.Call):
-        inner = matrix.args[0]
-        if called(matrix) == "mT":
-            return inner
-        if called(matrix) == "eye":
-            # A part of the identity that is not square has rows and columns to swap.
-            return call("eye", *reversed(matrix.args))
-        if called(matrix) == "column":
-            return call("row", inner)
-        if called(matrix) == "row":
-            return call("column", inner)
-        if called(matrix) == "matmul":
-            return call("matmul", turned(matrix.args[1]), turned(inner))
-        if called(matrix) == "diag":
-            return matrix
+    if not isinstance(matrix, ast.Call):
+        return call("mT", matrix)
+    name, inner = called(matrix), matrix.args[0]
+    if name == "mT":
+        return inner
+    if name == "diag":
+        return matrix
+    if name in ("column", "row"):
+        return call("row" if name == "column" else "column", inner)
+    if name == "matmul":
+        return call("matmul", turned(matrix.args[1]), turned(inner))
+    if name == "eye":
+        # A part of the identity that is not square has rows and columns to swap.
+        return call("eye", *reversed(matrix.args))
     return call("mT", matrix)
 
 
@@ -99,16 +97,7 @@ def _bare(node: ast.expr) -> ast.expr | None:
     if isinstance(node, ast.BinOp):
         left, right = _bare(node.left), _bare(node.right)
         return None if left is None or right is None else ast.BinOp(left, node.op, right)
-    if isinstance(node, ast.Call) and called(node) in (
-        "exp",
-        "log",
-        "sin",
-        "cos",
-        "tanh",
-        "sqrt",
-        "square",
-        "sigmoid",
-    ):
+    if isinstance(node, ast.Call) and called(node) in _OF_ONE_NUMBER:
         inner = _bare(node.args[0])
         return None if inner is None else call(called(node), inner)
     return None

@@ -8,17 +8,21 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gradcheck.explain import trees
-from gradcheck.explain.formula.tensorflow_names import PLAIN, SPECIAL, TWICE, UnknownCode
-from gradcheck.explain.trees import called
+from gradcheck.explain.formula.tensorflow_names import (
+    ARGUMENT_TWICE,
+    SAME_ARGUMENTS,
+    WRITTEN_OUT,
+    UnknownCode,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gradcheck.model import Shape
 
-__all__ = ["UnknownCode", "tensorflow_code"]
+__all__ = ["tensorflow_code"]
 
-LONG = 24
+LONGEST_UNNAMED = 24
 """A part of a formula that is longer than this, and stands in it twice, gets a name."""
 
 
@@ -66,7 +70,7 @@ class _Writer:
     def whole(self, formula: ast.expr) -> str:
         """One formula."""
         for node in ast.walk(formula):
-            if isinstance(node, ast.Call) and called(node) == "einsum":
+            if isinstance(node, ast.Call) and trees.called(node) == "einsum":
                 _refuse_stretching(node, self.shapes)
         return self.text(formula)
 
@@ -78,7 +82,7 @@ class _Writer:
             return repr(node.value)
         if isinstance(node, ast.Call):
             key = trees.text_of(node)
-            if self.counts[key] > 1 and len(key) > LONG:
+            if self.counts[key] > 1 and len(key) > LONGEST_UNNAMED:
                 return self.hold(key, node)
             return self._call(node)
         # Everything else keeps Python's own syntax around translated parts.
@@ -105,24 +109,24 @@ class _Writer:
         return f"({hits} / tf.reduce_sum({hits}, {axis}, keepdims=True))"
 
     def _call(self, node: ast.Call) -> str:
-        name = called(node)
+        name = trees.called(node)
         if name == "unreduce":
             return _unreduce([self.text(a) for a in node.args])
         args = [self.text(a) for a in node.args]
         if name == "one_hot_max":
             return self._one_hot_max(*args)
-        if name in TWICE and not isinstance(node.args[0], ast.Name):
+        if name in ARGUMENT_TWICE and not isinstance(node.args[0], ast.Name):
             args[0] = self.hold(trees.text_of(node.args[0]), node.args[0])
-        if name in SPECIAL:
-            return SPECIAL[name](args)
-        if name not in PLAIN:
+        if name in WRITTEN_OUT:
+            return WRITTEN_OUT[name](args)
+        if name not in SAME_ARGUMENTS:
             raise UnknownCode(name)
         if name == "concatenate":
             return f"tf.concat({args[0]}, {args[1] if len(args) > 1 else '0'})"
         if name == "where":
             # TensorFlow does not turn a plain 0 into the dtype of the other branch here.
             args = ["tf.zeros_like(G)" if a == "0" else a for a in args]
-        return f"{PLAIN[name]}({', '.join(args)})"
+        return f"{SAME_ARGUMENTS[name]}({', '.join(args)})"
 
 
 def _names() -> list[str]:
@@ -136,7 +140,7 @@ class _Inner(ast.NodeTransformer):
         self.writer = writer
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if called(node) == "sqrt" and not trees.names_in(node) - {"pi", "e"}:
+        if trees.called(node) == "sqrt" and not trees.names_in(node) - {"pi", "e"}:
             return ast.Name(f"math.sqrt({self.writer.text(node.args[0])})")
         return ast.Name(self.writer.text(node))
 

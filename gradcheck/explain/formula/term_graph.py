@@ -35,7 +35,7 @@ from gradcheck.explain.formula.rows_and_columns import (
 from gradcheck.explain.trees import call, called, read
 
 if TYPE_CHECKING:
-    from gradcheck.explain.calculus.simplify import Term
+    from gradcheck.explain.calculus.terms import Term
 
 __all__ = ["TermGraph"]
 

@@ -11,7 +11,7 @@ from gradcheck.explain.style import LATEX, UNICODE
 if TYPE_CHECKING:
     from gradcheck.explain.document import Block, Document
 
-__all__ = ["prose", "render_latex"]
+__all__ = ["render_latex"]
 
 _HEAD = (
     r"\documentclass{article}",
@@ -46,15 +46,16 @@ _PUNCTUATION = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”"
 
 def render_latex(document: Document) -> str:
     """A whole document: save it, and run pdflatex on it."""
-    lines = [*_HEAD, rf"\section*{{\texttt{{{prose(document.title)}}}}}", prose(document.lead), ""]
+    title = rf"\section*{{\texttt{{{_prose(document.title)}}}}}"
+    lines = [*_HEAD, title, _prose(document.lead), ""]
     for section in document.sections:
-        lines += [rf"\subsection*{{{prose(section.heading)}}}"]
+        lines += [rf"\subsection*{{{_prose(section.heading)}}}"]
         for block in section.blocks:
             lines += _block(block)
     return "\n".join([*lines, r"\end{document}"])
 
 
-def prose(text: str) -> str:
+def _prose(text: str) -> str:
     """Plain words as LaTeX: special characters escaped, mathematical ones translated."""
     return "".join(_character(character) for character in text)
 
@@ -87,17 +88,17 @@ def _broken(math: str, note: str) -> list[str]:
 
 def _block(block: Block) -> list[str]:
     if isinstance(block, Paragraph):
-        return [prose(block.text), ""]
+        return [_prose(block.text), ""]
     if isinstance(block, Equation):
         math = block.math(LATEX)
         if len(block.math(UNICODE)) + len(block.note) > LONGEST_LINE:
-            return _broken(math, prose(block.note))
-        note = rf" \qquad\text{{({prose(block.note)})}}" if block.note else ""
+            return _broken(math, _prose(block.note))
+        note = rf" \qquad\text{{({_prose(block.note)})}}" if block.note else ""
         return [r"\[", math + note, r"\]"]
     if isinstance(block, Code):
         return [r"\begin{verbatim}", *block.broken(CODE_WIDTH), r"\end{verbatim}"]
     if isinstance(block, Bullets):
-        items = [rf"\item {prose(item)}" for item in block.items]
+        items = [rf"\item {_prose(item)}" for item in block.items]
         return [r"\begin{itemize}", *items, r"\end{itemize}"]
-    rows = [" & ".join(map(prose, row)) + r" \\" for row in (block.head, *block.rows)]
+    rows = [" & ".join(map(_prose, row)) + r" \\" for row in (block.head, *block.rows)]
     return [rf"\begin{{tabular}}{{{'l' * len(block.head)}}}", *rows, r"\end{tabular}", ""]
