@@ -1,0 +1,15 @@
+"""Pages as Markdown."""
+
+from __future__ import annotations
+
+from gradcheck.explain.render.markdown import render_markdown
+from tests.explain.explained import Explained, every_op
+
+
+@every_op
+def test_every_page_has_its_headings(calls: list[Explained]) -> None:
+    for call in calls:
+        lines = render_markdown(call.page).splitlines()
+        assert lines[0] == f"# `{call.op.name}`"
+        headings = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
+        assert headings == [section.heading for section in call.page.sections], str(call)
