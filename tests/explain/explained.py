@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gradcheck.explain import Document, Subject, explain_op, make_call
-from gradcheck.ops import Op, all_ops, find
+from gradcheck.ops import Op, find
 from tests.ops.calls import USES, Use
 from tests.ops.oracle import Point, evaluate, structure_of, within
 
@@ -74,11 +74,10 @@ CALLS: dict[str, list[Explained]] = {
 }
 """By op: its calls."""
 
+ALL_CALLS: list[Explained] = [call for calls in CALLS.values() for call in calls]
+
 every_op = pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
 """A test for each op, with all its calls: they share what is computed for them."""
-
-every_example = pytest.mark.parametrize("op", all_ops(), ids=lambda op: op.name)
-"""A test for each op, which takes its example."""
 
 
 @cache
