@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gradcheck.explain.derive.call_graph import Graph
     from gradcheck.model import Array, Shape
 
-EXAMPLES = int(os.environ.get("GRADCHECK_EXPRESSIONS", "100"))
+EXAMPLES = int(os.environ.get("GRADCHECK_EXPRESSIONS", "60"))
 """How many random expressions are tried; thousands in a long run."""
 
 
