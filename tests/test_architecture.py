@@ -67,6 +67,18 @@ LAYERS = {
         ("case", "api"),
         ("power",),
     ),
+    "explain": (
+        ("loading", "trees", "style"),
+        ("document",),
+        ("calculus",),
+        ("formula",),
+        ("typeset",),
+        ("derive",),
+        ("page",),
+        ("render",),
+        ("proof",),
+        ("verify",),
+    ),
     "run": (("select", "shard", "summary", "environment"), ("workers",), ("dask",)),
     "report": (
         ("safe_text", "numbers", "reporter"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from gradcheck.explain import Document
-    from gradcheck.explain.verify import Proof
+    from gradcheck.explain.proof import Proof
     from gradcheck.model import Array, Shape
     from gradcheck.ops.declaration import Op
 
@@ -98,9 +98,9 @@ def _rendered(document: Document, style: str) -> str:
         from gradcheck.explain.render.json import render_json
 
         return render_json(document)
-    from gradcheck.explain.render.text import WIDTH, render_text
+    from gradcheck.explain.render.terminal import WIDEST, render_text
 
-    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    width = shutil.get_terminal_size((WIDEST, 24)).columns
     return render_text(document, lambda text: click.style(text, bold=True), width)
 
 
@@ -133,7 +133,8 @@ def _op(
         document = _with(document, op_numbers(subject, at))
     if verify:
         from gradcheck.explain.loading import load_quietly
-        from gradcheck.explain.verify import proof_section, verify_op
+        from gradcheck.explain.proof import proof_section
+        from gradcheck.explain.verify import verify_op
 
         load_quietly()
         proofs = verify_op(subject, {k: v for k, v in at.items() if k != "G"})
@@ -148,7 +149,7 @@ def _expression(
     verify: bool,
     wanted: tuple[str, ...] | None,
 ) -> tuple[Document, list[Proof]]:
-    from gradcheck.explain.derive.call_graph import read_graph
+    from gradcheck.explain.derive.read_graph import read_graph
     from gradcheck.explain.page.expression_page import explain_expression
 
     try:
@@ -168,7 +169,8 @@ def _expression(
         document = _with(document, expression_numbers(graph, at))
     if verify:
         from gradcheck.explain.loading import load_quietly
-        from gradcheck.explain.verify import proof_section, verify_expression
+        from gradcheck.explain.proof import proof_section
+        from gradcheck.explain.verify import verify_expression
 
         load_quietly()
         proofs = verify_expression(graph, {k: v for k, v in at.items() if k != "G"}, wanted=wanted)

@@ -8,7 +8,17 @@ from typing import Any
 
 from gradcheck.explain.style import Style
 
-__all__ = ["Block", "Bullets", "Code", "Document", "Equation", "Paragraph", "Section", "Table"]
+__all__ = [
+    "Block",
+    "Bullets",
+    "Code",
+    "Document",
+    "Equation",
+    "Math",
+    "Paragraph",
+    "Section",
+    "Table",
+]
 
 Math = Callable[[Style], str]
 """Mathematics that can be set in any style."""
@@ -35,6 +45,10 @@ class Code:
     """Lines of Python."""
 
     lines: tuple[str, ...]
+
+    def broken(self, width: int) -> list[str]:
+        """The lines, none longer than the width where that can be: they can still be pasted."""
+        return [part for line in self.lines for part in _broken(line, width)]
 
 
 @dataclass(frozen=True)
@@ -72,3 +86,22 @@ class Document:
     sections: tuple[Section, ...]
     data: dict[str, Any] = field(default_factory=dict)
     """For `--format json`, beside the sections: names, shapes, formulas."""
+
+
+def _broken(line: str, width: int) -> list[str]:
+    """A line of Python, broken inside of brackets alone: nowhere else may it be broken."""
+    if len(line) <= width or line.startswith("#"):
+        return [line]
+    words, word, depth = list[str](), "", 0
+    for character in line:
+        word += character
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(character, 0)
+        if character == " " and depth:
+            words.append(word)
+            word = ""
+    lines = [""]
+    for part in [*words, word]:
+        if lines[-1].strip() and len(lines[-1] + part.rstrip()) > width:
+            lines.append("    ")
+        lines[-1] += part
+    return [one.rstrip() for one in lines]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.ops.samples.registry import SAMPLES
 from tests.ops.oracle import drawn, within
 

@@ -10,12 +10,12 @@ An axis of size 1 is always indexed by the number 0, so broadcasting needs no ru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from gradcheck.explain.calculus.index_arithmetic import Form, extent, form
+from gradcheck.explain.calculus.indices import Form, Index, Place, extent, form
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -25,26 +25,24 @@ __all__ = [
     "Array",
     "Delta",
     "Grid",
-    "Index",
     "Node",
     "NotDerivable",
     "Number",
     "Product",
     "Select",
-    "Space",
     "Sum",
     "Tensor",
     "Total",
+    "children",
     "differentiate",
-    "extent",
     "free",
     "magnitude",
+    "mentions",
     "rename",
     "select",
+    "total_over",
     "walk",
 ]
-
-Index = str | int
 
 
 def magnitude(value: Fraction | float) -> Fraction | float:
@@ -136,7 +134,7 @@ class Array:
 Node: TypeAlias = Number | Tensor | Delta | Select | Apply | Product | Sum | Total | Array
 
 
-def select(sign: str, left: Form | Index, right: Form | Index) -> Node:
+def select(sign: str, left: Place, right: Place) -> Node:
     """One where `left = right` or `left <= right`, written as simply as it goes."""
     difference = form(left) - form(right)
     low, high = difference.range
@@ -145,33 +143,24 @@ def select(sign: str, left: Form | Index, right: Form | Index) -> Node:
     if low > 0 or (sign == "=" and high < 0):
         return Number(Fraction(0))
     atoms = [atom for atom, _ in difference.terms]
-    if sign == "=" and not difference.offset and [f for _, f in difference.terms] in _OPPOSITE:
+    if (
+        sign == "="
+        and not difference.offset
+        and [f for _, f in difference.terms] in _ONE_AND_MINUS_ONE
+    ):
         one, other = atoms
         if isinstance(one, str) and isinstance(other, str) and extent(one) == extent(other):
             return Delta(one, other)
     return Select(sign, difference)
 
 
-_OPPOSITE = ([1, -1], [-1, 1])
+_ONE_AND_MINUS_ONE = ([1, -1], [-1, 1])
 
 
-@dataclass
-class Space:
-    """Gives out the indices of one derivation, each new."""
-
-    used: int = 0
-
-    def fresh(self, size: int, letter: str = "") -> Index:
-        """A new index, to be shown as the letter if that is free; an axis of size 1 needs none."""
-        if size == 1:
-            return 0
-        self.used += 1
-        return f"{letter}_{self.used}:{size}"
-
-    def axes(self, shape: Shape, letters: str = "") -> tuple[Index, ...]:
-        """A new index for each axis."""
-        shown = letters if len(letters) == len(shape) else [""] * len(shape)
-        return tuple(self.fresh(size, letter) for size, letter in zip(shape, shown, strict=True))
+def total_over(indices: Iterable[Index], body: Node) -> Node:
+    """The sum over those of the indices that are not plain numbers."""
+    names = tuple(index for index in indices if isinstance(index, str))
+    return Total(names, body) if names else body
 
 
 class NotDerivable(Exception):  # noqa: N818  (an answer, not a failure)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import operator
+from functools import reduce, singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,6 @@ from gradcheck.explain.calculus.einstein import (
     Array,
     Delta,
     Grid,
-    Index,
     Node,
     Number,
     Product,
@@ -20,14 +21,14 @@ from gradcheck.explain.calculus.einstein import (
     Sum,
     Tensor,
     Total,
-    extent,
+    children,
     free,
 )
-from gradcheck.explain.calculus.index_arithmetic import value_of
+from gradcheck.explain.calculus.indices import Index, extent, value_of
 from gradcheck.ops.language.vocabulary import CONSTANTS, FUNCTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = ["evaluate"]
 
@@ -51,48 +52,30 @@ def _spread(labelled: Labelled, wanted: tuple[str, ...]) -> Any:
     return array.reshape([extent(i) if i in labels else 1 for i in wanted])
 
 
-def _evaluate(node: Node, values: Mapping[str, Any]) -> Labelled:
-    if isinstance(node, Number):
-        return np.asarray(float(node.value)), ()
-    if isinstance(node, Tensor):
-        found = values[node.name] if node.name in values else CONSTANTS[node.name]
-        return _pick(np.asarray(found), node.indices)
-    if isinstance(node, Delta):
-        return _delta(node)
-    if isinstance(node, Select):
-        return _selected(node, values)
-    if isinstance(node, Array):
-        return _pick(_whole_value(node, values), node.indices)
-    if isinstance(node, Total):
-        array, labels = _evaluate(node.body, values)
-        gone = tuple(labels.index(i) for i in node.indices if i in labels)
-        absent = [extent(i) for i in node.indices if i not in labels]
-        summed = np.sum(array, axis=gone) * float(np.prod(absent))
-        return np.asarray(summed), tuple(i for i in labels if i not in node.indices)
-    parts = (
-        node.args
-        if isinstance(node, Apply)
-        else node.factors
-        if isinstance(node, Product)
-        else node.terms
-    )
-    wanted = tuple(free(node))
-    arrays = [_spread(_evaluate(part, values), wanted) for part in parts]
-    if isinstance(node, Product):
-        result = np.asarray(1.0)
-        for array in arrays:
-            result = result * array
-    elif isinstance(node, Sum):
-        result = np.asarray(0.0)
-        for array in arrays:
-            result = result + array
-    else:
-        result = _apply_function(node.function, arrays)
-    shape = tuple(extent(i) for i in wanted)
-    return np.broadcast_to(result, shape), wanted
+@singledispatch
+def _evaluate(node: Node, _values: Mapping[str, Any]) -> Labelled:
+    """The array of an expression, and the index of each of its axes."""
+    raise TypeError(type(node).__name__)
 
 
-def _delta(node: Delta) -> Labelled:
+@_evaluate.register
+def _(node: Number, _values: Any) -> Labelled:
+    return np.asarray(float(node.value)), ()
+
+
+@_evaluate.register
+def _(node: Tensor, values: Any) -> Labelled:
+    found = values[node.name] if node.name in values else CONSTANTS[node.name]
+    return _pick(np.asarray(found), node.indices)
+
+
+@_evaluate.register
+def _(node: Array, values: Any) -> Labelled:
+    return _pick(_whole_value(node, values), node.indices)
+
+
+@_evaluate.register
+def _(node: Delta, _values: Any) -> Labelled:
     if node.left == node.right:
         return np.asarray(1.0), ()
     if isinstance(node.left, str) and isinstance(node.right, str):
@@ -103,7 +86,8 @@ def _delta(node: Delta) -> Labelled:
     return unit, (str(index),)
 
 
-def _selected(node: Select, values: Mapping[str, Any]) -> Labelled:
+@_evaluate.register
+def _(node: Select, values: Any) -> Labelled:
     """Ones and zeros, an axis for each index of the condition."""
     labels = tuple(free(node))
     shape = tuple(extent(i) for i in labels)
@@ -115,6 +99,39 @@ def _selected(node: Select, values: Mapping[str, Any]) -> Labelled:
     found = value_of(node.form, at, lookup)
     held = found == 0 if node.sign == "=" else found <= 0
     return np.broadcast_to(np.asarray(held, dtype=np.float64), shape), labels
+
+
+@_evaluate.register
+def _(node: Total, values: Any) -> Labelled:
+    array, labels = _evaluate(node.body, values)
+    gone = tuple(labels.index(i) for i in node.indices if i in labels)
+    absent = [extent(i) for i in node.indices if i not in labels]
+    summed = np.sum(array, axis=gone) * float(np.prod(absent))
+    return np.asarray(summed), tuple(i for i in labels if i not in node.indices)
+
+
+@_evaluate.register
+def _(node: Product, values: Any) -> Labelled:
+    return _combined(node, values, lambda arrays: reduce(operator.mul, arrays, np.asarray(1.0)))
+
+
+@_evaluate.register
+def _(node: Sum, values: Any) -> Labelled:
+    return _combined(node, values, lambda arrays: reduce(operator.add, arrays, np.asarray(0.0)))
+
+
+@_evaluate.register
+def _(node: Apply, values: Any) -> Labelled:
+    return _combined(node, values, lambda arrays: _apply_function(node.function, arrays))
+
+
+def _combined(
+    node: Product | Sum | Apply, values: Any, combine: Callable[[list[Any]], Any]
+) -> Labelled:
+    """The arrays of the parts, laid along the same axes and put together."""
+    wanted = tuple(free(node))
+    arrays = [_spread(_evaluate(part, values), wanted) for part in children(node)]
+    return np.broadcast_to(combine(arrays), tuple(extent(i) for i in wanted)), wanted
 
 
 def _along(numbers: Any, label: str, labels: tuple[str, ...]) -> Any:

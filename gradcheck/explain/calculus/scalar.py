@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.explain import tree as trees
-from gradcheck.explain.tree import called
+from gradcheck.explain import trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 __all__ = ["NotScalar", "can_fuse", "derivative"]
 
-FACTORED, SIMPLIFIED = 60, 20
+MOST_FACTORED, MOST_SIMPLIFIED = 60, 20
 """Beyond so many operations SymPy takes long to factor, and to simplify, and finds little."""
 
 _TO_SYMPY = {
@@ -33,7 +32,14 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
 }
-_OWN = frozenset([*_TO_SYMPY, "square", "log1p", "expm1", "sigmoid"])
+_COMPOSED: dict[str, Callable[[Any, Any], Any]] = {
+    "square": lambda _, x: x**2,
+    "log1p": lambda sympy, x: sympy.log(1 + x),
+    "expm1": lambda sympy, x: sympy.exp(x) - 1,
+    "sigmoid": lambda sympy, x: 1 / (1 + sympy.exp(-x)),
+}
+"""Functions that SymPy has no name for."""
+_SMOOTH = frozenset([*_TO_SYMPY, *_COMPOSED])
 
 
 class NotScalar(Exception):  # noqa: N818  (an answer: another rule applies)
@@ -43,7 +49,7 @@ class NotScalar(Exception):  # noqa: N818  (an answer: another rule applies)
 def can_fuse(formula: ast.expr) -> bool:
     """Whether SymPy can differentiate this formula: arithmetic and smooth functions alone."""
     for node in ast.walk(formula):
-        if isinstance(node, ast.Call) and called(node) not in _OWN:
+        if isinstance(node, ast.Call) and trees.called(node) not in _SMOOTH:
             return False
         if not isinstance(
             node,
@@ -70,7 +76,7 @@ def _derivative(text: str, name: str) -> str:
     symbols = {n: sympy.Symbol(n, real=True) for n in names}
     plain = sympy.diff(_to_sympy(formula, symbols, sympy), symbols[name])
     best = _from_sympy(plain)
-    if plain.count_ops() > FACTORED:
+    if plain.count_ops() > MOST_FACTORED:
         return trees.text_of(best)
     shortest = len(trees.text_of(best))
     for candidate in _candidates(plain, sympy):
@@ -86,7 +92,7 @@ def _derivative(text: str, name: str) -> str:
 def _candidates(plain: Any, sympy: Any) -> list[Any]:
     found = []
     ways = [sympy.factor_terms, sympy.cancel]
-    for simpler in [*ways, sympy.simplify] if plain.count_ops() <= SIMPLIFIED else ways:
+    for simpler in [*ways, sympy.simplify] if plain.count_ops() <= MOST_SIMPLIFIED else ways:
         try:
             found.append(simpler(plain))
         except Exception:  # noqa: S112  (SymPy raises anything; the plain form stands)
@@ -113,11 +119,8 @@ def _to_sympy(node: ast.expr, symbols: dict[str, Any], sympy: Any) -> Any:
         return _to_sympy(part, symbols, sympy)
 
     if isinstance(node, ast.Constant):
-        return (
-            sympy.Integer(node.value)
-            if isinstance(node.value, int)
-            else sympy.Rational(str(node.value))
-        )
+        exact = sympy.Integer if isinstance(node.value, int) else sympy.Rational
+        return exact(str(node.value))
     if isinstance(node, ast.Name):
         return symbols[node.id] if node.id in symbols else {"pi": sympy.pi, "e": sympy.E}[node.id]
     if isinstance(node, ast.UnaryOp):
@@ -126,15 +129,9 @@ def _to_sympy(node: ast.expr, symbols: dict[str, Any], sympy: Any) -> Any:
         return _ARITHMETIC[type(node.op)](inner(node.left), inner(node.right))
     if not isinstance(node, ast.Call):
         raise NotScalar
-    name, arg = called(node), inner(node.args[0])
-    if name == "square":
-        return arg**2
-    if name == "log1p":
-        return sympy.log(1 + arg)
-    if name == "expm1":
-        return sympy.exp(arg) - 1
-    if name == "sigmoid":
-        return 1 / (1 + sympy.exp(-arg))
+    name, arg = trees.called(node), inner(node.args[0])
+    if name in _COMPOSED:
+        return _COMPOSED[name](sympy, arg)
     return getattr(sympy, _TO_SYMPY[name])(arg)
 
 
@@ -143,7 +140,7 @@ def _from_sympy(expression: Any) -> ast.expr:
     tree = trees.read(str(expression))
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            name = called(node)
+            name = trees.called(node)
             if name == "Abs":
                 node.func = ast.Name("abs")
             elif name in _FROM_SYMPY:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
-from gradcheck.explain.calculus.collect import Term, collected
+from gradcheck.explain.calculus.contract import contracted
 from gradcheck.explain.calculus.einstein import (
     Apply,
     Array,
@@ -20,32 +20,31 @@ from gradcheck.explain.calculus.einstein import (
     NotDerivable,
     Number,
     Product,
-    Select,
     Sum,
     Tensor,
     Total,
-    extent,
     free,
     rename,
-    select,
     walk,
 )
+from gradcheck.explain.calculus.indices import extent
+from gradcheck.explain.calculus.terms import Term, collected
 
 if TYPE_CHECKING:
-    from gradcheck.explain.calculus.einstein import Index, Space
+    from gradcheck.explain.calculus.indices import Space
 
-__all__ = ["MAX_TERMS", "Term", "flatten", "join", "simplify", "terms_of"]
+__all__ = ["flatten", "simplify", "terms_of"]
 
-MAX_TERMS = 64
+MOST_TERMS = 64
 """Where multiplying out gives more terms than this, nobody would read them."""
 
 
 def simplify(node: Node, space: Space) -> Node:
-    """The same value in normal form."""
-    return join(terms_of(node, space))
+    """The expression in normal form: its value stays."""
+    return _joined(terms_of(node, space))
 
 
-def join(terms: list[Term]) -> Node:
+def _joined(terms: list[Term]) -> Node:
     """The terms as one expression."""
     if not terms:
         return Number(Fraction(0))
@@ -54,12 +53,12 @@ def join(terms: list[Term]) -> Node:
 
 def terms_of(node: Node, space: Space) -> list[Term]:
     """The terms of the normal form."""
-    found = [done for term in _expand(node, space) if (done := _contract(term)) is not None]
+    found = [done for term in _expand(node, space) if (done := contracted(term)) is not None]
     return collected(found)
 
 
 def flatten(node: Node) -> Node:
-    """The same expression without brackets, ones and zeros that nobody would write."""
+    """The expression without the brackets, ones and zeros that nobody would write."""
     zero, one = Number(Fraction(0)), Number(Fraction(1))
     if isinstance(node, Sum):
         terms = [flatten(t) for t in node.terms]
@@ -94,7 +93,7 @@ def _expand(node: Node, space: Space) -> list[Term]:
         count = 1
         for part in parts:
             count *= len(part)
-        if count > MAX_TERMS:
+        if count > MOST_TERMS:
             raise NotDerivable("too many terms")
         return [_multiply(choice, space) for choice in product(*parts)]
     if isinstance(node, Apply):
@@ -111,7 +110,7 @@ def _grouped(factor: Node, space: Space) -> list[Term]:
         isinstance(part, Delta) for term in terms for f in term.factors for part in walk(f)
     )
     if plain and not any(term.bound for term in terms) and not _mentions_upstream(terms):
-        return [Term(Fraction(1), (), (join(terms),))]
+        return [Term(Fraction(1), (), (_joined(terms),))]
     return terms
 
 
@@ -203,76 +202,3 @@ def _multiply(choice: tuple[Term, ...], space: Space) -> Term:
         bound += own.bound
         factors += own.factors
     return Term(coefficient, bound, factors)
-
-
-def _contract(term: Term) -> Term | None:
-    """Deltas and sums over nothing resolved; None for a term that is zero."""
-    coefficient, bound = term.coefficient, list(term.bound)
-    pending, factors = list(term.factors), list[Node]()
-    while pending:
-        factor = pending.pop(0)
-        if isinstance(factor, Number):
-            coefficient *= factor.value
-        elif isinstance(factor, Product):
-            pending[:0] = factor.factors
-        elif not isinstance(factor, Delta):
-            factors.append(factor)
-        elif isinstance(factor.left, int) and isinstance(factor.right, int):
-            coefficient *= int(factor.left == factor.right)
-        elif (swap := _replaceable(factor, bound)) is not None:
-            bound.remove(swap[0])
-            # Two deltas may meet now: everything is looked at again.
-            pending = [rename(f, {swap[0]: swap[1]}) for f in (*factors, *pending)]
-            factors = []
-        elif factor.left != factor.right:
-            factors.append(factor)
-        if not pending and (simpler := _resolved(factors, bound)) is not None:
-            pending, factors = simpler, []
-    used = {index for factor in factors for index in free(factor)}
-    for index in bound:
-        if index not in used:
-            coefficient *= extent(index)
-    if coefficient == 0:
-        return None
-    return Term(coefficient, tuple(b for b in bound if b in used), tuple(_cancel(factors)))
-
-
-def _resolved(factors: list[Node], bound: list[str]) -> list[Node] | None:
-    """An index that a condition determines, and that stands in conditions alone, taken out."""
-    for factor in factors:
-        if not isinstance(factor, Select) or factor.sign != "=":
-            continue
-        for index in factor.form.names:
-            value = factor.form.solved(index) if index in bound else None
-            others = [f for f in factors if f is not factor and index in free(f)]
-            if value is None or not all(isinstance(f, Select) for f in others):
-                continue
-            low, high = value.range
-            if low < 0 or high >= extent(index):
-                continue
-            bound.remove(index)
-            return [
-                select(f.sign, f.form.with_names({index: value}), 0) if isinstance(f, Select) else f
-                for f in factors
-                if f is not factor
-            ]
-    return None
-
-
-def _replaceable(delta: Delta, bound: list[str]) -> tuple[str, Index] | None:
-    for old, new in ((delta.left, delta.right), (delta.right, delta.left)):
-        if isinstance(old, str) and old in bound and old != new:
-            return old, new
-    return None
-
-
-def _cancel(factors: list[Node]) -> list[Node]:
-    """Without the pairs x · 1/x."""
-    left = list(factors)
-    for factor in factors:
-        if isinstance(factor, Apply) and factor.function == "reciprocal":
-            inner = factor.args[0]
-            if inner in left and factor in left:
-                left.remove(inner)
-                left.remove(factor)
-    return left

@@ -6,14 +6,17 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.explain import tree as trees
-from gradcheck.explain.calculus.einstein import Index, Node, NotDerivable, Space, mentions, walk
-from gradcheck.explain.calculus.rearrange import Rearrangement
+from gradcheck.explain import trees
+from gradcheck.explain.calculus.einstein import Node, NotDerivable, mentions, walk
+from gradcheck.explain.calculus.indices import Index, Space
 from gradcheck.explain.calculus.scalar import NotScalar, can_fuse, derivative
 from gradcheck.explain.calculus.simplify import simplify
-from gradcheck.explain.calculus.translate import Translation, Value, tensor
+from gradcheck.explain.calculus.sum_rules import SUM_RULES
+from gradcheck.explain.calculus.translate import OPEN_RULES, Translation
+from gradcheck.explain.calculus.values import Rule, Value, tensor
 from gradcheck.explain.formula.broadcasting import formula_shape, is_elementwise
-from gradcheck.explain.formula.matrix import NoMatrixForm, formula_of
+from gradcheck.explain.formula.matrix_form import formula_of
+from gradcheck.explain.formula.sums_and_products import NoMatrixForm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,10 +44,7 @@ class Adjoint:
     @property
     def tree(self) -> ast.expr:
         """The sum as one formula."""
-        total = self.parts[0].tree
-        for part in self.parts[1:]:
-            total = ast.BinOp(total, ast.Add(), part.tree)
-        return total
+        return trees.added([part.tree for part in self.parts])
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def run_chain(graph: Graph, values: Mapping[str, Any], upstream: Any) -> dict[st
     return known
 
 
-MAX_LENGTH = 240
+LONGEST_FORMULA = 240
 """A formula longer than this is easier to read with the steps named."""
 
 
@@ -119,31 +119,32 @@ def closed_form(graph: Graph, name: str) -> Closed | None:
     found: list[Closed] = []
     # Functions that move elements stay closed, so that the formula can do without indices; where
     # one of them stands in the way, they are written with indices.
-    for kind in (Translation, Rearrangement):
+    for rules in (SUM_RULES, OPEN_RULES):
         for inline in (True, False):
             try:
-                found.append(_closed(graph, name, kind, inline=inline))
+                found.append(_closed(graph, name, rules, inline=inline))
             except (NotDerivable, NotScalar):
                 continue
         if found:
             break
-    readable = [form for form in found if form.formula is not None and _size(form) <= MAX_LENGTH]
+    readable = [form for form in found if 0 < _size(form) <= LONGEST_FORMULA]
     if readable or not found:
         return next(iter(readable), None)
     return min(found, key=lambda form: sum(1 for _ in walk(form.node)))
 
 
 def _size(form: Closed) -> int:
+    """The letters of the formula without indices; 0 where there is none."""
     return len(trees.text_of(form.formula)) if form.formula is not None else 0
 
 
-def _closed(graph: Graph, name: str, kind: type[Translation], *, inline: bool) -> Closed:
+def _closed(graph: Graph, name: str, rules: Mapping[str, Rule], *, inline: bool) -> Closed:
     space = Space()
     known: dict[str, Value | Any] = {n: tensor(n, s) for n, s in graph.inputs.items()}
     for step in graph.steps:
         known[step.name] = tensor(step.name, step.shape)
         if inline:
-            known[step.name] = kind(space, known).value(step.forward)
+            known[step.name] = Translation(space, known, rules).value(step.forward)
     known["G"] = tensor("G", graph.shapes[graph.output])
     fused = _fusion(graph)
     reached: dict[str, list[Value]] = {}
@@ -155,7 +156,7 @@ def _closed(graph: Graph, name: str, kind: type[Translation], *, inline: bool) -
                 continue
             known[bar(graph, step.name)] = _added(space, reached[step.name])
         for target, tree in _fused_contributions(graph, step, fused):
-            reached.setdefault(target, []).append(kind(space, known).value(tree))
+            reached.setdefault(target, []).append(Translation(space, known, rules).value(tree))
     if name not in reached:
         raise NotDerivable(name)
     value = _added(space, reached[name])

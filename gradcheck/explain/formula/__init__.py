@@ -1,1 +1,4 @@
-"""From index notation to closed formulas and to code."""
+"""From index notation back to closed formulas, and from formulas to TensorFlow code.
+
+Imports trees and calculus.
+"""

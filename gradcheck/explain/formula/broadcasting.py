@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.ops.rules import broadcast_call, equal_call
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from gradcheck.explain.calculus.einstein import magnitude
-from gradcheck.explain.formula.tree_arithmetic import Scaled, joined, times
-from gradcheck.explain.tree import call, called, text_of
+from gradcheck.explain.formula.sums_and_products import Scaled, joined, times
+from gradcheck.explain.trees import call, called, text_of
 
 __all__ = ["factored"]
 

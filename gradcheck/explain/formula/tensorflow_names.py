@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["PLAIN", "SPECIAL", "TWICE", "UnknownCode"]
+__all__ = ["ARGUMENT_TWICE", "SAME_ARGUMENTS", "WRITTEN_OUT", "UnknownCode"]
 
 
 class UnknownCode(Exception):  # noqa: N818  (an answer, not a failure: there is no such code)
     """The formula uses a function that has no one-line counterpart in TensorFlow."""
 
 
-PLAIN = {
+SAME_ARGUMENTS = {
     "exp": "tf.exp", "log": "tf.math.log", "log1p": "tf.math.log1p", "expm1": "tf.math.expm1",
     "sqrt": "tf.sqrt", "square": "tf.square", "sin": "tf.sin", "cos": "tf.cos", "tan": "tf.tan",
     "sinh": "tf.sinh", "cosh": "tf.cosh", "tanh": "tf.tanh", "arcsin": "tf.asin",
@@ -44,7 +44,7 @@ PLAIN = {
     "band_part": "tf.linalg.band_part", "diagonal": "tf.linalg.diag_part",
     "diag": "tf.linalg.diag", "diag_matrix": "tf.linalg.diag",
 }  # fmt: skip
-"""Those that take the same arguments."""
+"""By function: the one of TensorFlow that takes the same arguments."""
 
 
 def _expand_dims(args: list[str]) -> str:
@@ -137,7 +137,7 @@ def _prod_others(x: str, axis: str = "None") -> str:
     return f"({before} * tf.math.cumprod({x}, {axis}, exclusive=True, reverse=True))"
 
 
-SPECIAL: dict[str, Callable[[list[str]], str]] = {
+WRITTEN_OUT: dict[str, Callable[[list[str]], str]] = {
     "expand_dims": _expand_dims,
     "ones": lambda args: _typed("tf.ones", args),
     "zeros": lambda args: _typed("tf.zeros", args),
@@ -171,7 +171,7 @@ SPECIAL: dict[str, Callable[[list[str]], str]] = {
     "scalar": lambda args: f"tf.reshape({args[0]}, [])",
     "prod_others": lambda args: _prod_others(*args),
 }
-"""Those that are written in several words."""
+"""By function: how it is written with several functions of TensorFlow, or with other arguments."""
 
-TWICE = frozenset(["phi", "mirror_lower", "unbroadcast", "prod_others"])
-"""Those of the special ones that write their first argument more than once."""
+ARGUMENT_TWICE = frozenset(["phi", "mirror_lower", "unbroadcast", "prod_others"])
+"""Functions that are written out with their first argument more than once."""

@@ -16,20 +16,26 @@ from gradcheck.explain.calculus.einstein import (
     Array,
     Delta,
     Grid,
-    Index,
     Node,
     Number,
     Tensor,
     Total,
-    extent,
     free,
 )
-from gradcheck.explain.formula.layout import is_identity, laid_array, ones, summed, turned, vector
-from gradcheck.explain.formula.tree_arithmetic import NoMatrixForm, Scaled, function, sizes, times
-from gradcheck.explain.tree import call, called, read
+from gradcheck.explain.calculus.indices import Index, extent
+from gradcheck.explain.formula.rows_and_columns import (
+    is_identity,
+    laid_array,
+    ones,
+    summed,
+    turned,
+    vector,
+)
+from gradcheck.explain.formula.sums_and_products import NoMatrixForm, Scaled, function, sizes, times
+from gradcheck.explain.trees import call, called, read
 
 if TYPE_CHECKING:
-    from gradcheck.explain.calculus.simplify import Term
+    from gradcheck.explain.calculus.terms import Term
 
 __all__ = ["TermGraph"]
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
+from gradcheck.explain.calculus.indices import letters_for, named
 from gradcheck.explain.derive.chain import Adjoint, Closed, adjoints, bar, closed_form
 from gradcheck.explain.document import Block, Bullets, Code, Document, Equation, Paragraph, Section
-from gradcheck.explain.formula.code import tensorflow_code
-from gradcheck.explain.formula.matrix import without_indices
+from gradcheck.explain.formula.matrix_form import without_indices
+from gradcheck.explain.formula.tensorflow_code import tensorflow_code
 from gradcheck.explain.page.glossary import glossary
 from gradcheck.explain.style import UNICODE
-from gradcheck.explain.typeset.index_notation import ElementSetting, letters_for
+from gradcheck.explain.typeset.index_notation import ElementSetting
 from gradcheck.explain.typeset.matrix_notation import Setting
 
 if TYPE_CHECKING:
     import ast
 
     from gradcheck.explain.derive.call_graph import Graph
+    from gradcheck.explain.document import Math
     from gradcheck.explain.style import Style
 
 __all__ = ["explain_expression", "setting_of"]
-
-Math = Callable[["Style"], str]
 
 
 def setting_of(graph: Graph, style: Style) -> Setting:
@@ -178,8 +177,7 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
     def element(style: Style) -> str:
         setting = setting_of(graph, style)
         names = letters_for(form.indices)
-        shown = [names[i] if isinstance(i, str) else str(i) for i in form.indices]
-        left = setting.gradient(setting.symbol(name), shown)
+        left = setting.gradient(setting.symbol(name), named(form.indices, names))
         return f"{left} = {ElementSetting(setting).text(form.node, names)}"
 
     if form.indices or form.formula is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from gradcheck.explain.tree import called
+from gradcheck.explain.trees import called
 from gradcheck.ops.language.vocabulary import FUNCTIONS
 
 __all__ = ["glossary"]

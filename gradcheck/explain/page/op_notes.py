@@ -10,7 +10,7 @@ from gradcheck.explain.formula.broadcasting import formula_shape, is_elementwise
 from gradcheck.ops.rules import broadcast_call
 
 if TYPE_CHECKING:
-    from gradcheck.explain.derive.op_call import Subject
+    from gradcheck.explain.derive.op_subject import Subject
     from gradcheck.ops.declaration import Parameter
 
 __all__ = ["broadcasting", "undefined"]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.calculus.einstein import Select, walk
-from gradcheck.explain.calculus.element_moves import copies, forward_line
-from gradcheck.explain.derive.derive import Letters, forward_element
-from gradcheck.explain.derive.op_derivation import derivation_sections
+from gradcheck.explain.derive.gradient_steps import forward_element
 from gradcheck.explain.document import (
     Block,
     Bullets,
@@ -19,19 +16,20 @@ from gradcheck.explain.document import (
     Paragraph,
     Section,
 )
+from gradcheck.explain.page.element_moves import copies, forward_line
 from gradcheck.explain.page.glossary import glossary
+from gradcheck.explain.page.op_derivation import Letters, derivation_sections
 from gradcheck.explain.page.op_notes import broadcasting, undefined
 from gradcheck.explain.page.op_shapes import shapes
 
 if TYPE_CHECKING:
     import ast
 
-    from gradcheck.explain.derive.op_call import Subject
+    from gradcheck.explain.derive.op_subject import Subject
+    from gradcheck.explain.document import Math
     from gradcheck.explain.style import Style
 
 __all__ = ["explain_op", "one_line"]
-
-Math = Callable[["Style"], str]
 
 _STEEPEST = "TensorFlow's gradient points along the steepest ascent, which conjugates the factors:"
 

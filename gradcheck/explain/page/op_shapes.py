@@ -5,29 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.explain.calculus.einstein import Select, Tensor, Total, walk
-from gradcheck.explain.calculus.index_arithmetic import Lookup
-from gradcheck.explain.derive.derive import forward_element
+from gradcheck.explain.calculus.indices import LETTERS, Lookup, letters_for
+from gradcheck.explain.derive.gradient_steps import forward_element
 from gradcheck.explain.document import Equation
 from gradcheck.explain.style import UNICODE
-from gradcheck.explain.typeset.index_notation import LETTERS, letters_for
 from gradcheck.ops.rules import several_axes
 
 if TYPE_CHECKING:
-    from gradcheck.explain.calculus.einstein import Index
-    from gradcheck.explain.derive.op_call import Subject
+    from gradcheck.explain.calculus.indices import Index
+    from gradcheck.explain.derive.op_subject import Subject
     from gradcheck.explain.document import Block
     from gradcheck.explain.style import Style
     from gradcheck.model import Shape
 
-__all__ = ["axis_letters", "shapes"]
+__all__ = ["shapes"]
 
-BATCH = "bBβγ"
+BATCH_LETTERS = "bBβγ"
 """Letters for the axes before those that an op names."""
 
 
 def shapes(subject: Subject) -> tuple[Block, ...]:
     """Each array with a letter and a size per axis."""
-    letters = axis_letters(subject)
+    letters = _axis_letters(subject)
     outputs = subject.shape if subject.op.outputs else [subject.shape]
     lines = [
         _line(subject, name, shape, letters.get(name))
@@ -39,7 +38,7 @@ def shapes(subject: Subject) -> tuple[Block, ...]:
     return tuple(lines)
 
 
-def axis_letters(subject: Subject) -> dict[str, list[str]]:
+def _axis_letters(subject: Subject) -> dict[str, list[str]]:
     """By array: a letter per axis, as the forward in index notation or the declaration has it."""
     ranks = {name: len(shape) for name, shape in subject.call.shapes.items()}
     if subject.op.outputs:
@@ -51,8 +50,11 @@ def axis_letters(subject: Subject) -> dict[str, list[str]]:
 
 
 def _declared(letters: str, rank: int) -> list[str]:
+    """The letters of the declaration, one more for each axis before them."""
     before = rank - len(letters)
-    return [*BATCH[:before], *letters] if before >= 0 else list(letters[-rank:] if rank else "")
+    if before >= 0:
+        return [*BATCH_LETTERS[:before], *letters]
+    return list(letters[-rank:]) if rank else []
 
 
 def _found(subject: Subject) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.errors import UsageError
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.derive.chain import adjoints, bar, run_chain
 from gradcheck.explain.document import Block, Equation, Paragraph, Section
 from gradcheck.explain.page.expression_page import setting_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gradcheck.explain.derive.call_graph import Graph
-    from gradcheck.explain.derive.op_call import Subject
+    from gradcheck.explain.derive.op_subject import Subject
     from gradcheck.explain.style import Style
     from gradcheck.model import Array
 

@@ -1,1 +1,4 @@
-"""A page as text, Markdown, LaTeX or JSON: one file per format."""
+"""A document as text, Markdown, LaTeX or JSON: one file per format.
+
+Imports document and style alone: a format knows nothing of how a page came about.
+"""

@@ -6,13 +6,12 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from gradcheck.explain.document import Bullets, Code, Equation, Paragraph
-from gradcheck.explain.formula.wrap_code import broken_code
 from gradcheck.explain.style import LATEX, UNICODE
 
 if TYPE_CHECKING:
     from gradcheck.explain.document import Block, Document
 
-__all__ = ["prose", "render_latex"]
+__all__ = ["render_latex"]
 
 _HEAD = (
     r"\documentclass{article}",
@@ -23,8 +22,8 @@ _HEAD = (
 )
 
 CODE_WIDTH = 90
-"""How many letters of a typewriter fit between the margins."""
-LINE_WIDTH = 85
+"""How many letters of equal width fit between the margins."""
+LONGEST_LINE = 85
 """Mathematics that is longer than this on a terminal is too long for a line in print."""
 
 _ESCAPES = {
@@ -42,20 +41,21 @@ _SYMBOLS = {
     "⟨": r"\langle", "⟩": r"\rangle", "ζ": r"\zeta", "χ": r"\chi", "Δ": r"\Delta",
     "∫": r"\int", "∇": r"\nabla", "φ": r"\varphi", "Ω": r"\Omega", "′": "'", "∧": r"\wedge",
 }  # fmt: skip
-_PLAIN = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "’": "'", "‘": "`"}
+_PUNCTUATION = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”": "''", "’": "'", "‘": "`"}
 
 
 def render_latex(document: Document) -> str:
     """A whole document: save it, and run pdflatex on it."""
-    lines = [*_HEAD, rf"\section*{{\texttt{{{prose(document.title)}}}}}", prose(document.lead), ""]
+    title = rf"\section*{{\texttt{{{_prose(document.title)}}}}}"
+    lines = [*_HEAD, title, _prose(document.lead), ""]
     for section in document.sections:
-        lines += [rf"\subsection*{{{prose(section.heading)}}}"]
+        lines += [rf"\subsection*{{{_prose(section.heading)}}}"]
         for block in section.blocks:
             lines += _block(block)
     return "\n".join([*lines, r"\end{document}"])
 
 
-def prose(text: str) -> str:
+def _prose(text: str) -> str:
     """Plain words as LaTeX: special characters escaped, mathematical ones translated."""
     return "".join(_character(character) for character in text)
 
@@ -65,8 +65,8 @@ def _character(character: str) -> str:
         return _ESCAPES[character]
     if character.isascii():
         return character
-    if character in _PLAIN:
-        return _PLAIN[character]
+    if character in _PUNCTUATION:
+        return _PUNCTUATION[character]
     if character in _SYMBOLS:
         return f"${_SYMBOLS[character]}$"
     kind, _, base = unicodedata.decomposition(character).partition(" ")
@@ -88,18 +88,17 @@ def _broken(math: str, note: str) -> list[str]:
 
 def _block(block: Block) -> list[str]:
     if isinstance(block, Paragraph):
-        return [prose(block.text), ""]
+        return [_prose(block.text), ""]
     if isinstance(block, Equation):
         math = block.math(LATEX)
-        if len(block.math(UNICODE)) + len(block.note) > LINE_WIDTH:
-            return _broken(math, prose(block.note))
-        note = rf" \qquad\text{{({prose(block.note)})}}" if block.note else ""
+        if len(block.math(UNICODE)) + len(block.note) > LONGEST_LINE:
+            return _broken(math, _prose(block.note))
+        note = rf" \qquad\text{{({_prose(block.note)})}}" if block.note else ""
         return [r"\[", math + note, r"\]"]
     if isinstance(block, Code):
-        lines = [part for line in block.lines for part in broken_code(line, CODE_WIDTH)]
-        return [r"\begin{verbatim}", *lines, r"\end{verbatim}"]
+        return [r"\begin{verbatim}", *block.broken(CODE_WIDTH), r"\end{verbatim}"]
     if isinstance(block, Bullets):
-        items = [rf"\item {prose(item)}" for item in block.items]
+        items = [rf"\item {_prose(item)}" for item in block.items]
         return [r"\begin{itemize}", *items, r"\end{itemize}"]
-    rows = [" & ".join(map(prose, row)) + r" \\" for row in (block.head, *block.rows)]
+    rows = [" & ".join(map(_prose, row)) + r" \\" for row in (block.head, *block.rows)]
     return [rf"\begin{{tabular}}{{{'l' * len(block.head)}}}", *rows, r"\end{tabular}", ""]

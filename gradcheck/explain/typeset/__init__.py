@@ -1,1 +1,4 @@
-"""Formulas as people write them, in matrices or in indices."""
+"""Formulas as people write them, in matrices or in indices.
+
+Imports trees, style and calculus; formula lies below it too, and is not needed.
+"""

@@ -14,7 +14,6 @@ from gradcheck.explain.calculus.einstein import (
     Array,
     Delta,
     Grid,
-    Index,
     Node,
     Number,
     Product,
@@ -22,42 +21,28 @@ from gradcheck.explain.calculus.einstein import (
     Sum,
     Tensor,
     Total,
-    extent,
-    free,
     magnitude,
     walk,
 )
-from gradcheck.explain.calculus.index_arithmetic import Form, show
-from gradcheck.explain.typeset.matrix_notation import ATOM, POWER, PRODUCT, RELATIONS, RENAMED, SUM
+from gradcheck.explain.calculus.indices import Form, Index, letters_for, named
+from gradcheck.explain.typeset.notation import (
+    ATOM,
+    POWER,
+    PRODUCT,
+    RELATIONS,
+    RENAMED,
+    SUM,
+    Text,
+    opposite_node,
+)
+from gradcheck.explain.typeset.places import set_place, solved_places
 
 if TYPE_CHECKING:
     from gradcheck.explain.typeset.matrix_notation import Setting
 
-__all__ = ["LETTERS", "ElementSetting", "letters_for"]
-
-LETTERS = "ijklmnpqrstuvwabcdefgh"
-"""Names for indices, in the order in which people take them."""
+__all__ = ["ElementSetting"]
 
 Names = Mapping[Index, str]
-_OPPOSITE = {
-    "greater": "less_equal", "greater_equal": "less", "less": "greater_equal",
-    "less_equal": "greater", "equal": "not_equal", "not_equal": "equal",
-}  # fmt: skip
-
-_DUAL = {"logical_or": "logical_and", "logical_and": "logical_or"}
-
-
-def letters_for(indices: tuple[Index, ...], taken: str = "") -> dict[Index, str]:
-    """A letter for each index, none of those taken."""
-    names: dict[Index, str] = {}
-    for index in indices:
-        if isinstance(index, str) and index not in names:
-            used = {*taken, *names.values()}
-            # An index may come with the letter that an equation gives it.
-            own = index.partition("_")[0]
-            spare = [letter for letter in (own, *LETTERS) if letter and letter not in used]
-            names[index] = next(iter(spare), f"z{len(names)}")
-    return names
 
 
 @dataclass(frozen=True)
@@ -72,22 +57,18 @@ class ElementSetting:
         """The expression, its free indices named as given."""
         return self._set(node, names)[0]
 
-    def _set(self, node: Node, names: Names, least: int = SUM) -> tuple[str, int]:
+    def _set(self, node: Node, names: Names, least: int = SUM) -> Text:
         text, binds = self._node(node, names)
         return (self.setting.style.group(text), ATOM) if binds < least else (text, binds)
 
-    def _indices(self, indices: tuple[Index, ...], names: Names) -> list[str]:
-        return [names[i] if isinstance(i, str) else str(i) for i in indices]
-
-    def _node(self, node: Node, names: Names) -> tuple[str, int]:
+    def _node(self, node: Node, names: Names) -> Text:
         style = self.setting.style
         if isinstance(node, Number):
             return self._number(node.value)
         if isinstance(node, Tensor):
-            shown = self._indices(node.indices, names)
-            return style.indexed(self.setting.symbol(node.name), shown), ATOM
+            return style.indexed(self.setting.symbol(node.name), named(node.indices, names)), ATOM
         if isinstance(node, Delta):
-            left, right = self._indices((node.left, node.right), names)
+            left, right = named((node.left, node.right), names)
             return style.delta(left, right), ATOM
         if isinstance(node, Select):
             return self._select(node, names)
@@ -101,32 +82,33 @@ class ElementSetting:
             return self._array(node, names)
         return self._apply(node, names)
 
-    def _total(self, node: Total, names: Names) -> tuple[str, int]:
+    def _total(self, node: Total, names: Names) -> Text:
         style = self.setting.style
         front, rest = _coefficient(node.body)
         if front != 1:
             return self._product((Number(front), Total(node.indices, rest)), names)
-        places, body = _placed(node) if self.placed else ({}, node.body)
+        places, body = solved_places(node) if self.placed else ({}, node.body)
         kept = tuple(index for index in node.indices if index not in places)
         inner = {**names, **letters_for(kept, "".join(names.values()))}
         for index, place in places.items():
-            inner[index] = show(place, style, inner, self.setting.symbol)
+            inner[index] = set_place(place, style, inner, self.setting.symbol)
         text, binds = self._node(body, inner)
         if not kept:
             return text, binds
         text = style.group(text) if binds == SUM else text
         return style.total([inner[i] for i in kept], text), SUM
 
-    def _select(self, node: Select, names: Names) -> tuple[str, int]:
+    def _select(self, node: Select, names: Names) -> Text:
         """What must hold, in Iverson's brackets, every term on the side where it is positive."""
         terms, offset = node.form.terms, node.form.offset
         left = Form(tuple((atom, f) for atom, f in terms if f > 0), max(offset, 0))
         right = Form(tuple((atom, -f) for atom, f in terms if f < 0), max(-offset, 0))
-        sides = [show(f, self.setting.style, names, self.setting.symbol) for f in (left, right)]
-        sign = self.setting.style.relation("==" if node.sign == "=" else node.sign)
+        style, symbol = self.setting.style, self.setting.symbol
+        sides = [set_place(side, style, names, symbol) for side in (left, right)]
+        sign = style.relation("==" if node.sign == "=" else node.sign)
         return f"[{sides[0]} {sign} {sides[1]}]", ATOM
 
-    def _number(self, value: Fraction | float) -> tuple[str, int]:
+    def _number(self, value: Fraction | float) -> Text:
         style = self.setting.style
         sign = style.minus() if value < 0 else ""
         value = magnitude(value)
@@ -135,7 +117,7 @@ class ElementSetting:
             return sign + shown, SUM if sign else PRODUCT
         return sign + style.number(float(value)), SUM if sign else ATOM
 
-    def _sum(self, node: Sum, names: Names) -> tuple[str, int]:
+    def _sum(self, node: Sum, names: Names) -> Text:
         style = self.setting.style
         text = ""
         for term in node.terms:
@@ -151,7 +133,7 @@ class ElementSetting:
                 text += f" + {shown}"
         return text, SUM
 
-    def _product(self, factors: tuple[Node, ...], names: Names) -> tuple[str, int]:
+    def _product(self, factors: tuple[Node, ...], names: Names) -> Text:
         style = self.setting.style
         coefficient: Fraction | float = Fraction(1)
         above, below = Counter[Node](), Counter[Node]()
@@ -196,8 +178,8 @@ class ElementSetting:
                 parts.append(self._set(factor, names, SUM if last else least)[0])
         return parts
 
-    def _array(self, node: Array, names: Names) -> tuple[str, int]:
-        shown = self._indices(node.indices, names)
+    def _array(self, node: Array, names: Names) -> Text:
+        shown = named(node.indices, names)
         if node.function == "constant":
             base = str(node.args[0])
         else:
@@ -220,7 +202,7 @@ class ElementSetting:
                 args.append(ast.Name(f"[{inside}]"))
         return ast.Call(ast.Name(node.function), args, [])
 
-    def _apply(self, node: Apply, names: Names) -> tuple[str, int]:
+    def _apply(self, node: Apply, names: Names) -> Text:
         style, function, args = self.setting.style, node.function, node.args
         if function == "reciprocal":
             return self._product((node,), names)
@@ -243,9 +225,7 @@ class ElementSetting:
             return style.where(*shown), ATOM
         return style.call(RENAMED.get(function, function), shown), ATOM
 
-    def _condition(
-        self, function: str, args: tuple[Node, ...], names: Names
-    ) -> tuple[str, int] | None:
+    def _condition(self, function: str, args: tuple[Node, ...], names: Names) -> Text | None:
         """Comparisons, what joins them, and Iverson's brackets around them."""
         style = self.setting.style
         if function in RELATIONS:
@@ -258,18 +238,8 @@ class ElementSetting:
             return f"{style.words('not ')}{self._set(args[0], names, ATOM)[0]}", SUM
         if function not in ("holds", "fails"):
             return None
-        condition = args[0] if function == "holds" else _negated(args[0])
+        condition = args[0] if function == "holds" else opposite_node(args[0])
         return f"[{self._set(condition, names)[0]}]", ATOM
-
-
-def _negated(condition: Node) -> Node:
-    """The condition that holds where the other fails."""
-    if isinstance(condition, Apply):
-        if condition.function in _OPPOSITE:
-            return Apply(_OPPOSITE[condition.function], condition.args)
-        if condition.function in _DUAL:
-            return Apply(_DUAL[condition.function], tuple(map(_negated, condition.args)))
-    return Apply("logical_not", (condition,))
 
 
 def _order(factor: Node) -> int:
@@ -279,28 +249,6 @@ def _order(factor: Node) -> int:
     return (
         1 if any(isinstance(part, Tensor | Array | Delta | Select) for part in walk(factor)) else 0
     )
-
-
-def _placed(node: Total) -> tuple[dict[str, Form], Node]:
-    """The bound indices that a condition determines, as what they are, and the body without it."""
-    factors = list(node.body.factors) if isinstance(node.body, Product) else [node.body]
-    places: dict[str, Form] = {}
-    for factor in list(factors):
-        if not isinstance(factor, Select) or factor.sign != "=" or len(factors) == 1:
-            continue
-        if any(index in places for index in factor.form.names):
-            continue
-        for index in node.indices:
-            place = factor.form.solved(index)
-            elsewhere = {i for f in factors if not isinstance(f, Select | Delta) for i in free(f)}
-            if place is None or index not in elsewhere:
-                continue
-            low, high = place.range
-            if low >= 0 and high < extent(index):
-                places[index] = place
-                factors.remove(factor)
-                break
-    return places, factors[0] if len(factors) == 1 else Product(tuple(factors))
 
 
 def _coefficient(body: Node) -> tuple[Fraction | float, Node]:

@@ -6,44 +6,20 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gradcheck.explain import tree as trees
-from gradcheck.explain.tree import called
+from gradcheck.explain import trees
+from gradcheck.explain.typeset.call_notation import LAYOUT_ONLY, set_call
+from gradcheck.explain.typeset.notation import ATOM, POWER, PRODUCT, SUM, Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gradcheck.explain.style import Style
 
-__all__ = ["Setting", "opposite"]
+__all__ = ["Setting"]
 
-SUM, PRODUCT, POWER, ATOM = range(4)
-"""How tightly a text binds: what binds less than its surroundings needs goes into brackets."""
-
-Text = tuple[str, int]
-
-_CONSTANTS = {"pi": "π", "e": "e", "inf": "∞"}
-_SILENT = frozenset(
-    ["array", "expand_dims", "broadcast_to", "column", "vector", "float32", "scalar"]
-)
-"""Change the layout alone: mathematics writes nothing there."""
-_SHAPED = {"squeeze": 1, "unbroadcast": 1}
-RENAMED = {
-    "sigmoid": "σ",
-    "lgamma": "logΓ",
-    "digamma": "ψ",
-    "maximum": "max",
-    "minimum": "min",
-    "diag_matrix": "diag",
-}
-"""By function: how mathematics calls it."""
-RELATIONS = {
-    "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==",
-    "not_equal": "!=",
-}  # fmt: skip
-_FILLED = {"ones": "1", "ones_like": "1", "zeros": "0", "zeros_like": "0", "eye": "I"}
-_REDUCTIONS = frozenset(["sum", "total", "mean", "max", "min", "prod", "unreduce", "any", "all"])
-_SUPER = {"mT": "T", "adjoint": "H", "inv": "−1"}
-_COMPARE = {
+_LETTER_OF = {"pi": "π", "e": "e", "inf": "∞"}
+"""By constant of the language: how mathematics writes it."""
+_SIGNS = {
     ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
 
@@ -63,10 +39,10 @@ class Setting:
     def text(self, formula: ast.expr | str) -> str:
         """The whole formula."""
         tree = trees.read(formula) if isinstance(formula, str) else formula
-        if isinstance(tree, ast.Call) and called(tree) in ("expand_dims", "broadcast_to"):
+        if isinstance(tree, ast.Call) and trees.called(tree) in ("expand_dims", "broadcast_to"):
             # Alone it is what the formula is about.
-            return self.style.call(called(tree), [self._set(a)[0] for a in tree.args])
-        return self._set(tree)[0]
+            return self.style.call(trees.called(tree), [self.inner(arg) for arg in tree.args])
+        return self.inner(tree)
 
     def gradient(self, name: str, indices: Sequence[str] = ()) -> str:
         """The derivative of the loss by one value, or by one of its elements."""
@@ -74,8 +50,8 @@ class Setting:
 
     def symbol(self, name: str) -> str:
         """How a name is written."""
-        if name in _CONSTANTS and name not in self.symbols:
-            return self.style.symbol(_CONSTANTS[name])
+        if name in _LETTER_OF and name not in self.symbols:
+            return self.style.symbol(_LETTER_OF[name])
         shown = self.symbols.get(name, name)
         if shown.startswith("~"):
             return self.style.adjoint_symbol(shown[1:])
@@ -83,30 +59,35 @@ class Setting:
             return "d" + self.style.symbol(self.symbols[name[1:]])
         return self.style.symbol(shown)
 
-    def _set(self, node: ast.expr, least: int = SUM) -> Text:
-        text, binds = self._node(node)
+    def inner(self, node: ast.expr, least: int = SUM) -> str:
+        """A part of a formula, in brackets where it binds less tightly than it must."""
+        return self._grouped(node, least)[0]
+
+    def _grouped(self, node: ast.expr, least: int) -> Text:
+        text, binds = self.node(node)
         return (self.style.group(text), ATOM) if binds < least else (text, binds)
 
-    def _node(self, node: ast.expr) -> Text:
+    def node(self, node: ast.expr) -> Text:
+        """A part of a formula, and how tightly it binds."""
         style = self.style
         if isinstance(node, ast.Constant):
             return self._constant(node)
         if isinstance(node, ast.Name):
             return self.symbol(node.id), ATOM
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return style.minus() + self._set(node.operand, PRODUCT)[0], SUM
+            return style.minus() + self.inner(node.operand, PRODUCT), SUM
         if isinstance(node, ast.BinOp):
             return self._operation(node)
         if isinstance(node, ast.Compare):
-            sign = style.relation(_COMPARE[type(node.ops[0])])
-            left, right = self._set(node.left)[0], self._set(node.comparators[0])[0]
+            sign = style.relation(_SIGNS[type(node.ops[0])])
+            left, right = self.inner(node.left), self.inner(node.comparators[0])
             return f"{left} {sign} {right}", SUM
         if isinstance(node, ast.Call):
-            return self._call(node)
+            return set_call(self, trees.called(node), node.args)
         if isinstance(node, ast.Subscript):
             return self._subscript(node)
         if isinstance(node, ast.List | ast.Tuple):
-            return "[" + ", ".join(self._set(item)[0] for item in node.elts) + "]", ATOM
+            return "[" + ", ".join(self.inner(item) for item in node.elts) + "]", ATOM
         return style.words(trees.text_of(node)), ATOM
 
     def _constant(self, node: ast.Constant) -> Text:
@@ -115,7 +96,7 @@ class Setting:
         return self.style.number(node.value), ATOM
 
     def _subscript(self, node: ast.Subscript) -> Text:
-        base = self._set(node.value, ATOM)[0]
+        base = self.inner(node.value, ATOM)
         if isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant):
             # One of several outputs, or the gradient that reaches it.
             shown = self.symbols.get(f"{node.value.id}[{node.slice.value!r}]")
@@ -123,27 +104,27 @@ class Setting:
                 if shown.startswith("G_"):
                     return self.style.subscript("G", shown[2:]), ATOM
                 return self.style.symbol(shown), ATOM
-        return self.style.indexed(base, [self._set(node.slice)[0]]), ATOM
+        return self.style.indexed(base, [self.inner(node.slice)]), ATOM
 
     def _operation(self, node: ast.BinOp) -> Text:
         style = self.style
         if isinstance(node.op, ast.Add | ast.Sub):
             sign = "+" if isinstance(node.op, ast.Add) else style.minus()
-            right = self._set(node.right, SUM if sign == "+" else PRODUCT)[0]
+            right = self.inner(node.right, SUM if sign == "+" else PRODUCT)
             if sign == "+" and right.startswith(style.minus()):
                 return (
-                    f"{self._set(node.left)[0]} {style.minus()} {right[len(style.minus()) :]}",
+                    f"{self.inner(node.left)} {style.minus()} {right[len(style.minus()) :]}",
                     SUM,
                 )
-            return f"{self._set(node.left)[0]} {sign} {right}", SUM
+            return f"{self.inner(node.left)} {sign} {right}", SUM
         if isinstance(node.op, ast.Pow):
-            base = self._set(node.left, ATOM)[0]
-            return style.power(base, self._set(node.right)[0].replace(" ", "")), POWER
+            base = self.inner(node.left, ATOM)
+            return style.power(base, self.inner(node.right).replace(" ", "")), POWER
         if isinstance(node.op, ast.Mult | ast.Div):
             return self._product(node)
         symbol = {ast.BitAnd: "∧", ast.BitOr: "∨", ast.MatMult: ""}.get(type(node.op), "?")
         return (
-            f"{self._set(node.left, POWER)[0]} {symbol} {self._set(node.right, POWER)[0]}",
+            f"{self.inner(node.left, POWER)} {symbol} {self.inner(node.right, POWER)}",
             PRODUCT,
         )
 
@@ -179,13 +160,13 @@ class Setting:
         numbers = [node for node in nodes if self.is_scalar(node)]
         arrays = [node for node in nodes if not self.is_scalar(node)]
         if len(nodes) == 1:
-            return self._set(nodes[0], PRODUCT)
+            return self._grouped(nodes[0], PRODUCT)
         parts = []
         if numbers:
-            parts.append(self.style.dot([self._set(n, POWER)[0] for n in numbers]))
+            parts.append(self.style.dot([self.inner(n, POWER) for n in numbers]))
         if arrays:
             least = POWER if len(arrays) > 1 or numbers else PRODUCT
-            parts.append(self.style.hadamard([self._set(a, least)[0] for a in arrays]))
+            parts.append(self.style.hadamard([self.inner(a, least) for a in arrays]))
         return self.style.dot(parts), PRODUCT
 
     def is_scalar(self, node: ast.expr) -> bool:
@@ -194,161 +175,16 @@ class Setting:
             return True
         if isinstance(node, ast.Name):
             return node.id in self.scalars or (
-                node.id in _CONSTANTS and node.id not in self.symbols
+                node.id in _LETTER_OF and node.id not in self.symbols
             )
         if isinstance(node, ast.BinOp):
             return self.is_scalar(node.left) and self.is_scalar(node.right)
         if isinstance(node, ast.UnaryOp):
             return self.is_scalar(node.operand)
-        if called(node) in ("size", "rank", "total", "scalar"):
+        if trees.called(node) in ("size", "rank", "total", "scalar"):
             return True
-        if called(node) in _SILENT and isinstance(node, ast.Call):
+        if trees.called(node) in LAYOUT_ONLY and isinstance(node, ast.Call):
             return self.is_scalar(node.args[0])
         return (
             isinstance(node, ast.Call) and all(map(self.is_scalar, node.args)) and bool(node.args)
         )
-
-    def _call(self, node: ast.Call) -> Text:
-        name, args = called(node), node.args
-        if name in _SILENT:
-            return self._node(args[0])
-        if name in _FILLED:
-            return self.style.symbol(_FILLED[name]), ATOM
-        if name in _REDUCTIONS:
-            return self._reduction(name, args)
-        if name == "einsum":
-            return self._einsum(args)
-        if name == "unbroadcast" and trees.text_of(args[1]) in ("[]", "()"):
-            return self._reduction("sum", args[:1])
-        found = self._matrices(name, args) or self._numbers(name, args)
-        if found is not None:
-            return found
-        shown = args[: _SHAPED[name]] if name in _SHAPED else args
-        kept = [a for a in shown if called(a) != "shape" and not _is_shape_of(a)]
-        return self.style.call(RENAMED.get(name, name), [self._set(a)[0] for a in kept]), ATOM
-
-    def _matrices(self, name: str, args: list[ast.expr]) -> Text | None:
-        """Products, transposes and inverses."""
-        if name == "row":
-            return self.style.power(self._set(args[0], ATOM)[0], "T"), POWER
-        if name == "matmul":
-            least = [PRODUCT if called(a) == "matmul" else POWER for a in args]
-            parts = [self._set(a, n)[0] for a, n in zip(args, least, strict=True)]
-            if _new_axis(args[1]) == "-2":
-                # A vector as a row.
-                parts[1] = self.style.power(self._set(args[1], ATOM)[0], "T")
-            return self.style.matmul(parts), PRODUCT
-        if name == "squeeze" and isinstance(args[0], ast.Call):
-            product = args[0]
-            if called(product) == "matmul" and _new_axis(product.args[1]) == "-1":
-                # A matrix times a vector, which had to be a column for that.
-                return self._node(product)
-        if name == "solve":
-            inverse = self._raised(args[0], "−1")
-            return self.style.matmul([inverse, self._set(args[1], POWER)[0]]), PRODUCT
-        return (self._raised(args[0], _SUPER[name]), POWER) if name in _SUPER else None
-
-    def _numbers(self, name: str, args: list[ast.expr]) -> Text | None:
-        """Functions with a notation of their own."""
-        style = self.style
-        if name == "square":
-            return style.power(self._set(args[0], ATOM)[0], "2"), POWER
-        if name == "power":
-            return style.power(self._set(args[0], ATOM)[0], self._set(args[1])[0]), POWER
-        if name == "exp":
-            return self._exponential(args[0])
-        if name == "sqrt":
-            body, binds = self._set(args[0])
-            return style.root(body, binds == ATOM), POWER
-        if name == "abs":
-            return style.modulus(self._set(args[0])[0]), ATOM
-        if name == "where":
-            return self._where(args)
-        if name in RELATIONS:
-            sign = style.relation(RELATIONS[name])
-            return f"{self._set(args[0])[0]} {sign} {self._set(args[1])[0]}", SUM
-        if name == "logical_not":
-            return f"{style.words('not')} {self._set(args[0], ATOM)[0]}", SUM
-        if name in ("logical_and", "logical_or"):
-            word = style.words(name.removeprefix("logical_"))
-            return f"{self._set(args[0])[0]} {word} {self._set(args[1])[0]}", SUM
-        return None
-
-    def _where(self, args: list[ast.expr]) -> Text:
-        choice = [a.value if isinstance(a, ast.Constant) else None for a in args[1:]]
-        if choice in ([1, 0], [0, 1]):
-            # One where a condition holds, else zero: Iverson's brackets.
-            held = args[0] if choice[0] else opposite(args[0])
-            return f"[{self._set(held)[0]}]", ATOM
-        first, second, third = (self._set(a)[0] for a in args)
-        return self.style.where(first, second, third), ATOM
-
-    def _raised(self, node: ast.expr, exponent: str) -> str:
-        if called(node) == "inv" and exponent in "TH" and isinstance(node, ast.Call):
-            return self._raised(node.args[0], f"−{exponent}")
-        if called(node) in ("mT", "adjoint") and exponent == "−1" and isinstance(node, ast.Call):
-            return self._raised(node.args[0], f"−{_SUPER[called(node)]}")
-        return self.style.power(self._set(node, ATOM)[0], exponent)
-
-    def _exponential(self, node: ast.expr) -> Text:
-        body = self._set(node)[0].replace(" ", "")
-        if len(body) <= 3:
-            set_small = self.style.power("e", body)
-            if "e^" not in set_small:
-                return set_small, POWER
-        return self.style.call("exp", [self._set(node)[0]]), ATOM
-
-    def _reduction(self, name: str, args: list[ast.expr]) -> Text:
-        place = 2 if name == "unreduce" else 1
-        below = ""
-        if len(args) > place and trees.text_of(args[place]) != "None":
-            below = trees.text_of(args[place]).strip("[]()").replace("-", "−").replace(" ", "")
-        shown = {"unreduce": "spread", "total": "sum"}.get(name, name)
-        return self.style.call(shown, [self._set(args[0])[0]], below), ATOM
-
-    def _einsum(self, args: list[ast.expr]) -> Text:
-        equation = args[0].value if isinstance(args[0], ast.Constant) else ""
-        terms, _, output = str(equation).partition("->")
-        factors = []
-        for term, factor in zip(terms.split(","), args[1:], strict=False):
-            if called(factor) == "eye":
-                factors.append(self.style.delta(term[0], term[-1]))
-            elif called(factor) != "ones":
-                base = self._set(factor, ATOM)[0]
-                factors.append(self.style.indexed(base, list(term)))
-        summed = [
-            letter for letter in dict.fromkeys(terms.replace(",", "")) if letter not in output
-        ]
-        body = self.style.dot(factors) or "1"
-        return (self.style.total(summed, body) if summed else body), SUM
-
-
-_OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
-    ast.Gt: ast.LtE(), ast.LtE: ast.Gt(), ast.Lt: ast.GtE(), ast.GtE: ast.Lt(),
-    ast.Eq: ast.NotEq(), ast.NotEq: ast.Eq(),
-}  # fmt: skip
-
-
-_DUAL = {"logical_or": "logical_and", "logical_and": "logical_or"}
-
-
-def opposite(condition: ast.expr) -> ast.expr:
-    """The condition that holds where the other fails."""
-    if isinstance(condition, ast.Compare):
-        return ast.Compare(
-            condition.left, [_OPPOSITE[type(condition.ops[0])]], condition.comparators
-        )
-    if isinstance(condition, ast.Call) and called(condition) in _DUAL:
-        return trees.call(_DUAL[called(condition)], *map(opposite, condition.args))
-    return trees.call("logical_not", condition)
-
-
-def _new_axis(node: ast.expr) -> str:
-    """The axis that the node adds; empty where it adds none."""
-    if called(node) == "expand_dims" and isinstance(node, ast.Call):
-        return trees.text_of(node.args[1])
-    return ""
-
-
-def _is_shape_of(node: ast.expr) -> bool:
-    return isinstance(node, ast.Subscript) and called(node.value) == "shape"

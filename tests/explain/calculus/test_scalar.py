@@ -5,21 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcheck.explain import Subject, make_call
-from gradcheck.explain import tree as trees
+from gradcheck.explain import trees
 from gradcheck.explain.calculus.scalar import can_fuse, derivative
 from gradcheck.explain.formula.broadcasting import is_elementwise
 from gradcheck.ops import Op, all_ops
-
-
-def subject_of(op: Op) -> Subject:
-    return Subject(op, make_call(op, {}, {}))
+from tests.explain.explained import example_of
 
 
 def is_scalar(op: Op) -> bool:
     if not is_elementwise(op):
         return False
-    forward = subject_of(op).forward
+    forward = example_of(op).forward
     return forward is not None and can_fuse(forward)
 
 
@@ -28,7 +24,7 @@ SCALAR = [op for op in all_ops() if is_scalar(op)]
 
 def slopes(op: Op, name: str) -> tuple[np.ndarray, np.ndarray]:
     """The declared slope and SymPy's, at points where most functions are defined."""
-    subject = subject_of(op)
+    subject = example_of(op)
     forward = subject.forward
     assert forward is not None
     rng = np.random.default_rng(len(op.name))
@@ -47,7 +43,7 @@ def test_most_elementwise_ops_are_scalar_functions_that_sympy_knows() -> None:
 
 @pytest.mark.parametrize("op", SCALAR, ids=lambda op: op.name)
 def test_the_declared_slope_is_the_derivative(op: Op) -> None:
-    for name in subject_of(op).differentiable:
+    for name in example_of(op).differentiable:
         declared, derived = slopes(op, name)
         np.testing.assert_allclose(declared, derived, rtol=1e-9, atol=1e-12)
 

@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gradcheck import ops
-from gradcheck.explain import Subject, explain_op, make_call
 from gradcheck.explain.render.latex import render_latex
+from tests.explain.explained import ALL_CALLS, example_page
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 LATEX = shutil.which("pdflatex")
+
+
+def test_every_page_is_plain_ascii() -> None:
+    for call in ALL_CALLS:
+        text = render_latex(call.page)
+        assert text.isascii(), str(call)
+        assert text.endswith(r"\end{document}")
 
 
 @pytest.mark.skipif(LATEX is None, reason="there is no pdflatex here")
@@ -24,7 +31,7 @@ def test_the_page_of_an_op_compiles(name: str, tmp_path: Path) -> None:
     op = ops.find(name)
     assert op is not None
     page = tmp_path / "page.tex"
-    page.write_text(render_latex(explain_op(Subject(op, make_call(op, {}, {})))), encoding="utf-8")
+    page.write_text(render_latex(example_page(op)), encoding="utf-8")
     done = subprocess.run(
         [str(LATEX), "-interaction=nonstopmode", "-halt-on-error", page.name],
         cwd=tmp_path,
