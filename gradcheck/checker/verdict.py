@@ -201,7 +201,7 @@ class Open:
 def _decided(evidence: Evidence, own: OfInput, precision: OwnPrecision | None) -> Comparison:
     """What the first stage says that can decide on this input."""
     case = Open(evidence, own, precision, figures_of(evidence, own), *own.suggestion)
-    if case.suggested_by is not Stage.FIRST_LOOK or not own.part.count:
+    if case.suggested_by is not Stage.FIRST_LOOK:
         case = replace(case, note=notes.on_numbers(evidence, own))
     for stage in DECIDING:
         told = stage(case)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+
+from gradcheck.checker import api, case, check
+from gradcheck.model import Stage, Verdict
+
+if TYPE_CHECKING:
+    from gradcheck.checker.subject.problem import Problem
+    from gradcheck.model import Result
 
 settings.register_profile("no-clock", deadline=None)
 settings.load_profile("no-clock")
@@ -17,3 +24,40 @@ def tf() -> Any:
     import tensorflow
 
     return tensorflow
+
+
+ARISES_IN = {
+    Verdict.PASS: {
+        *(Stage.FIRST_LOOK, Stage.NOISE, Stage.CONFIRMATION, Stage.ROUNDING, Stage.SHAPE),
+        *(Stage.FORMULA, Stage.PRECISION, Stage.FORWARD),
+    },
+    Verdict.KINK: {Stage.NOISE, Stage.CONFIRMATION, Stage.PRECISION, Stage.FORWARD},
+    Verdict.MISMATCH: {
+        *(Stage.CONFIRMATION, Stage.DIRECTIONS, Stage.TIES, Stage.SHAPE),
+        *(Stage.FORMULA, Stage.PRECISION, Stage.FORWARD),
+    },
+    Verdict.NONFINITE: {
+        *(Stage.NOISE, Stage.CONFIRMATION, Stage.DIRECTIONS, Stage.PRECISION, Stage.FORWARD),
+    },
+    Verdict.DISCONNECTED: {Stage.CONNECTION},
+    Verdict.INCONCLUSIVE: {
+        *(Stage.SET_UP, Stage.NOISE, Stage.CONFIRMATION, Stage.ROUNDING, Stage.DIRECTIONS),
+        *(Stage.REPEATABILITY, Stage.PRECISION, Stage.FORWARD),
+    },
+    Verdict.ERROR: {Stage.SET_UP, Stage.FORMULA, Stage.PRECISION},
+}
+"""By verdict: the stages that may decide so."""
+
+
+@pytest.fixture(autouse=True)
+def _verdicts_name_their_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a test checks: every verdict says which stage it arose in, and it can have."""
+
+    def checked(problem: Problem, name: str) -> Result:
+        result = check.check_problem(problem, name)
+        for told in (result, *result.comparisons):
+            assert told.decided_by in ARISES_IN[told.verdict], (told.verdict, told.decided_by)
+        return result
+
+    monkeypatch.setattr(api, "check_problem", checked)
+    monkeypatch.setattr(case, "check_problem", checked)

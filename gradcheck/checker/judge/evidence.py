@@ -92,6 +92,8 @@ class OfInput:
             return Verdict.DISCONNECTED, Stage.CONNECTION
         if self.misfit:
             return Verdict.MISMATCH, Stage.SHAPE
+        if not self.part.count:
+            return Verdict.PASS, Stage.SHAPE
         if self.tie is not None:
             return Verdict.MISMATCH, Stage.TIES
         verdict = Verdict.PASS if self.agreement is None else self.agreement.overall
