@@ -55,8 +55,9 @@ def _verdicts_name_their_stage(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def checked(problem: Problem, name: str) -> Result:
         result = check.check_problem(problem, name)
-        for told in (result, *result.comparisons):
-            assert told.decided_by in ARISES_IN[told.verdict], (told.verdict, told.decided_by)
+        told = [(c.verdict, c.decided_by) for c in result.comparisons]
+        for verdict, stage in [(result.verdict, result.decided_by), *told]:
+            assert stage in ARISES_IN[verdict], (verdict, stage)
         return result
 
     monkeypatch.setattr(api, "check_problem", checked)

@@ -1,4 +1,4 @@
-"""How verdicts arise: each is planted where a stage must find it, and the result names the stage."""
+"""How verdicts arise: each is planted where one stage must find it, and names that stage."""
 
 from __future__ import annotations
 
@@ -39,6 +39,10 @@ class Told:
         return f"{self.stage}: {self.verdict}"
 
 
+def noise(tf: Any, x: Any) -> Any:
+    return tf.random.uniform([], 1, 2, x.dtype)
+
+
 def raising(_x: Any) -> Any:
     raise ValueError("not today")
 
@@ -72,8 +76,8 @@ def at_a_tie(tf: Any, share: float) -> Callable[..., Any]:
 SINGLE = (X.astype(np.float32),)
 LARGE = (np.random.default_rng(0).uniform(0.1, 1.0, 6000),)
 TOLD = [
-    Told(Stage.SET_UP, "error", lambda tf: raising),
-    Told(Stage.SET_UP, "inconclusive", lambda tf: lambda x: x * np.nan),
+    Told(Stage.SET_UP, "error", lambda _: raising),
+    Told(Stage.SET_UP, "inconclusive", lambda _: lambda x: x * np.nan),
     Told(Stage.FIRST_LOOK, "pass", lambda tf: tf.tanh),
     Told(Stage.NOISE, "pass", lambda tf: lambda x: tf.cast(tf.cast(x, tf.float32) ** 2, x.dtype)),
     Told(Stage.NOISE, "kink", lambda tf: tf.nn.relu, (np.array([0.0, 1.0, -1.0]),)),
@@ -90,7 +94,7 @@ TOLD = [
         lambda tf: tf.linalg.inv,
         (1 / (np.arange(12)[:, np.newaxis] + np.arange(12) + 1.0),),
     ),
-    Told(Stage.NOISE, "inconclusive", lambda tf: lambda x: 1e20 + x),
+    Told(Stage.NOISE, "inconclusive", lambda _: lambda x: 1e20 + x),
     Told(Stage.CONFIRMATION, "mismatch", lambda tf: planted(tf.tanh, lambda gs: [1.001 * gs[0]])),
     Told(
         Stage.ROUNDING,
@@ -132,11 +136,11 @@ def test_forward_mode(tf: Any) -> None:
 
 class TestFormulas:
     @staticmethod
-    def check(tf: Any, function: Any, claim: Callable[..., Any], x: Array = X) -> Any:
+    def check(function: Any, claim: Callable[..., Any], x: Array = X) -> Any:
         return check_problem(Problem(function, (Operand("x", x),), claims={"x": claim}), "name")
 
     def test_a_claim_that_is_right_leaves_the_verdict_to_the_numbers(self, tf: Any) -> None:
-        result = self.check(tf, tf.square, lambda i, g, _o: 2 * i[0] * g[0])
+        result = self.check(tf.square, lambda i, g, _o: 2 * i[0] * g[0])
         assert (result.verdict, result.decided_by) == (Verdict.PASS, Stage.FIRST_LOOK)
 
     @pytest.mark.parametrize(
@@ -148,7 +152,7 @@ class TestFormulas:
         ],
     )
     def test_a_claim_that_is_wrong_decides(self, tf: Any, claim: Any, verdict: Verdict) -> None:
-        result = self.check(tf, tf.square, claim)
+        result = self.check(tf.square, claim)
         assert (result.verdict, result.decided_by) == (verdict, Stage.FORMULA)
 
     def test_a_formula_vouches_where_the_numbers_cannot_judge(self, tf: Any) -> None:
@@ -157,12 +161,12 @@ class TestFormulas:
 
         alone = gradcheck.check(function, X)
         assert (alone.verdict, alone.decided_by) == (Verdict.INCONCLUSIVE, Stage.NOISE)
-        result = self.check(tf, function, lambda _i, g, _o: g[0])
+        result = self.check(function, lambda _i, g, _o: g[0])
         assert (result.verdict, result.decided_by) == (Verdict.PASS, Stage.FORMULA)
 
     def test_a_gradient_of_another_shape_is_wrong_whatever_is_claimed(self, tf: Any) -> None:
         wrong = planted(tf.square, lambda gs: [gs[0][:2]])
-        result = self.check(tf, wrong, lambda i, g, _o: 2 * i[0] * g[0])
+        result = self.check(wrong, lambda i, g, _o: 2 * i[0] * g[0])
         assert (result.verdict, result.decided_by) == (Verdict.MISMATCH, Stage.SHAPE)
 
 
