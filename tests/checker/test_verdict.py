@@ -155,7 +155,7 @@ class TestFormulas:
         result = self.check(tf.square, claim)
         assert (result.verdict, result.decided_by) == (verdict, Stage.FORMULA)
 
-    def test_a_formula_vouches_where_the_numbers_cannot_judge(self, tf: Any) -> None:
+    def test_a_formula_vouches_where_the_numbers_cannot_judge(self) -> None:
         def function(x: Any) -> Any:
             return 1e20 + x  # the change drowns
 
