@@ -149,15 +149,16 @@ class Tally:
 
     def report(self, elapsed: float, points: int) -> str:
         """The figures, in Markdown."""
-        kinds = ["pass", "kink", "known bug", "no kernel", "out of range", "inconclusive", "alarm"]
+        kinds = ["pass", "kink", "known bug", "out of range", "inconclusive", "alarm"]
         kinds = [k for k in kinds if k == "alarm" or any(key[1] == k for key in self._kinds)]
-        rows = [
-            [dtype, *(str(n) for n in (sum(counts), *counts))]
-            for dtype in DTYPES
-            if sum(counts := [self._kinds[dtype, kind] for kind in kinds])
-        ]
-        counts = [sum(self._kinds[dtype, kind] for dtype in DTYPES) for kind in kinds]
-        rows.append(["all", *(str(n) for n in (sum(counts), *counts))])
+
+        def row(name: str, dtypes: Sequence[str]) -> list[str]:
+            counts = [sum(self._kinds[dtype, kind] for dtype in dtypes) for kind in kinds]
+            missing = sum(self._kinds[dtype, "no kernel"] for dtype in dtypes)
+            return [name, *map(str, (sum(counts), *counts, missing))]
+
+        swept = [dtype for dtype in DTYPES if any(key[0] == dtype for key in self._kinds)]
+        rows = [*(row(dtype, [dtype]) for dtype in swept), row("all", swept)]
         return "\n".join(
             [
                 "# Sweep",
@@ -168,7 +169,7 @@ class Tally:
                 "",
                 table(["environment", ""], environment()),
                 "",
-                table(["dtype", "checks", *kinds], rows),
+                table(["dtype", "judged", *kinds, "not judged: no kernel"], rows),
                 "",
                 "A known bug is one that `specs/ops/known_bugs.yaml` holds: "
                 f"{_listed(self._known)}.",
