@@ -58,8 +58,7 @@ SEQUENCES: Final = 9
 """Sequences of steps after the first: from 2⁻⁴ down to the smallest step takes seven."""
 
 FAR_MOVES: Final = (1.0, -1.0, 4.0, -4.0)
-"""Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
-largest element of the point."""
+"""Moves, in units, that show which outputs depend on a coordinate at all."""
 
 HUGE_MOVE: Final = 2.0**500
 HUGE_MOVE_IN_LOW_PRECISION: Final = 2.0**14
@@ -183,9 +182,6 @@ TELLING_VALUES: Final = (1.0, 0.0, float("nan"))
 """Values that show what an infinite output depends on: powers, products and exponentials of one and
 of zero are finite, and what is infinite does not stay so if it depends on what is no number."""
 
-CLOSER_TO_ZERO: Final = 2.0**-10
-"""A share of the element itself, for functions that are not defined at any of those."""
-
 WORST: Final = 5
 """How many elements a comparison names."""
 
@@ -203,9 +199,8 @@ POOLED: Final = 32
 SLOPES: Final = 16
 """How many elements that look wrong in low precision are moved one by one."""
 
-SLOPE_REACHES: Final = (2.0**-4, 2.0**-6, 2.0**-8)
-"""How far they reach to both sides, relative to the element: far, against rounding, and near, where
-the function is clamped not far away."""
+SLOPE_REACH: Final = 2.0**-4
+"""How far they reach to both sides, relative to the element: far, against rounding."""
 
 SLOPE_POINTS: Final = 12
 """Values of one element that the slope of its function is taken from."""

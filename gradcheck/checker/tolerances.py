@@ -159,10 +159,6 @@ ILL_CONDITIONED_SAFETY: Final = 100.0
 FIT_SIGMAS: Final = 3.0
 """How many standard deviations of its slope the bound of a fitted polynomial allows for."""
 
-CONSISTENT: Final = 2.0**-16
-"""How well derivatives along elements must add up, relative to their sizes: what a colouring missed
-spoils them by far more, and two steps with one extrapolation are as accurate as that."""
-
 # Comparing a gradient with its numeric derivative
 
 BOUND_SAFETY: Final = 2.0
@@ -246,9 +242,6 @@ lost before they cancelled."""
 SCATTER: Final = 1.5
 """How many standard deviations of their scatter the errors' mean may be off (it is that of nine,
 so by chance a third of one)."""
-
-OUTLIER: Final = 8.0
-"""How many standard deviations the error at the point itself may be off."""
 
 NEIGHBOUR_DISTANCE: Final = 2.0**-5
 """How far the neighbours are, relative to each element: far enough to round differently."""

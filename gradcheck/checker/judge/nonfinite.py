@@ -33,7 +33,7 @@ def reach_nonfinite(point: Point, positions: Array) -> Array:
     if not len(open_):
         return reached
     size = max(1, limits.NUMBERS_AT_ONCE // (len(point.at) + len(base)))
-    for place in (*limits.TELLING_VALUES, None):
+    for place in limits.TELLING_VALUES:
         for start in range(0, len(positions), size):
             rows = np.arange(start, min(start + size, len(positions)))
             points = _elsewhere(point, positions[rows], place)
@@ -43,11 +43,8 @@ def reach_nonfinite(point: Point, positions: Array) -> Array:
     return reached
 
 
-def _elsewhere(point: Point, positions: Array, place: float | None) -> Array:
-    """A row for each number: the point with the number's element at this place.
-
-    None is a place closer to zero than the element is.
-    """
+def _elsewhere(point: Point, positions: Array, place: float) -> Array:
+    """A row for each number: the point with the number's element at this place."""
     layout, at = point.inputs, point.at
     points, rows = np.repeat(at[np.newaxis], len(positions), axis=0), np.arange(len(positions))
     owner = np.searchsorted(layout.offsets, positions, side="right") - 1
@@ -55,10 +52,6 @@ def _elsewhere(point: Point, positions: Array, place: float | None) -> Array:
     # Both parts of a complex element move; the first stands for its size.
     first = np.where(is_complex, positions - (positions - starts) % 2, positions)
     second = np.where(is_complex, first + 1, first)
-    if place is None:
-        points[rows, second] = limits.CLOSER_TO_ZERO * at[second]
-        points[rows, first] = limits.CLOSER_TO_ZERO * at[first]
-    else:
-        points[rows, second] = 0.0
-        points[rows, first] = place
+    points[rows, second] = 0.0
+    points[rows, first] = place
     return points

@@ -8,8 +8,8 @@ For an elementwise function of n elements that takes 2·log₂ n calls, and then
 for a softmax along rows, as many colours as a row has elements. Where the bits do not tell (the
 windows of a convolution overlap), each element is tested by itself.
 
-A dependence that the tests miss would spoil the estimates, so whoever uses a colouring checks the
-result along a random direction, and looks at single elements before calling a gradient wrong.
+Moves are of random size, so that changes do not cancel. A dependence that the tests missed all the
+same would spoil an estimate, but no gradient is blamed for it: what looks wrong is moved alone.
 """
 
 from __future__ import annotations

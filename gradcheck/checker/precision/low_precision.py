@@ -149,8 +149,6 @@ def _classified(errors: _Errors, precision: OwnPrecision, position: int) -> _Fau
     # What is beyond the largest number is infinite in this precision, and rightly so.
     broken = ~np.isfinite(mine) & np.isfinite(theirs) & (np.abs(theirs) < errors.highest)
     wrong = broken | (np.abs(errors.mean) > allowed + tolerances.SCATTER * scatter)
-    outliers = np.abs(errors.at_point) > allowed + tolerances.OUTLIER * scatter
-    wrong |= np.isfinite(mine) & outliers
     lost = np.zeros_like(wrong)
     if wrong.any() and not broken.any():
         wrong = _off_by_itself(wrong, errors, precision, position, to_be_shown=False)
@@ -242,14 +240,10 @@ def _off_by_itself(
         return left  # (Only one direction of the complex plane would be moved along.)
     for place in worst:
         index = tuple(int(i) for i in np.unravel_index(place, wrong.shape))
-        for reach in limits.SLOPE_REACHES:
-            off, deviation = precision.slope(position, index, reach)
-            unexplained = abs(error[index] - off)
-            most = tolerances.SLOPE_SHOWN * abs(error[index])
-            shown = max(unexplained, deviation) <= most
-            possible = unexplained <= allowed[index] + deviation < np.inf
-            near = reach == limits.SLOPE_REACHES[0] and not to_be_shown
-            if shown or (possible and near):
-                left[index] = False
-                break
+        off, deviation = precision.slope(position, index)
+        unexplained = abs(error[index] - off)
+        shown = max(unexplained, deviation) <= tolerances.SLOPE_SHOWN * abs(error[index])
+        possible = unexplained <= allowed[index] + deviation < np.inf
+        if shown or (possible and not to_be_shown):
+            left[index] = False
     return left if left.ravel()[worst].any() else np.zeros_like(wrong)

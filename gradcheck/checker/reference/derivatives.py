@@ -12,7 +12,7 @@ from gradcheck.checker.numerics.differentiator import confirm, differentiate
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.noise import measure_noise
 from gradcheck.checker.numerics.polynomial_fit import Rough, smoothed
-from gradcheck.checker.reference.plan import Plan, adds_up, with_tests
+from gradcheck.checker.reference.plan import Plan, with_tests
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate, Noise
@@ -96,10 +96,10 @@ def with_measured_noise(point: Point, plan: Plan, noise: Noise | None = None) ->
     return Derivatives(point, plan, noise)
 
 
-def consistent(
+def by_element(
     derivatives: Derivatives, known: Estimate | None = None, doubtful: Array | None = None
 ) -> tuple[Derivatives, Estimate]:
-    """The derivatives by element, moved apart where those that move together do not add up.
+    """The derivatives along every element.
 
     Args:
         derivatives: what is asked.
@@ -111,11 +111,4 @@ def consistent(
     """
     if not derivatives.is_rough:
         derivatives = replace(derivatives, plan=with_tests(derivatives.point, derivatives.plan))
-    estimate, plan = derivatives.by_element(known, doubtful), derivatives.plan
-    # (With a large input there is no other way, and the first look found it consistent.)
-    coloured = plan.colouring is not None and not derivatives.is_rough and plan.sample is None
-    if coloured and not adds_up(derivatives.point, plan, estimate):
-        # Elements that were moved together reach outputs in common after all.
-        derivatives = replace(derivatives, plan=replace(plan, colouring=None))
-        estimate = derivatives.by_element()
-    return derivatives, derivatives.by_fit(estimate)
+    return derivatives, derivatives.by_fit(derivatives.by_element(known, doubtful))

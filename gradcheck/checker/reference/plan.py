@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits
-from gradcheck.checker.numerics.additivity import Ride, Walk
 from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose, sample_size
 from gradcheck.checker.numerics.sparsity import Colouring, find_colouring
 from gradcheck.checker.subject.evaluator import OneByOne
 
 if TYPE_CHECKING:
-    from gradcheck.checker.numerics.estimate import Estimate, Evaluate
+    from gradcheck.checker.numerics.estimate import Evaluate
     from gradcheck.checker.reference.point import Point
 
 
@@ -33,8 +32,6 @@ class Plan:
     """Whether it was found out which coordinates may be moved together."""
     colouring: Colouring | None = None
     """Which may; None if none, or if that was not found out."""
-    walk: Walk | None = None
-    """Along a random direction, evaluated with the tests: to see that derivatives add up."""
     sample: int | None = None
     """How many coordinates a sample would take where all of a large input are moved."""
 
@@ -62,16 +59,6 @@ def with_sample(point: Point) -> Plan:
     return Plan(coordinates)
 
 
-def adds_up(point: Point, plan: Plan, estimate: Estimate) -> bool:
-    """Whether the derivatives along elements add up to the one along a random direction."""
-    usable = np.isfinite(estimate.bound) & ~estimate.kink
-    walk = plan.walk
-    if walk is None or not usable[walk.steps != 0].all():
-        walk = Walk.along(plan.coordinates.space, point.problem.seed, usable)
-        walk = walk.evaluated(point.evaluator)
-    return walk.agrees(estimate, point.base, point.weights)
-
-
 def _choose(point: Point, *, sample: bool) -> Coordinates:
     seed = point.problem.seed
     return choose(point.moved, point.inputs, point.at, seed, point.precision, sample=sample)
@@ -96,10 +83,7 @@ def _tested(point: Point, coordinates: Coordinates) -> Plan:
             return find_colouring(evaluate, point.base, space, inputs, seed=seed, batched=batched)
 
     if _pays_batched(point, coordinates):
-        # If elements are moved together, that they add up is to be seen: in the same call.
-        ride = Ride(evaluator.together, Walk.along(space, seed))
         with suppress(OneByOne):
-            colouring = find(ride, batched=True)
-            return Plan(coordinates, True, colouring, ride.walked)
+            return Plan(coordinates, True, find(evaluator.together, batched=True))
     evaluator.probe()
     return Plan(coordinates, True, find(evaluator, batched=evaluator.is_batched))

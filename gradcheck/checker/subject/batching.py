@@ -91,12 +91,6 @@ class Calls:
         """The ways in which all the moved operands may have many values at once, likely first."""
         ranks = [value.ndim for value in self.at_point]
         everyone = range(len(self.moved))
-        folded = self._folded(everyone, axis=0)
-        has_batch_axis = len(self.moved) > 1 and self._share_leading_axis(everyone)
-        # With two axes or fewer that is more often chance.
-        likely = has_batch_axis and min(ranks) > 2
-        if likely:
-            yield folded
         if len(set(ranks)) > 1:
             yield self._stacked(pad_to=max(ranks))
         yield self._stacked(pad_to=None)
@@ -104,8 +98,8 @@ class Calls:
             yield self._stacked(pad_to=max(ranks), stack_all=True)
         if len(self.moved) == 1:
             yield from self._along_axes(0)
-        elif has_batch_axis and not likely:
-            yield folded
+        elif self._share_leading_axis(everyone):
+            yield self._folded(everyone, axis=0)
 
     def _share_leading_axis(self, positions: Iterable[int]) -> bool:
         """Whether these moved operands and the outputs have a leading axis of the same size."""
@@ -120,23 +114,19 @@ class Calls:
             yield self._folded([position], axis=0)
         elif len(shape) > 2 and all(own[-1:] == shape[-1:] for own in self._shapes):
             yield self._folded([position], axis=len(shape) - 1)
-        yield self._stacked(pad_to=None, only=position)
         yield from self._along_axes(position)
 
     def _along_axes(self, position: int) -> Iterator[Batched]:
         for axis in reversed(range(self.at_point[position].ndim)):
             yield self._folded([position], axis)
 
-    def _stacked(
-        self, pad_to: int | None, *, stack_all: bool = False, only: int | None = None
-    ) -> Batched:
+    def _stacked(self, pad_to: int | None, *, stack_all: bool = False) -> Batched:
         """A leading axis on the moved operands.
 
         Args:
             pad_to: insert axes of size one so that all have this rank behind the leading one, as
                 broadcasting aligns shapes at their ends.
             stack_all: give the operands that are not moved a leading axis too.
-            only: give it to this moved operand alone; the others stay at the point.
         """
 
         def batched(stacked: Sequence[Array]) -> list[Array]:
@@ -145,9 +135,8 @@ class Calls:
             if stack_all:
                 arguments = [_align(np.stack([v] * rows), v.shape, pad_to) for v in self._values]
             for i, (position, array) in enumerate(zip(self.moved, stacked, strict=True)):
-                if only is None or i == only:
-                    value = _align(array, self.at_point[i].shape, pad_to)
-                    arguments[position] = self._tensor(position, value)
+                value = _align(array, self.at_point[i].shape, pad_to)
+                arguments[position] = self._tensor(position, value)
             outputs = self._call(arguments)
             if any(o.shape != (rows, *s) for o, s in zip(outputs, self._shapes, strict=True)):
                 raise ValueError("the outputs do not have the leading axis")
