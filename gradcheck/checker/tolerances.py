@@ -145,17 +145,6 @@ WILD: Final = 0.1
 ROUNDOFF_SAFETY: Final = 3.0
 """How many standard deviations of the measured noise a bound allows for."""
 
-SINGLE_SAFETY: Final = 6.0
-"""The same for functions that compute in float32 inside: their approximations err smoothly by a
-few units in the last place, which no difference of values shows."""
-
-ILL_CONDITIONED: Final = 2.0**-20
-"""Relative noise from which on a function that does not round inside must be ill-conditioned."""
-
-ILL_CONDITIONED_SAFETY: Final = 100.0
-"""Its noise is not the same in all directions, and was measured along one: singular values of
-2⁻²⁰ and of one differ by more than this."""
-
 FIT_SIGMAS: Final = 3.0
 """How many standard deviations of its slope the bound of a fitted polynomial allows for."""
 
@@ -203,9 +192,6 @@ the largest of many to within a factor of two or three."""
 LOST_ON_THE_WAY: Final = 2.0**-30
 """Share of the numbers that meet in a gradient (the upstream, the outputs, these by an input) that
 rounding may take from it: four million times the last digit, for what is larger on the way."""
-
-UPSTREAM_SCALED: Final = 2.0**-9
-"""By how much of itself the upstream is made larger to see what rounding does to the gradient."""
 
 REORDERED: Final = 2.0**-40
 """Share of its largest element by which a gradient may differ from one call to the next: sums that

@@ -28,6 +28,14 @@ def draw(seed: int, *shape: int) -> Array:
     return np.random.default_rng(seed).standard_normal(shape)
 
 
+def test_a_slope_that_no_step_could_show_is_not_refuted(tf: Any) -> None:
+    # It climbs by 2e-9 within 1e-20 of zero: to every step that there is, a jump.
+    steep = gradcheck.check(lambda x: 1e-9 * tf.tanh(1e20 * x), np.zeros(1))
+    assert steep.verdict == "inconclusive", describe(steep)
+    flat = planted(lambda x: 1e-9 * tf.tanh(x), lambda gs: [1e3 * gs[0]])
+    assert gradcheck.check(flat, np.zeros(1)).verdict == "mismatch"
+
+
 class TestHiddenChanges:
     def test_an_output_that_is_too_large_to_show_a_change(self, tf: Any) -> None:
         # The first input reaches both outputs; of 1e18 the second one does not show it.

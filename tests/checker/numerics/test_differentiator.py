@@ -176,6 +176,11 @@ class TestKinks:
         assert found.kink.tolist() == [True, False]
         assert (found.left[0], found.right[0]) == pytest.approx((-1, 1))
 
+    def test_the_sides_of_a_kink_may_be_curved(self) -> None:
+        found = estimate(lambda p: np.abs(p) + p**2 + np.exp(p), np.zeros(1))
+        assert found.kink.all()
+        assert (found.left[0], found.right[0]) == pytest.approx((0, 2), abs=1e-9)
+
     @pytest.mark.parametrize("distance", [1e-12, 1e-9, 1e-6, 1e-3])
     def test_a_kink_nearby_is_not_here(self, distance: float) -> None:
         found = estimate(lambda p: np.abs(p - 1), np.array([1 + distance, 1 - distance]))

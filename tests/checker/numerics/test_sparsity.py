@@ -56,6 +56,17 @@ def assert_valid(colouring: Colouring, depends: Array) -> None:
                 assert depends[output, coordinate]
 
 
+def test_what_stands_still_has_a_bar_too() -> None:
+    """A tanh that is one to all its digits has a derivative, which nobody can see."""
+    point = np.where(np.arange(50) == 7, 20.0, 0.5)
+    space, base = space_of(point), np.tanh(point)
+    colouring = colour(np.tanh, [(50,)])
+    assert colouring is not None
+    found = differentiate(Mover(np.tanh, base, np.ones(50), Noise.ideal(base), space, colouring))
+    true = 1 / np.cosh(point) ** 2
+    assert (np.abs(found.numeric - true) <= found.bound).all()
+
+
 def test_an_elementwise_function_takes_one_colour() -> None:
     colouring = colour(np.tanh, [(5, 7)])
     assert colouring is not None

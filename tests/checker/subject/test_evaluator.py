@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import gradcheck
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.evaluator import Evaluator
 from gradcheck.checker.subject.operand import Operand
@@ -153,3 +154,20 @@ def test_one_operand_at_a_time(tf: Any, name: str) -> None:
         assert counted.calls == before + 1
         single = [function(*found.inputs.unflatten(p)).numpy().ravel() for p in points]
         np.testing.assert_allclose(outputs, single, rtol=1e-12)
+
+
+def test_operands_that_stay_are_stacked_too(tf: Any) -> None:
+    # Labels must have the leading axis of the logits: else every point is a call of its own.
+    labels = np.eye(4)[[0, 1, 2, 3, 1, 2]]
+    counted = Counted(tf.nn.softmax_cross_entropy_with_logits)
+    assert str(gradcheck.check(counted, labels, draw(6, 4), wrt=[1]).verdict) == "pass"
+    assert counted.calls < 10
+
+
+def test_a_function_that_takes_no_batch_is_vectorised(tf: Any) -> None:
+    def single(x: Any) -> Any:
+        return tf.cast(tf.sin(tf.cast(tf.reshape(x, [300]), tf.float32)), tf.float64)
+
+    counted = Counted(single)
+    assert str(gradcheck.check(counted, draw(300)).verdict) == "pass"
+    assert counted.calls < 1000
