@@ -58,7 +58,8 @@ SEQUENCES: Final = 9
 """Sequences of steps after the first: from 2⁻⁴ down to the smallest step takes seven."""
 
 FAR_MOVES: Final = (1.0, -1.0, 4.0, -4.0)
-"""Moves, in units, that show which outputs depend on a coordinate at all."""
+"""Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
+largest element of the point."""
 
 HUGE_MOVE: Final = 2.0**500
 HUGE_MOVE_IN_LOW_PRECISION: Final = 2.0**14

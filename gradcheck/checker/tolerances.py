@@ -193,6 +193,9 @@ LOST_ON_THE_WAY: Final = 2.0**-30
 """Share of the numbers that meet in a gradient (the upstream, the outputs, these by an input) that
 rounding may take from it: four million times the last digit, for what is larger on the way."""
 
+UPSTREAM_SCALED: Final = 2.0**-9
+"""By how much of itself the upstream is made larger to see what rounding does to the gradient."""
+
 REORDERED: Final = 2.0**-40
 """Share of its largest element by which a gradient may differ from one call to the next: sums that
 are taken in another order do that, and it is rounding."""

@@ -36,6 +36,29 @@ def test_a_slope_that_no_step_could_show_is_not_refuted(tf: Any) -> None:
     assert gradcheck.check(flat, np.zeros(1)).verdict == "mismatch"
 
 
+def test_an_element_that_a_huge_one_hides(tf: Any) -> None:
+    # What the smallest element does is lost beside terms of 1e14, unless it is moved past them.
+    a = np.array([[-48422.25, -267764.3, 6605.59], [-2.15e8, 5.17e9, 8.159e-05]])
+    b = np.array(
+        [[2253835.7, -0.00254], [5.87e-10, 2.26e-10], [8.57e7, 4.4e-9], [-3.2e-7, -2.3e-9]]
+    )
+    result = gradcheck.check(lambda a, b: tf.tensordot(a, b, [[0], [1]]), a, b)
+    assert result.verdict == "pass", describe(result)
+
+
+def test_a_gradient_that_rounds_whatever_its_inputs_are(tf: Any) -> None:
+    # Only another upstream shows what the backward pass of this one loses.
+    x = np.array(
+        [
+            [1146058866.9684775, -504305582.1880368, 5.811966204928269e-05],
+            [57041210776.4629, -0.02708615709171423, -3.254509661850093e-07],
+            [1.398717275176941e-12, 400.60060928646584, 1.8858100531345633e-10],
+        ]
+    )
+    for seed in range(3):
+        assert verdict(lambda x: tf.linalg.qr(x)[0], x, seed=seed) == "inconclusive"
+
+
 class TestHiddenChanges:
     def test_an_output_that_is_too_large_to_show_a_change(self, tf: Any) -> None:
         # The first input reaches both outputs; of 1e18 the second one does not show it.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.vectors import changed
+from gradcheck.checker.numerics.vectors import changed, largest
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space
@@ -57,6 +57,9 @@ def find_dependents(mover: Mover, columns: Array) -> Dependents:
     space, base = mover.space, mover.base
     allowed = np.stack([space.room_down[columns], space.room_up[columns]], axis=1)
     moves = np.outer(space.unit[columns], limits.FAR_MOVES)
+    # Past the largest number, which may hide what the others do.
+    beyond = 2 * largest(space.point) * np.array([[1.0, -1.0]])
+    moves = np.concatenate([moves, np.repeat(beyond, len(columns), axis=0)], axis=1)
     moves = np.clip(moves, -0.5 * allowed[:, :1], 0.5 * allowed[:, 1:])
     points, _ = space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
     seen = mover.see(points, len(columns))
