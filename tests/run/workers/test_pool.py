@@ -391,6 +391,15 @@ def test_a_worker_that_dies_between_cases_is_nobodys_fault() -> None:
     assert second.verdict == Verdict.PASS
 
 
+@pytest.fixture
+def _ctrl_c_is_heard() -> Iterator[None]:
+    # Where the tests run in the background, or below pytest-xdist, it is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_ctrl_c_is_heard")
 def test_ctrl_c_stops_the_workers_and_is_passed_on() -> None:
     stream = run(
         [make_case("pass"), make_case("hang")],
@@ -402,10 +411,11 @@ def test_ctrl_c_stops_the_workers_and_is_passed_on() -> None:
         timeout=3600.0,
     )
     assert next(stream).verdict == Verdict.PASS
-    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, 0.5)
     with pytest.raises(KeyboardInterrupt):
         next(stream)
+    signal.signal(signal.SIGALRM, before)
     assert worker_pids() == []
 
 
