@@ -6,12 +6,17 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Before anything imports TensorFlow, which reads this when it starts.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+# A slow machine is no failure.
+settings.register_profile("no-clock", deadline=None)
+settings.load_profile("no-clock")
 
 _LOOKED_AT = (
     *("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
