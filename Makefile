@@ -15,7 +15,7 @@ run: $(STAMP)  ## check every spec in specs/
 	$(BIN)/gradcheck run specs/
 
 test: lint types  ## lint, types and tests: what CI runs
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(STAMP)  ## ruff: style and formatting
 	$(BIN)/ruff check .

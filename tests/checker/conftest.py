@@ -1,11 +1,10 @@
-"""Hypothesis without its clock, and TensorFlow once for all."""
+"""TensorFlow once for all, and a look at every verdict."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
 
 from gradcheck.checker import api, case, check
 from gradcheck.model import Stage, Verdict
@@ -13,9 +12,6 @@ from gradcheck.model import Stage, Verdict
 if TYPE_CHECKING:
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.model import Result
-
-settings.register_profile("no-clock", deadline=None)
-settings.load_profile("no-clock")
 
 
 @pytest.fixture(scope="session")

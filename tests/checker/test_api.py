@@ -372,8 +372,15 @@ class TestAssertGradients:
 
         with pytest.raises(AssertionError) as raised:
             gradcheck.assert_gradients(half, X, X + 0.5, upstream="ones")
-        lines = [line.split(" ± ")[0] for line in str(raised.value).splitlines()]
-        assert "\n".join(lines) == snapshot
+        # Twice the analytic gradient is the right one: the numeric one lies within its bar of it,
+        # and how the last digit is rounded there is the business of the processor.
+        text = str(raised.value)
+        bar = max(float(found) for found in re.findall(r"± (\S+)", text)) / 3.5
+        told = re.search(r"it agrees (?:exactly|to (\S+))\)", text)
+        assert told is not None
+        assert float(told[1] or 0) <= bar
+        text = text.replace(told[0], "it agrees …)")
+        assert "\n".join(line.split(" ± ")[0] for line in text.splitlines()) == snapshot
 
     def test_a_missing_gradient(self, tf: Any, snapshot: SnapshotAssertion) -> None:
         def stops(a: Any, b: Any) -> Any:

@@ -73,8 +73,6 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Stage:
     monkeypatch.setattr("gradcheck.run.run", stage.run)
     monkeypatch.setattr("gradcheck.run.warm_up", stage.warm_up)
     monkeypatch.setattr("gradcheck.run.describe", lambda: {"tensorflow": "2.0"})
-    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    monkeypatch.delenv("GRADCHECK_DEBUG", raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "specs").mkdir()
     return stage

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
-import sys
-import time
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
 from gradcheck.cli.app import CLOSED_PIPE
+from tests.cli.started import Started
 from tests.run.fakes import make_case, perform
-from tests.run.processes import descendants, gone
+from tests.run.processes import gone
 
-ROOT = Path(__file__).parents[2]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 def play(*names: str, options: tuple[str, ...] = ()) -> int:
@@ -36,53 +36,37 @@ def play(*names: str, options: tuple[str, ...] = ()) -> int:
     return main(["run", ".", "--format", "plain", "-j2", *options])
 
 
-def start(
-    folder: Path, *names: str, stdout: int = subprocess.PIPE, options: tuple[str, ...] = ()
-) -> subprocess.Popen[str]:
-    script = (
-        "import sys; from tests.cli.test_process import play; "
-        f"sys.exit(play(*{names}, options={options}))"
-    )
-    return subprocess.Popen(
-        [sys.executable, "-uc", script],
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        start_new_session=True,
-    )
+PLAY = "import sys; from tests.cli.test_process import play; sys.exit(play(*{}, options={}))"
 
 
-def processes_of(command: subprocess.Popen[str], count: int) -> list[int]:
-    """The command's processes, as soon as there are so many."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        pids = [pid for pid, _ in descendants(command.pid)]
-        if len(pids) >= count:
-            return pids
-        time.sleep(0.01)
-    raise AssertionError(f"only {descendants(command.pid)}")
+class Start(Protocol):
+    """Starts the command on cases of these names."""
+
+    def __call__(
+        self, *names: str, stdout: int = subprocess.PIPE, options: tuple[str, ...] = ()
+    ) -> Started: ...
 
 
-def read_until(command: subprocess.Popen[str], text: str) -> str:
-    """What the command prints, up to the line that holds the text."""
-    assert command.stdout is not None
-    lines = []
-    for line in command.stdout:
-        lines.append(line)
-        if text in line:
-            return "".join(lines)
-    raise AssertionError("".join(lines))
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    running: list[Started] = []
+
+    def start(*names: str, stdout: int = subprocess.PIPE, options: tuple[str, ...] = ()) -> Started:
+        running.append(Started(PLAY.format(names, options), folder=tmp_path, stdout=stdout))
+        return running[-1]
+
+    yield start
+    for command in running:
+        command.clear_away()
 
 
-def test_ctrl_c_keeps_the_results_so_far_and_leaves_no_process(tmp_path: Path) -> None:
-    command = start(tmp_path, "pass-1", "hang-1", "hang-2", "pass-2")
-    read_until(command, "pass-1")
-    pids = processes_of(command, 4)  # the fork server, its helper, two workers
-    os.killpg(command.pid, signal.SIGINT)
-    out, err = command.communicate()
-    assert command.returncode == 130
+def test_ctrl_c_keeps_the_results_so_far_and_leaves_no_process(start: Start) -> None:
+    command = start("pass-1", "hang-1", "hang-2", "pass-2")
+    command.read_until("pass-1")
+    pids = command.processes(4)  # the fork server, its helper, two workers
+    command.press_ctrl_c()
+    out, err = command.end()
+    assert command.code == 130
     assert "Traceback" not in out + err
     assert "1 pass" in out
     assert all(gone(pid) for pid in pids)
@@ -94,66 +78,61 @@ def test_ctrl_c_while_things_load_is_quiet(tmp_path: Path, children: int) -> Non
     (tmp_path / "a.yaml").write_text("op: exp\ninputs: {x: [3]}\n")
     # The way into our own code is Python's business.
     script = "import sys; from gradcheck.cli import main; print(flush=True); sys.exit(main())"
-    command = subprocess.Popen(
-        [sys.executable, "-c", script, "run", "a.yaml"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        start_new_session=True,
-    )
-    read_until(command, "\n")
-    pids = processes_of(command, children)
-    os.killpg(command.pid, signal.SIGINT)
-    out, err = command.communicate()
-    assert command.returncode == 130
+    command = Started(script, "run", "a.yaml", folder=tmp_path)
+    try:
+        command.read_until("\n")
+        pids = command.processes(children)
+        command.press_ctrl_c()
+        out, err = command.end()
+    finally:
+        command.clear_away()
+    assert command.code == 130
     assert "Traceback" not in out + err
     assert all(gone(pid) for pid in pids)
 
 
-def test_a_killed_command_takes_its_hanging_workers_along(tmp_path: Path) -> None:
-    command = start(tmp_path, "hang-1", "hang-2")
-    pids = processes_of(command, 4)
-    command.kill()
-    command.communicate()
+def test_a_killed_command_takes_its_hanging_workers_along(start: Start) -> None:
+    command = start("hang-1", "hang-2")
+    pids = command.processes(4)
+    command.process.kill()
+    command.end()
     assert all(gone(pid) for pid in pids)
 
 
-def test_a_reader_that_leaves_ends_the_run_quietly(tmp_path: Path) -> None:
+def test_a_reader_that_leaves_ends_the_run_quietly(start: Start) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = start(tmp_path, "pass-1", "hang-1", stdout=writer)
+    command = start("pass-1", "hang-1", stdout=writer)
     os.close(writer)
-    _, err = command.communicate()
+    _, err = command.end()
     assert err == ""
-    assert command.returncode == CLOSED_PIPE
+    assert command.code == CLOSED_PIPE
 
 
-def test_a_full_disk_is_said_and_nothing_else_is_lost(tmp_path: Path) -> None:
+def test_a_full_disk_is_said_and_nothing_else_is_lost(start: Start, tmp_path: Path) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
     files = ("--format", "json", "--output", "good.json", "--junitxml", "/dev/full")
-    command = start(tmp_path, "pass-1", "pass-2", stdout=full, options=files)
+    command = start("pass-1", "pass-2", stdout=full, options=files)
     os.close(full)
-    _, err = command.communicate()
+    _, err = command.end()
     assert sorted(err.splitlines()) == [
         "error: the report to the screen is lost: No space left on device",
         "the report to /dev/full is lost: No space left on device",
     ]
-    assert command.returncode == 3
+    assert command.code == 3
     assert len(json.loads((tmp_path / "good.json").read_text())["results"]) == 2
 
 
-def test_a_run_that_was_killed_is_picked_up(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_is_picked_up(start: Start) -> None:
     names = ("pass-1", "pass-2", "hang-3")
-    command = start(tmp_path, *names)
+    command = start(*names)
     for _ in range(2):
-        read_until(command, "PASS")
-    command.kill()
-    command.communicate()
-    ended = start(tmp_path, *names, options=("--resume", "--timeout", "0.5"))
-    out, err = ended.communicate()
+        command.read_until("PASS")
+    command.process.kill()
+    command.end()
+    ended = start(*names, options=("--resume", "--timeout", "0.5"))
+    out, err = ended.end()
     assert err == "note: 2 of 3 results come from the run before\n"
     assert "3 cases: 2 pass, 1 timeout" in out
-    failed = start(tmp_path, *names, options=("--lf", "--collect-only"))
-    assert failed.communicate()[0] == "specs/a.yaml::hang-3\n\n1 case\n"
+    failed = start(*names, options=("--lf", "--collect-only"))
+    assert failed.end()[0] == "specs/a.yaml::hang-3\n\n1 case\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 from functools import partial
@@ -15,14 +13,12 @@ import pytest
 
 from gradcheck.cli.watch import Specs
 from gradcheck.model import Case, Result, Verdict
-from tests.cli.test_process import processes_of, read_until
+from tests.cli.started import Started
 from tests.run.fakes import perform
 from tests.run.processes import gone
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-
-ROOT = Path(__file__).parents[2]
 
 
 def act(case: Case, *, allow: Collection[str], root: str) -> Result:
@@ -59,22 +55,14 @@ class Watched:
         self.write("specs/b.yaml", "function: mine:f\nname: own\ninputs: {x: 1.0}\n")
         self.write("mine.py", "def f():\n    return 'pass'\n")
         script = "import sys; from tests.cli.test_watch import play; sys.exit(play())"
-        self.process = subprocess.Popen(
-            [sys.executable, "-uc", script],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            start_new_session=True,
-        )
+        self.command = Started(script, folder=folder, stderr=subprocess.STDOUT)
 
     def write(self, name: str, text: str) -> None:
         (self.folder / name).parent.mkdir(exist_ok=True)
         (self.folder / name).write_text(text)
 
     def report(self) -> str:
-        return read_until(self.process, "watching")
+        return self.command.read_until("watching")
 
     def ran(self) -> list[str]:
         return ran(self.report())
@@ -90,9 +78,7 @@ def ran(report: str) -> list[str]:
 def watched(tmp_path: Path) -> Iterator[Watched]:
     watched = Watched(tmp_path)
     yield watched
-    if watched.process.poll() is None:
-        os.killpg(watched.process.pid, signal.SIGKILL)
-        watched.process.communicate()
+    watched.command.clear_away()
 
 
 def test_what_changes_is_run_and_nothing_else(watched: Watched) -> None:
@@ -135,10 +121,10 @@ def test_what_changes_is_run_and_nothing_else(watched: Watched) -> None:
     assert ran(told) == []  # they are as they were
     assert "watching 3 files: 3 cases, all as expected\n" in told
 
-    pids = processes_of(watched.process, 2)
-    os.killpg(watched.process.pid, signal.SIGINT)
-    out, _ = watched.process.communicate()
-    assert watched.process.returncode == 130
+    pids = watched.command.processes(2)
+    watched.command.press_ctrl_c()
+    out, _ = watched.command.end()
+    assert watched.command.code == 130
     assert "Traceback" not in out
     assert all(gone(pid) for pid in pids)
 
@@ -146,7 +132,7 @@ def test_what_changes_is_run_and_nothing_else(watched: Watched) -> None:
 def test_a_change_ends_what_hangs(watched: Watched) -> None:
     watched.report()
     watched.write("specs/a.yaml", spec("pass-1", "hang-2", "pass-3"))
-    read_until(watched.process, "pass-3")
+    watched.command.read_until("pass-3")
     watched.write("specs/a.yaml", spec("pass-1", "pass-2", "pass-3"))
     assert "1 of 2 cases" in watched.report()  # the run that was given up
     assert watched.ran() == ["specs/a.yaml::pass-2 PASS"]

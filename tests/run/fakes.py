@@ -50,7 +50,15 @@ def perform(case: Case, *, allow: Collection[str], root: str) -> Result:
         # Who ran it, and how often: one line each time.
         with Path(root, case.name).open("a") as file:
             file.write(f"{os.getpid()}\n")
-        time.sleep(float(detail.partition("-")[2] or 0))
+        time.sleep(0.002)
+        return Result(case.id, Verdict.PASS)
+    if action == "last":
+        # Waits until so many others have left their mark.
+        deadline = time.monotonic() + 60
+        while len(list(Path(root).iterdir())) < int(detail):
+            if time.monotonic() > deadline:
+                return Result(case.id, Verdict.ERROR, message="not the last")
+            time.sleep(0.01)
         return Result(case.id, Verdict.PASS)
     if action == "nothing":
         return None  # type: ignore[return-value]  # the fault that is planted
@@ -77,14 +85,11 @@ def break_tensorflow(case: Case, *, allow: Collection[str], root: str) -> Result
     import tensorflow as tf
 
     if case.name == "failed-check":
-        # Sizes whose product overflows: this kernel tests them with a CHECK, which aborts.
-        tf.raw_ops.Conv2DBackpropInput(
-            input_sizes=[1, 2**31 - 1, 2**31 - 1, 3],
-            filter=tf.zeros([1, 1, 3, 3]),
-            out_backprop=tf.zeros([1, 1, 1, 3]),
-            strides=[1, 1, 1, 1],
-            padding="SAME",
-        )
+        x = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = _fails_a_check(x)
+        tape.gradient(y, x)
     if case.name == "eat":
         kept = [tf.ones([10_000_000])]
         while True:
@@ -94,6 +99,23 @@ def break_tensorflow(case: Case, *, allow: Collection[str], root: str) -> Result
         endless = tf.function(lambda x: tf.while_loop(lambda i: i > 0.0, lambda i: [i * 1.0], [x]))
         endless(tf.constant(1.0))
     return Result(case.id, Verdict.PASS, message=str(float(tf.reduce_sum(tf.ones([3])))))
+
+
+def _fails_a_check(x: Any) -> Any:
+    """A function whose gradient ends the process as a failed CHECK in C++ does.
+
+    Which kernels have a CHECK that can be made to fail differs with TensorFlow's version, the
+    processor and oneDNN. This has what they have in common: TensorFlow is on the stack (the tape
+    calls the gradient from C++), the reason is written past Python's streams, and `abort` of the C
+    library is called without Python's lock.
+    """
+    import tensorflow as tf
+
+    def gradient(upstream: Any) -> None:
+        os.write(2, b"F0000 planted.cc:7] Check failed: 1 == 2\n")
+        ctypes.CDLL(None).abort()
+
+    return tf.custom_gradient(lambda x: (x * x, gradient))(x)
 
 
 def _fork(detail: str) -> str:

@@ -41,7 +41,7 @@ def reaped(pid: int) -> bool:
 
 
 def _soon(over: Callable[[tuple[str, int] | None], bool], pid: int) -> bool:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if over(_state(Path(f"/proc/{pid}/stat"))):
             return True

@@ -297,12 +297,12 @@ def test_of_many_cases_at_hand_the_one_that_did_it_is_blamed(name: str, verdict:
 
 
 def test_what_lies_behind_a_slow_case_goes_to_another_worker(tmp_path: Path) -> None:
-    # One in forty is slow, which nobody can know beforehand.
-    names = [f"log-{n}-{4.0 if n == 60 else 0.002}" for n in range(200)]
+    # One of them is slow, which nobody can know beforehand: it ends when all others have begun.
+    names = ["last-199" if n == 60 else f"log-{n}" for n in range(200)]
     results = run_fakes(*names, jobs=2, root=str(tmp_path))
-    assert {r.verdict for r in results} == {Verdict.PASS}
-    # All the others were done before it, and each was run once.
-    assert results[-1].id == "specs/a.yaml::log-60-4.0"
+    assert {r.verdict for r in results} == {Verdict.PASS}, results
+    # Each was run once.
+    names.remove("last-199")
     assert {len((tmp_path / name).read_text().split()) for name in names} == {1}
 
 
@@ -391,6 +391,15 @@ def test_a_worker_that_dies_between_cases_is_nobodys_fault() -> None:
     assert second.verdict == Verdict.PASS
 
 
+@pytest.fixture
+def _ctrl_c_is_heard() -> Iterator[None]:
+    # Where the tests run in the background, or below pytest-xdist, it is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_ctrl_c_is_heard")
 def test_ctrl_c_stops_the_workers_and_is_passed_on() -> None:
     stream = run(
         [make_case("pass"), make_case("hang")],
@@ -402,17 +411,18 @@ def test_ctrl_c_stops_the_workers_and_is_passed_on() -> None:
         timeout=3600.0,
     )
     assert next(stream).verdict == Verdict.PASS
-    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, 0.5)
     with pytest.raises(KeyboardInterrupt):
         next(stream)
+    signal.signal(signal.SIGALRM, before)
     assert worker_pids() == []
 
 
 def test_shut_down_leaves_no_process() -> None:
     run_one("pass")
     shut_down()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while server_pids() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert server_pids() == []

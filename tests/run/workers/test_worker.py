@@ -31,8 +31,9 @@ def test_a_failed_check_of_tensorflow_costs_its_case(
     verdict, message = faults["failed-check"]
     assert verdict == Verdict.CRASHED
     assert "SIGABRT" in message
-    assert "Check failed" in message
+    assert "Check failed: 1 == 2" in message
     assert "fakes.py" in message
+    assert "in gradient" in message
 
 
 def test_tensors_without_end_cost_their_case(faults: dict[str, tuple[Verdict, str]]) -> None:
