@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -220,6 +221,17 @@ def test_a_constant_has_one_name_and_one_place() -> None:
 def test_the_checker_keeps_its_numbers_in_two_places(path: Path) -> None:
     if path.stem not in ("tolerances", "limits"):
         assert constants(path) == set()
+
+
+def test_a_test_that_the_sources_name_exists() -> None:
+    """A mechanism names the test that fails without it, and the map repeats it."""
+    root = PACKAGE.parent
+    tests = "\n".join(p.read_text(encoding="utf-8") for p in (root / "tests").rglob("test_*.py"))
+    known = set(re.findall(r"^ *def (test_\w+)", tests, flags=re.MULTILINE))
+    sources = [*FILES, root / "ARCHITECTURE.md", *(root / "docs").glob("*.md")]
+    for path in sources:
+        named = set(re.findall(r"`(test_\w+)`", path.read_text(encoding="utf-8")))
+        assert named <= known, path
 
 
 def tensorflow_imports(tree: ast.AST, *, top_level: bool) -> bool:

@@ -3,6 +3,8 @@
 Each suspect turns the analytic gradient into what it would have to be, and is believed when that
 equals the numeric derivative where the gradient as it stands does not. Suspects that explain
 everything come first; where none fits, there is no diagnosis.
+
+Without it `test_it_is_named` fails.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 For a small function of real numbers the whole Jacobian is at hand, and with it what each of these
 mistakes would give.
+
+Without it `test_as_if_elements_did_not_interfere` and `test_summed_over_the_wrong_axis` fail.
 """
 
 from __future__ import annotations

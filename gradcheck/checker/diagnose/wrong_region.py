@@ -1,4 +1,7 @@
-"""Gradients that are right except in some region: a slice, a border, a mask, one element."""
+"""Gradients that are right except in some region: a slice, a border, a mask, one element.
+
+Without it `test_it_is_named` fails.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 What such a gradient should have been cannot be told from the gradient itself; but the numeric
 derivative for the other upstream can be taken.
+
+Without it `test_another_upstream` fails.
 """
 
 from __future__ import annotations

@@ -48,6 +48,8 @@ def find_wrong_element(evidence: Evidence, own: OfInput) -> Element | None:
 def _bisected(derivatives: Derivatives, gradient: Array, vector: Array) -> int | None:
     """The number of the point where the two differ most; None if no single one stands out.
 
+    Without it `test_the_wrong_element_is_named` fails.
+
     Args:
         derivatives: the numeric side.
         gradient: the analytic one, by real number of the point.

@@ -143,7 +143,10 @@ class _Judge:
         )
 
     def _unseen(self, estimate: Estimate) -> Array:
-        """By coordinate: it only reaches outputs that are not finite: nobody can see it move."""
+        """By coordinate: it only reaches outputs that are not finite: nobody can see it move.
+
+        Without it `test_outputs_that_are_nan_and_belong_to_an_input` fails.
+        """
         point, space = self.derivatives.point, self.derivatives.plan.coordinates.space
         analytic, span = self.own.analytic, self.own.part.span
         unseen = np.zeros(len(analytic), dtype=bool)
@@ -180,6 +183,8 @@ class _Judge:
         """By coordinate: whether the gradient is outside of all that it is at its neighbours.
 
         Where elements move in pairs, nobody can tell.
+
+        Without it `test_the_wrong_one_is_a_mismatch_there` fails.
         """
         point, space = self.derivatives.point, self.derivatives.plan.coordinates.space
         part, analytic = self.own.part, self.own.analytic

@@ -172,7 +172,10 @@ class _Case:
         return np.asarray(allowed + np.nan_to_num(self.figures.bound, nan=0.0, posinf=0.0))
 
     def _is_contradicted(self, values: Array) -> bool:
-        """Whether the numeric derivative agrees with the tape and speaks against the formula."""
+        """Whether the numeric derivative agrees with the tape and speaks against the formula.
+
+        Without it `test_a_declaration_that_is_wrong_is_no_fault_of_the_gradient` fails.
+        """
         numeric, bound = self.figures.numeric, self.figures.bound
         if self.numbers is not Verdict.PASS or numeric is None or bound is None:
             return False

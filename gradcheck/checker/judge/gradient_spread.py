@@ -48,7 +48,10 @@ class Spread:
 
     @property
     def size(self) -> Array:
-        """By element: how far the gradient may be off by rounding."""
+        """By element: how far the gradient may be off by rounding.
+
+        Without it `test_the_wrong_one_is_a_mismatch_there` fails.
+        """
         return np.where(
             self._change > tolerances.STANDS_OUT * self._apart, 2 * self._apart, self._change
         )

@@ -4,6 +4,8 @@ Where the function overflows there is no derivative, and an infinite gradient is
 of the elements that the infinite output depends on: a gradient of another element has to be finite.
 Small moves do not tell, since what is infinite stays so. So elements are taken far away, to where
 the function may be finite, or something else that is not.
+
+Without it `test_beside_an_infinite_output_a_gradient_must_be_finite` fails.
 """
 
 from __future__ import annotations

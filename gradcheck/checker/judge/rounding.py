@@ -79,6 +79,9 @@ def in_place(point: Point, position: int, gradient: Array) -> Array:
 def gradient_spread(point: Point, base: Backward, change: float) -> list[Spread]:
     """How each gradient changes, element by element, over a few random changes.
 
+    Without it `test_a_wave_that_is_short_against_its_argument` and
+    `test_a_gradient_that_rounds_whatever_its_inputs_are` fail.
+
     Args:
         point: the problem in double precision.
         base: the gradients as they are.
@@ -154,6 +157,10 @@ def another_each_time(name: str) -> Ended:
 
 
 def _must_repeat(point: Point, tape: Differentiate) -> None:
+    """End the check unless the gradient is the same each time, but for its rounding.
+
+    Without it `test_nor_does_its_randomness_pass_for_rounding` fails.
+    """
     passes = [tape(point.values, point.upstream) for _ in range(limits.REPEATED_CALLS)]
     for again in passes[1:]:
         for operand, one, other in zip(
@@ -175,6 +182,8 @@ def _beside(point: Point, change: float, rng: np.random.Generator) -> list[Array
 
     Few numbers differ so little: two that are equal may well be so again. But a fault that equal
     numbers have must not be met again at some neighbours, where it would look like rounding.
+
+    Without it `test_a_fault_where_two_results_are_equal` fails.
     """
     base = point.values
     moved = [i for i, operand in enumerate(point.problem.operands) if operand.differentiate]
@@ -212,6 +221,8 @@ def formula_spread(
     formula: Formula, inputs: list[Array], upstream: list[Array], outputs: list[Array], seed: int
 ) -> Array:
     """The largest change of a formula's values when all that it is given changes in the last digit.
+
+    Without it `test_rounding_in_a_formula_is_no_fault_and_no_proof` fails.
 
     Args:
         formula: a closed one.

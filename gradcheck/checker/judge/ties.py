@@ -3,6 +3,8 @@
 At a = b each gradient of maximum(a, b) may be anything between nothing and the upstream. But the
 two have to add up to it: along the line on which both move alike there is no kink, and the function
 has a derivative that refutes a gradient of 0 and 0, or of 1 and 1.
+
+Without it `test_the_wrong_one_is_a_mismatch_there` fails.
 """
 
 from __future__ import annotations

@@ -186,6 +186,8 @@ class _Moved:
 def _moved(structure: str, shape: Shape, size: int) -> _Moved:
     """Every element by itself, unless the input has a structure.
 
+    Without it `test_hermitian_matrices_stay_hermitian` fails.
+
     Args:
         structure: of the input.
         shape: of the input.
@@ -272,7 +274,10 @@ def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
 
 
 def _rooms(inputs: Sequence[Movable], layout: Layout, point: Array) -> tuple[Array, Array]:
-    """By real number: how far it may go down and up in its input's domain."""
+    """By real number: how far it may go down and up in its input's domain.
+
+    Without it `test_room_is_what_is_left_of_the_domain` fails.
+    """
     down, up = np.full((2, len(point)), np.inf)
     for i, given in enumerate(inputs):
         # (A complex plane has no ends.)

@@ -44,6 +44,8 @@ class Dependents:
     def may_hide(self, claimed: Array, size: float) -> Array:
         """Whether a derivative might be lost in a function that does not move at all.
 
+        Without it `test_a_change_that_is_lost_inside` fails.
+
         Args:
             claimed: the derivative, by coordinate.
             size: of the terms of the scalar.
@@ -53,7 +55,11 @@ class Dependents:
 
 
 def find_dependents(mover: Mover, columns: Array) -> Dependents:
-    """See which outputs far moves of these coordinates reach; those ascend."""
+    """See which outputs far moves of these coordinates reach; those ascend.
+
+    Without it `test_a_product_with_zero_hides_nothing` and `test_an_element_that_a_huge_one_hides`
+    fail.
+    """
     space, base = mover.space, mover.base
     allowed = np.stack([space.room_down[columns], space.room_up[columns]], axis=1)
     moves = np.outer(space.unit[columns], limits.FAR_MOVES)
@@ -79,7 +85,10 @@ def find_dependents(mover: Mover, columns: Array) -> Dependents:
 
 
 def reached_by_huge_moves(evaluate: Evaluate, space: Space, columns: Array, base: Array) -> Array:
-    """(coordinates, outputs): which outputs a huge move of each of these coordinates reaches."""
+    """(coordinates, outputs): which outputs a huge move of each of these coordinates reaches.
+
+    Without it `test_an_output_that_is_too_large_to_show_a_change` fails.
+    """
     low = space.precision is not None
     huge = limits.HUGE_MOVE_IN_LOW_PRECISION if low else limits.HUGE_MOVE
     reached = np.zeros((len(columns), len(base)), dtype=bool)

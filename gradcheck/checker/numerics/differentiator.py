@@ -86,6 +86,8 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
     Goes on while the round-off of the smaller steps stays below the difference between what is
     claimed and what was found.
 
+    Without it `test_high_frequency` and `test_an_error_at_high_frequency` fail.
+
     Args:
         mover: of all the coordinates.
         best: what is known of them.
@@ -123,7 +125,10 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
 
 
 def _refutes(told: Estimate, claimed: Array, size: Array) -> Array:
-    """Whether a sequence of steps contradicts each claim, and the claim would show in its steps."""
+    """Whether a sequence of steps contradicts each claim, and the claim would show in its steps.
+
+    Without it `test_a_slope_that_no_step_could_show_is_not_refuted` fails.
+    """
     within_reach = np.abs(claimed) * told.step <= size
     low, high = np.fmin(told.below, told.above), np.fmax(told.below, told.above)
     nearest = np.where(told.kink, np.clip(claimed, low, high), told.value)
@@ -198,7 +203,10 @@ def _chunk(
 
 
 def _merged(best: Estimate, columns: Array, told: Estimate) -> Estimate:
-    """The best of what was known and of what a new sequence of steps tells of some coordinates."""
+    """The best of what was known and of what a new sequence of steps tells of some coordinates.
+
+    Without it `test_near_ties` and `test_no_false_alarm_at_any_magnitude` fail.
+    """
     before = best.take(columns)
     finer = told.finest <= before.finest
     contradicts = np.abs(told.value - before.value) > tolerances.BOUND_SAFETY * (

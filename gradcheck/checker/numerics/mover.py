@@ -65,7 +65,10 @@ class Mover:
 
     @property
     def can_refute(self) -> bool:
-        """Whether the function keeps enough digits to refute anything."""
+        """Whether the function keeps enough digits to refute anything.
+
+        Without it `test_a_bad_condition_is_never_a_mismatch` fails.
+        """
         return self._noise.lost < tolerances.COARSE or self._noise.rounds_to > 0
 
     def calls(self, count: int) -> int:

@@ -123,7 +123,10 @@ def _along(
 
 
 def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array:
-    """Which outputs depend on the inputs at all, though they may stand still."""
+    """Which outputs depend on the inputs at all, though they may stand still.
+
+    Without it `test_an_offset_that_leaves_few_bits_no_digit` fails.
+    """
     # A huge move shows in whatever depends on it; times zero it is zero.
     try:
         outputs = evaluate(np.stack([point + 2.0**500, point - 2.0**500]))
@@ -137,6 +140,8 @@ def _few_bits(base: Array, values: Array) -> Array:
 
     At points with all their bits a function that computes in double precision gives values with
     all their bits. One whose values all fit into 24, 11 or 8 bits rounds to them.
+
+    Without it `test_rounding_inside_is_told` fails.
     """
     unit = np.full(base.shape, np.nan)
     mantissa, exponent = np.frexp(np.concatenate([base[np.newaxis], values]))
@@ -161,6 +166,8 @@ def _shared(level: Array, size: Array) -> tuple[float, float]:
     A few values can agree by chance, so one output borrows from the others. Either the relative
     noise of the outputs is alike, or the absolute one (where large terms cancel): whichever
     spreads less.
+
+    Without it `test_rounding_inside_is_told` fails.
     """
     # Outputs that are zero but for rounding are all noise, and no measure for the others.
     seen = (level > 0) & (size > tolerances.NEGLIGIBLE * size.max(initial=0.0))

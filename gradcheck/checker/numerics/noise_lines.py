@@ -113,7 +113,10 @@ def _noise_of(lines: Array) -> Told:
 
 
 def _step_height(lines: Array, increments: Array) -> Array:
-    """The height of the steps that each output climbs in; NaN for those that do not."""
+    """The height of the steps that each output climbs in; NaN for those that do not.
+
+    Without it `test_what_quantises_on_purpose_is_told_what_to_say` fails.
+    """
     height = np.full(lines.shape[2], np.nan)
     # The first increment may be a jump at the point itself, which is no rounding.
     moving = increments[:, 1:] != 0

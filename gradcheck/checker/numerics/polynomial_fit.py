@@ -7,6 +7,8 @@ taken. The scatter of the points around the polynomial tells how good that is, a
 higher degree tells whether the first one bends enough. Rounding is averaged only where an output
 climbs many steps: one that climbs few, or none though it depends on the element, may be off by half
 a step throughout, and does not scatter at all.
+
+Without it `test_few_bits` fails.
 """
 
 from __future__ import annotations

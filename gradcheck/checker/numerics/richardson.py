@@ -62,7 +62,10 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
 def _without_what_is_missing(
     found: Extrapolated, rows: Array, quotients: Array, roundoff: Array, ratio: int
 ) -> None:
-    """Extrapolate rows that lack a quotient from fewer of them: at one end, then at the other."""
+    """Extrapolate rows that lack a quotient from fewer of them: at one end, then at the other.
+
+    Without it `test_quotients_that_are_not_there` fails.
+    """
     at_end = ~np.isfinite(quotients[rows, -1] + roundoff[rows, -1])
     for some, steps, dropped in (
         (rows[at_end], slice(None, -1), 0),

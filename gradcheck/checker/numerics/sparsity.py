@@ -10,6 +10,8 @@ windows of a convolution overlap), each element is tested by itself.
 
 Moves are of random size, so that changes do not cancel. A dependence that the tests missed all the
 same would spoil an estimate, but no gradient is blamed for it: what looks wrong is moved alone.
+
+Without it `test_elements_that_do_not_interfere_are_all_judged` fails.
 """
 
 from __future__ import annotations
@@ -191,7 +193,10 @@ def _batches(tests: Sequence[_Tests], size: int) -> Iterator[Sequence[_Tests]]:
 
 
 def _greedy(columns: Array, reaches: Array) -> _Part:
-    """Colours for any pattern: each coordinate takes the first that leaves its outputs alone."""
+    """Colours for any pattern: each coordinate takes the first that leaves its outputs alone.
+
+    Without it `test_moving_together_gives_what_moving_alone_gives` fails.
+    """
     owner = np.full((0, reaches.shape[1]), -1)
     colour = np.zeros(len(reaches), dtype=np.int64)
     for i, mine in enumerate(reaches):

@@ -72,6 +72,8 @@ def as_claimed(moves: Moves, claimed: Array) -> tuple[Estimate, Array]:
 
     A step has a truncation error, but for a function that is linear. A claim that were wrong by
     just that, to all its digits, and on both sides, would be made of the same step.
+
+    Without it `test_a_linear_function_takes_one_step` fails.
     """
     right, left = (slopes[:, 0] for slopes in moves.slopes)
     value, noise, step = moves.central[:, 0], moves.roundoff[:, 0], moves.ladder[:, 0]
@@ -161,7 +163,10 @@ def _at_edges(
     only_right: Array,
     only_left: Array,
 ) -> Estimate:
-    """The estimate, where only one side may be entered, by what the quotients of that side say."""
+    """The estimate, where only one side may be entered, by what the quotients of that side say.
+
+    Without it `test_infinite_at_an_edge` fails.
+    """
     (right, left), ladder, noise = moves.slopes, moves.ladder, moves.roundoff
     both, rows = ~(only_right | only_left), np.arange(len(ladder))
     value, error, level = (
@@ -180,7 +185,10 @@ def _at_edges(
 
 
 def _both_sides(right: Array, left: Array, noise: Array) -> tuple[Extrapolated, Extrapolated]:
-    """One-sided derivatives, both in one go."""
+    """One-sided derivatives, both in one go.
+
+    Without it `test_the_sides_of_a_kink_may_be_curved` fails.
+    """
     count = len(right)
     sides = extrapolate(np.concatenate([right, left]), np.concatenate([noise, noise]), ratio=2)
     return (
@@ -190,7 +198,10 @@ def _both_sides(right: Array, left: Array, noise: Array) -> tuple[Extrapolated, 
 
 
 def _across_jumps(estimate: Estimate, moves: Moves) -> Estimate:
-    """Where the function jumps, take each side's derivative between points of that side."""
+    """Where the function jumps, take each side's derivative between points of that side.
+
+    Without it `test_a_jump` fails.
+    """
     right = np.diff(moves.right, axis=1) / np.diff(moves.up, axis=1)
     left = np.diff(moves.left, axis=1) / np.diff(moves.down, axis=1)
     noise = 2 * moves.noise[:, 1:] / moves.up[:, 1:]

@@ -42,6 +42,8 @@ def common_factor(
     One element's rounding hides a factor of 1.01 in bfloat16; that of all of them, at all the
     points, does not. Elements count by how little their relative errors scatter; small ones not
     at all, for they may be off by what larger parts lost before they cancelled.
+
+    Without it `test_one_per_cent_shows` fails.
     """
     double = np.array([to_double(b) for a, b in pairs if a is not None and b is not None])
     size = np.where(np.isfinite(double), np.abs(double), 0.0)

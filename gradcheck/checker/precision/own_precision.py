@@ -79,7 +79,10 @@ class OwnPrecision:
 
     @cached_property
     def another_function(self) -> str:
-        """How the function is another one in low precision, if it is: then so is its gradient."""
+        """How the function is another one in low precision, if it is: then so is its gradient.
+
+        Without it `test_one_that_is_another_in_low_precision_alone` fails.
+        """
         for ours, theirs in zip(self._at_point.outputs, self._at_point_double.outputs, strict=True):
             mine, right = to_double(ours), to_double(theirs)
             if not np.isfinite(right).all():

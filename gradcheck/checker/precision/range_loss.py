@@ -3,6 +3,8 @@
 The gradient of atan2 divides by x² + y², which in float16 is infinite from 256 on, and zero below
 2⁻¹²: the formula is right, the result fits into float16, and yet it is lost. The function and its
 gradient are traced in both precisions, and their results compared one by one.
+
+Without it `test_squares` fails.
 """
 
 from __future__ import annotations

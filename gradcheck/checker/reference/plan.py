@@ -37,7 +37,10 @@ class Plan:
 
 
 def make_plan(point: Point) -> Plan:
-    """What to move. Calls the function only where tests pay even if points share a call."""
+    """What to move. Calls the function only where tests pay even if points share a call.
+
+    Without it `test_elements_that_do_not_interfere_are_all_judged` fails.
+    """
     size = sample_size(point.inputs)
     if size is not None and point.precision is None:
         every = _tested(point, _choose(point, sample=False))
@@ -52,7 +55,10 @@ def with_tests(point: Point, plan: Plan) -> Plan:
 
 
 def with_sample(point: Point) -> Plan:
-    """A plan in which a sample stands for the elements of a large input, if there is one."""
+    """A plan in which a sample stands for the elements of a large input, if there is one.
+
+    Without it `test_a_function_that_rounds_inside_is_sampled` fails.
+    """
     coordinates = _choose(point, sample=True)
     if _pays_batched(point, coordinates):
         return _tested(point, coordinates)

@@ -107,7 +107,10 @@ class Calls:
         return all(shapes) and len({shape[0] for shape in shapes}) == 1
 
     def one_operand(self, position: int) -> Iterator[Batched]:
-        """The ways in which one moved operand may have many values, the others staying as is."""
+        """The ways in which one moved operand may have many values, the others staying as is.
+
+        Without it `test_one_operand_at_a_time` fails.
+        """
         shape = self.at_point[position].shape
         # Images have an axis for many of them, kernels one for many channels.
         if len(shape) > 2 and self._share_leading_axis([position]):
@@ -122,6 +125,9 @@ class Calls:
 
     def _stacked(self, pad_to: int | None, *, stack_all: bool = False) -> Batched:
         """A leading axis on the moved operands.
+
+        Without it `test_batched_where_it_can_be` and `test_operands_that_stay_are_stacked_too`
+        fail.
 
         Args:
             pad_to: insert axes of size one so that all have this rank behind the leading one, as
@@ -145,7 +151,10 @@ class Calls:
         return batched
 
     def _folded(self, positions: Sequence[int], axis: int) -> Batched:
-        """The points side by side along an axis that these moved operands have already."""
+        """The points side by side along an axis that these moved operands have already.
+
+        Without it `test_batched_where_it_can_be` fails.
+        """
 
         def batched(stacked: Sequence[Array]) -> list[Array]:
             arguments = list(self._tensors)
@@ -164,7 +173,10 @@ class Calls:
         return batched
 
     def vectorised(self) -> Batched:
-        """TensorFlow's own vectorisation of the function, traced once."""
+        """TensorFlow's own vectorisation of the function, traced once.
+
+        Without it `test_a_function_that_takes_no_batch_is_vectorised` fails.
+        """
         import tensorflow as tf
 
         def one(tensors: Sequence[Any]) -> list[Any]:

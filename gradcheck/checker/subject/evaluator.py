@@ -127,7 +127,10 @@ class Evaluator:
         return self._batched is not None or len(self._alone) == len(self.dtypes)
 
     def must_repeat(self, calls: int) -> None:
-        """End the check unless the function gives the same at the point each time."""
+        """End the check unless the function gives the same at the point each time.
+
+        Without it `test_dropout_is_not` fails.
+        """
         again = self(np.repeat(self.point[np.newaxis], calls, axis=0))
         # A batched call may round differently from a single one, but its rows are alike.
         first = again[0] if self._batched is not None else self.base

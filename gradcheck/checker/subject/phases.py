@@ -25,13 +25,19 @@ FREE_PHASE = (
 
 
 def with_fixed_phase(name: str, function: Function) -> Function:
-    """The function of this TensorFlow name, one of HAS_PHASE, with its vectors turned."""
+    """The function of this TensorFlow name, one of HAS_PHASE, with its vectors turned.
+
+    Without it `test_the_phase_is_fixed` fails.
+    """
     turn = HAS_PHASE[name]
     return lambda *tensors: turn(function(*tensors))
 
 
 def shows_a_phase(function: Function, values: Sequence[Array]) -> bool:
-    """Whether a function of any kind computes vectors that may come out with another phase."""
+    """Whether a function of any kind computes vectors that may come out with another phase.
+
+    Without it `test_which_functions_have_vectors` fails.
+    """
     import tensorflow as tf
 
     specs = [tf.TensorSpec(value.shape, value.dtype) for value in values]
