@@ -7,25 +7,52 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits
-from gradcheck.checker.subject.evaluator import Evaluator
+from gradcheck.checker.subject.evaluator import OneByOne
 from gradcheck.checker.subject.monte_carlo import current_draw
 from gradcheck.checker.subject.tape import Tape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradcheck.checker.subject.evaluator import RowFunction
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array, Mode
 
 
-class RememberingEvaluator(Evaluator):
-    """An evaluator that remembers the outputs of every point, while there is room."""
+class RememberingEvaluator:
+    """A function on rows that remembers the outputs of every point, while there is room."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
-        """Take over all that the evaluator has found out."""
-        vars(self).update(vars(evaluator))
+    def __init__(self, evaluate: RowFunction) -> None:
+        """Nothing is remembered yet.
+
+        Args:
+            evaluate: the function, of which a check has seen that it repeats itself.
+        """
+        self._evaluate = evaluate
         self._known: dict[bytes, Array] = {}
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether many points share a call."""
+        return self._evaluate.is_batched
+
+    def together(self, points: Array) -> Array:
+        """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
+        if not self.is_batched:
+            raise OneByOne
+        return self(points)
+
+    def probe(self) -> None:
+        """Find out, once, whether many points can share a call."""
+        self._evaluate.probe()
+
+    def must_repeat(self, calls: int) -> None:
+        """What is remembered is the same each time."""
+
+    def expect(self, evaluations: int) -> None:
+        """Say how many single calls are to come."""
+        self._evaluate.expect(evaluations)
 
     def __call__(self, points: Array) -> Array:
         """Rows of outputs for rows of points."""
@@ -33,7 +60,7 @@ class RememberingEvaluator(Evaluator):
         rows = {key: i for i, key in enumerate(keys) if key not in self._known}
         fresh: dict[bytes, Array] = {}
         if rows:
-            outputs = super().__call__(points[list(rows.values())])
+            outputs = self._evaluate(points[list(rows.values())])
             fresh = dict(zip(rows, outputs, strict=True))
             per_row = points.shape[1] + outputs.shape[1]
             if per_row * (len(self._known) + len(fresh)) <= limits.REMEMBERED_NUMBERS:

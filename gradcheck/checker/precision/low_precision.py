@@ -59,7 +59,10 @@ def judge_precision(precision: OwnPrecision, own: OfInput) -> Judgement:
     if not gradient.size:
         return Judgement(None)
     errors = _Errors.of(gradient, double, pairs)
-    return _worded(errors, _classified(errors, precision, position), precision, own)
+    faults = _classified(errors, precision, position)
+    another = precision.another_function
+    cause = precision.leaves_range() if faults.wrong.any() and not another else ""
+    return _worded(errors, faults, own, another, cause)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +169,16 @@ def _classified(errors: _Errors, precision: OwnPrecision, position: int) -> _Fau
     return _Faults(broken, wrong, lost)
 
 
-def _worded(errors: _Errors, faults: _Faults, precision: OwnPrecision, own: OfInput) -> Judgement:
-    """What follows, and what is to be said about it."""
+def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause: str) -> Judgement:
+    """What follows, and what is to be said about it.
+
+    Args:
+        errors: what the gradient is off.
+        faults: which elements are not as they should be.
+        own: whose gradient it is.
+        another: how the function is another one in this precision, if it is.
+        cause: what left the range of the precision, if something did.
+    """
     dtype, wrong, lost = own.operand.value.dtype.name, faults.wrong, faults.lost
     if lost.any() and not wrong.any():
         note = (
@@ -178,8 +189,8 @@ def _worded(errors: _Errors, faults: _Faults, precision: OwnPrecision, own: OfIn
     if not wrong.any():
         most = np.nan_to_num(errors.in_ulps).max()
         return Judgement(None, f"in {dtype} within {most:.2g} ulp of float64")
-    if precision.another_function:
-        note = f"in {dtype} the function itself {precision.another_function}"
+    if another:
+        note = f"in {dtype} the function itself {another}"
         return Judgement(Verdict.INCONCLUSIVE, note, {"failing": int(wrong.sum())})
     figures = _figures(errors, wrong, own)
     note = (
@@ -187,7 +198,6 @@ def _worded(errors: _Errors, faults: _Faults, precision: OwnPrecision, own: OfIn
         f"{errors.in_ulps[figures['worst'][0].index]:.3g} ulp, here and at neighbouring points "
         "(numeric is the gradient in float64)"
     )
-    cause = precision.leaves_range()
     verdict = Verdict.NONFINITE if faults.broken.any() else Verdict.MISMATCH
     return Judgement(verdict, f"{note}; {cause}" if cause else note, figures)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradcheck.checker.numerics.vectors import Layout
+    from gradcheck.checker.subject.evaluator import RowFunction
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.tape import Tape
@@ -26,7 +27,7 @@ class Point:
     """What one evaluation of the function tells; nothing here calls it again but the evaluator."""
 
     problem: Problem
-    evaluator: Evaluator
+    evaluator: RowFunction
     """The function on rows of points."""
     moved: tuple[Operand, ...]
     """The operands that are differentiated."""

@@ -8,7 +8,7 @@ calls.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -30,6 +30,29 @@ if TYPE_CHECKING:
 
 class OneByOne(Exception):  # noqa: N818  (it tells the way to go)
     """The function does not take many points at once."""
+
+
+class RowFunction(Protocol):
+    """What differentiates asks of a function on rows of points."""
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether many points share a call, or at least many that move the same operand."""
+
+    def __call__(self, points: Array) -> Array:
+        """Rows of outputs for rows of points."""
+
+    def together(self, points: Array) -> Array:
+        """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
+
+    def probe(self) -> None:
+        """Find out, once, whether many points can share a call."""
+
+    def must_repeat(self, calls: int) -> None:
+        """End the check unless the function gives the same at the point each time."""
+
+    def expect(self, evaluations: int) -> None:
+        """Say how many single calls are to come, so that tracing is weighed against them."""
 
 
 class Evaluator:
