@@ -161,8 +161,8 @@ VACUOUS: Final = 0.1
 """A bound that is more than this share of the input's largest derivative judges nothing."""
 
 VACUOUS_IF_COARSE: Final = 0.2
-"""The same for a function that rounds to few bits: its gradient does so too, and a bar at that
-precision still refutes one that is wrong by half."""
+"""A bound judges nothing above this share where the function rounds to few bits: its gradient does
+so too, and a bar at that precision still refutes one that is wrong by half."""
 
 GOOD: Final = 2.0**-29
 """A bound is good at first sight below this share of the derivative: an error of 1e-8 shows."""

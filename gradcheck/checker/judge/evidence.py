@@ -65,7 +65,7 @@ class OfInput:
     misfit: str
     """What is wrong with its shape or dtype, in words; empty if nothing is."""
     analytic: Array
-    """The same along each of its coordinates; zero where there is none."""
+    """The gradient along each of its coordinates; zero where there is none."""
     estimate: Estimate
     """The numeric derivative along each of them."""
     stage: Stage = Stage.FIRST_LOOK
@@ -124,7 +124,7 @@ class Evidence:
     estimate: Estimate | None = None
     """The numeric derivative along each coordinate."""
     along: Estimate | None = None
-    """The same along random directions, where the first look did not settle them."""
+    """The numeric derivative along random directions, where the first look did not settle them."""
     inputs: tuple[OfInput, ...] = ()
     """By input that is differentiated."""
 

@@ -38,7 +38,7 @@ class Figures:
     formula: Array | None = None
 
     def with_formula(self, values: Array) -> Figures:
-        """The same figures beside what a formula gives."""
+        """These figures beside what a formula gives."""
         worst = tuple(
             replace(element, formula=values[element.index].item()) for element in self.worst
         )

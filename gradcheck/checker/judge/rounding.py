@@ -115,7 +115,7 @@ def arithmetic_spread(
     Args:
         problem: whose gradients they are.
         values: of all the operands, in the precision of the gradients.
-        upstream: likewise.
+        upstream: the cotangent.
         base: the gradients as they are.
     """
     spreads = _no_spreads(problem, base)
@@ -226,9 +226,9 @@ def formula_spread(
 
     Args:
         formula: a closed one.
-        inputs: its arguments, in double precision.
-        upstream: likewise.
-        outputs: likewise.
+        inputs: of the function, in double precision.
+        upstream: the cotangent.
+        outputs: of the function.
         seed: for the changes.
     """
     rng = generator(seed, 0x666D6C)

@@ -24,7 +24,7 @@ def power_of_two(values: Array) -> Array:
 
 
 def as_slice(places: Array) -> Array | slice:
-    """The same places, which ascend; as a slice, which needs no copy, if they follow each other."""
+    """Places that ascend, as a slice if they follow each other: that needs no copy."""
     if len(places) and places[-1] - places[0] + 1 == len(places):
         return slice(int(places[0]), int(places[-1]) + 1)
     return places
@@ -55,7 +55,7 @@ class Space(ABC):
 
     @abstractmethod
     def project_size(self, sizes: Array) -> Array:
-        """The same for sizes, which add up whatever the signs are."""
+        """The most that sizes by element make along each coordinate, whatever the signs are."""
 
     def rounded(self, points: Array) -> Array:
         """The points as the function will see them."""
@@ -83,7 +83,7 @@ class Elements(Space):
     """What moves along with them; None if nothing does."""
 
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
-        """See Space.points."""
+        """A row per move: the moved points, and how far the coordinate really moved in each."""
         first, rows = self.position[columns], np.arange(len(columns))
         moved = np.repeat(self.point[np.newaxis], len(columns), axis=0)
         moved[rows, first] += deltas
@@ -94,7 +94,7 @@ class Elements(Space):
         return moved, moved[rows, first] - self.point[first]
 
     def project(self, gradient: Array) -> Array:
-        """See Space.project."""
+        """The derivative along each coordinate, from the gradient by element."""
         along: Array = gradient[self.position]
         if self.partners is None:
             return along
@@ -104,7 +104,7 @@ class Elements(Space):
         return np.asarray(along + theirs)
 
     def project_size(self, sizes: Array) -> Array:
-        """See Space.project_size."""
+        """The most that sizes by element make along each coordinate, whatever the signs are."""
         along: Array = sizes[self.position]
         if self.partners is None:
             return along
@@ -119,15 +119,15 @@ class Directions(Space):
     """(coordinates, elements)."""
 
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
-        """See Space.points."""
+        """A row per move: the moved points, and how far the coordinate really moved in each."""
         return self.rounded(self.point + deltas[:, np.newaxis] * self.vectors[columns]), deltas
 
     def project(self, gradient: Array) -> Array:
-        """See Space.project."""
+        """The derivative along each coordinate, from the gradient by element."""
         return np.asarray(self.vectors @ gradient)
 
     def project_size(self, sizes: Array) -> Array:
-        """See Space.project_size."""
+        """The most that sizes by element make along each coordinate, whatever the signs are."""
         return np.asarray(np.abs(self.vectors) @ sizes)
 
 

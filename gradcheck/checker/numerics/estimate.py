@@ -25,7 +25,7 @@ class Noise:
     relative: float
     """The share of an output's size that is noise, typical of this function."""
     lost: float = 0.0
-    """The same of the outputs as they are, which may cancel: how ill-conditioned all this is."""
+    """The share of an output as it is, which may have cancelled: how ill-conditioned all this is."""
     rounds_to: float = 0.0
     """The relative spacing of the values that the function rounds to inside, if it does."""
     assumed: bool = False
@@ -121,7 +121,7 @@ class Estimate:
         return Estimate(*[array[rows] for array in _ARRAYS(self)])
 
     def copy(self) -> Estimate:
-        """The same numbers in arrays of its own."""
+        """A copy with arrays of its own."""
         return Estimate(*[array.copy() for array in _ARRAYS(self)])
 
     def put(self, rows: Array | slice, other: Estimate) -> None:

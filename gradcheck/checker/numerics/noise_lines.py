@@ -80,7 +80,7 @@ def _over_lines_of(base: Array, outputs: Array, count: int) -> Told:
 
 
 def _noise_of(lines: Array) -> Told:
-    """The same from the values: (lines, points, outputs)."""
+    """What the values on the lines tell, output by output: (lines, points, outputs)."""
     level, smooth, increments = _difference_table(lines)
     moving = increments != 0
     moves = moving.sum(axis=1) > limits.LINE_POINTS // 2

@@ -55,7 +55,7 @@ class Moves:
         return self.noise / self.ladder
 
     def join(self, other: Moves) -> Moves:
-        """The same coordinates with more steps."""
+        """These coordinates with more steps."""
         pairs = zip(_BY_STEP(self), _BY_STEP(other), strict=True)
         return Moves(self.first, *[np.concatenate(pair, axis=1) for pair in pairs])
 

@@ -36,11 +36,11 @@ class Point:
     upstream: Sequence[Array]
     """The cotangent, an array for each output."""
     weights: Array
-    """The same as one vector: what is differentiated is `weights @ base`."""
+    """The cotangent as one vector: what is differentiated is `weights @ base`."""
     at: Array
     """The moved operands as one vector of real numbers."""
     base: Array
-    """The outputs there, likewise as one vector."""
+    """The outputs there, as one vector of real numbers."""
     inputs: Layout
     outputs: Layout
     """Where each moved operand and each output lies in its vector."""

@@ -109,7 +109,7 @@ class Evaluator:
             self._probe(self.point[np.newaxis][:0])
 
     def _probe(self, points: Array) -> Array | None:
-        """The same; and the outputs at these points if they can."""
+        """Look for a batched form; the outputs at these points if there is one, else None."""
         self._probed = True
         if not self.outputs.shapes:
             return None
@@ -129,7 +129,7 @@ class Evaluator:
         return outputs
 
     def _probe_each(self, points: Array) -> Array | None:
-        """The same for each moved operand, with the others at the point."""
+        """Look for a batched form of each moved operand alone, with the others at the point."""
         outputs, told = np.empty((len(points), len(self.base))), 0
         for i, rows in enumerate(self._moved_alone(points)):
             found, here = self._first_that_works(self._calls.one_operand(i), points[rows], only=i)
