@@ -25,7 +25,7 @@ class Noise:
     relative: float
     """The share of an output's size that is noise, typical of this function."""
     lost: float = 0.0
-    """The share of an output as it is, which may have cancelled: how ill-conditioned all this is."""
+    """The share of an output as it is, which may have cancelled: how ill-conditioned it all is."""
     rounds_to: float = 0.0
     """The relative spacing of the values that the function rounds to inside, if it does."""
     assumed: bool = False
