@@ -14,8 +14,7 @@ from tests.layers import circles, import_graph, upward
 
 PACKAGE = Path(__file__).parents[1] / "gradcheck"
 
-# A room may import from these rooms only: cli → report, run → checker, explain → ops, spec →
-# model, errors.
+# A room may import from these rooms only.
 ALLOWED = {
     "model": set(),
     "errors": {"model"},

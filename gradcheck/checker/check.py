@@ -90,7 +90,9 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
 
 
 def _reverse(problem: Problem) -> list[Comparison]:
-    tape = Tape(problem.function, problem.operands) if problem.mode is Mode.EAGER else None
+    # (Who takes gradients in another way is not to be gone around.)
+    recorded = problem.mode is Mode.EAGER and problem.tape is Tape
+    tape = Tape(problem.function, problem.operands) if recorded else None
     comparisons = judge_gradients(_evaluated(problem, tape), tape)
     return [_with_remark(comparison, problem) for comparison in comparisons]
 

@@ -89,10 +89,12 @@ SPACINGS: Final = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
 """Relative spacings of the first lines, for arithmetic of 24 bits and more."""
 
 FINE_SPACINGS: Final = (2.0**-50, 2.0**-47, 2.0**-44, 2.0**-42)
-"""For outputs that vary too fast for the first lines: those with a singularity close by."""
+"""Spacings for outputs that vary too fast for the first lines: those with a singularity close by.
+Without them `test_nor_is_a_singularity_close_by` fails."""
 
 COARSE_SPACINGS: Final = (2.0**-12, 2.0**-8, 2.0**-5)
-"""For outputs that stand still on the first lines: arithmetic of 8 to 11 bits."""
+"""Spacings for outputs that stand still on the first lines: arithmetic of 8 to 11 bits. Without
+them `test_what_quantises_on_purpose_is_told_what_to_say` fails."""
 
 BITS: Final = (8, 11, 24)
 """Precisions that a function may round to inside: bfloat16, float16, float32."""
@@ -201,7 +203,8 @@ SLOPES: Final = 16
 """How many elements that look wrong in low precision are moved one by one."""
 
 SLOPE_REACH: Final = 2.0**-4
-"""How far they reach to both sides, relative to the element: far, against rounding."""
+"""How far the points of a slope reach to both sides, relative to the element: far, against
+rounding."""
 
 SLOPE_POINTS: Final = 12
 """Values of one element that the slope of its function is taken from."""

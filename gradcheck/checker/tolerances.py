@@ -76,7 +76,8 @@ SMALLEST_STEP: Final = 2.0**-46
 """In units of the coordinate; below, a step has no digits left."""
 
 UNIT_STEP: Final = 0.25
-"""First step for a function that stands still over the size of its inputs."""
+"""First step for a function that stands still over the size of its inputs. Without it
+`test_a_change_that_is_lost_inside` fails."""
 
 SMALLEST_SIZE: Final = 2.0**-1000
 """Below this an element is taken for zero when steps are chosen: its square is no number."""

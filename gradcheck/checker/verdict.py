@@ -200,89 +200,89 @@ class Open:
 
 def _decided(evidence: Evidence, own: OfInput, precision: OwnPrecision | None) -> Comparison:
     """What the first stage says that can decide on this input."""
-    case = Open(evidence, own, precision, figures_of(evidence, own), *own.suggestion)
-    if case.suggested_by is not Stage.FIRST_LOOK:
-        case = replace(case, note=notes.on_numbers(evidence, own))
+    asked = Open(evidence, own, precision, figures_of(evidence, own), *own.suggestion)
+    if asked.suggested_by is not Stage.FIRST_LOOK:
+        asked = replace(asked, note=notes.on_numbers(evidence, own))
     for stage in DECIDING:
-        told = stage(case)
+        told = stage(asked)
         if isinstance(told, Comparison):
             return told
-        case = told
-    return agreement(case)
+        asked = told
+    raise AssertionError("the last stage decides")
 
 
-def connection(case: Open) -> Open | Comparison:
+def connection(asked: Open) -> Open | Comparison:
     """None from the tape is `disconnected`."""
-    if case.own.gradient is not None:
-        return case
-    note, moving = notes.missing_gradient(case.evidence, case.own)
-    return case.comparison(Verdict.DISCONNECTED, Stage.CONNECTION, note, failing=moving)
+    if asked.own.gradient is not None:
+        return asked
+    note, moving = notes.missing_gradient(asked.evidence, asked.own)
+    return asked.comparison(Verdict.DISCONNECTED, Stage.CONNECTION, note, failing=moving)
 
 
-def shape_and_dtype(case: Open) -> Open | Comparison:
+def shape_and_dtype(asked: Open) -> Open | Comparison:
     """A gradient has the shape and the dtype of its input."""
-    if not case.own.misfit:
-        return case
-    return case.comparison(Verdict.MISMATCH, Stage.SHAPE, case.own.misfit)
+    if not asked.own.misfit:
+        return asked
+    return asked.comparison(Verdict.MISMATCH, Stage.SHAPE, asked.own.misfit)
 
 
-def formula(case: Open) -> Open | Comparison:
+def formula(asked: Open) -> Open | Comparison:
     """A closed formula decides where it differs from the tape, or cannot be evaluated at all."""
-    problem, numbers = case.evidence.point.problem, case.suggested
+    problem, numbers = asked.evidence.point.problem, asked.suggested
     if not problem.formulas and not problem.claims:
-        return case
-    for opinion in opinions(case.evidence, case.own, case.figures, numbers):
+        return asked
+    for opinion in opinions(asked.evidence, asked.own, asked.figures, numbers):
         if opinion.values is not None:
-            case = replace(case, figures=case.figures.with_formula(opinion.values))
+            asked = replace(asked, figures=asked.figures.with_formula(opinion.values))
         if opinion.standing is Standing.AGREES:
             if numbers is Verdict.INCONCLUSIVE:
                 # It vouches for the tape where the numeric derivative could not judge.
-                case = replace(case, note=opinion.note, figures=replace(case.figures, failing=0))
-                case = replace(case, suggested=Verdict.PASS, suggested_by=Stage.FORMULA)
+                asked = replace(asked, note=opinion.note, figures=replace(asked.figures, failing=0))
+                asked = replace(asked, suggested=Verdict.PASS, suggested_by=Stage.FORMULA)
             continue
-        note = notes.joined(case.note, opinion.note)
+        note = notes.joined(asked.note, opinion.note)
         if opinion.standing in UNUSABLE:
-            return case.comparison(UNUSABLE[opinion.standing], Stage.FORMULA, note)
+            return asked.comparison(UNUSABLE[opinion.standing], Stage.FORMULA, note)
         if opinion.standing is Standing.LEFT_ASIDE:
-            case = replace(case, note=note)
+            asked = replace(asked, note=note)
         if opinion.standing is Standing.DIFFERS and numbers is not Verdict.MISMATCH:
             failing = opinion.differing
-            return case.comparison(Verdict.MISMATCH, Stage.FORMULA, note, failing=failing)
-    return case
+            return asked.comparison(Verdict.MISMATCH, Stage.FORMULA, note, failing=failing)
+    return asked
 
 
-def numeric_derivative(case: Open) -> Open | Comparison:
+def numeric_derivative(asked: Open) -> Open | Comparison:
     """What the numbers show to be wrong, not finite or unknown is so."""
-    own, verdict, stage = case.own, case.suggested, case.suggested_by
+    own, verdict, stage = asked.own, asked.suggested, asked.suggested_by
     if verdict in (Verdict.PASS, Verdict.KINK):
-        return case
+        return asked
     if own.tie is not None:
         tied = Diagnosis("tie", own.tie.text)
-        return case.comparison(verdict, stage, case.note, diagnosis=tied)
+        return asked.comparison(verdict, stage, asked.note, diagnosis=tied)
     if verdict is Verdict.MISMATCH and stage is Stage.DIRECTIONS:
-        found = find_wrong_element(case.evidence, own)
+        found = find_wrong_element(asked.evidence, own)
         worst = () if found is None else (found,)
-        return case.comparison(verdict, stage, case.note, worst=worst)
-    told = case.comparison(verdict, stage, case.note)
+        return asked.comparison(verdict, stage, asked.note, worst=worst)
+    told = asked.comparison(verdict, stage, asked.note)
     if verdict is not Verdict.MISMATCH:
         return told
-    return replace(told, diagnosis=diagnose(told, case.evidence))
+    return replace(told, diagnosis=diagnose(told, asked.evidence))
 
 
-def low_precision(case: Open) -> Open | Comparison:
+def low_precision(asked: Open) -> Open | Comparison:
     """In float32 and below: does the gradient keep what it has in float64?"""
-    if case.precision is None:
-        return case
-    told = judge_precision(case.precision, case.own)
+    if asked.precision is None:
+        return asked
+    told = judge_precision(asked.precision, asked.own)
     if told.verdict is not None:
-        return case.comparison(told.verdict, Stage.PRECISION, told.note, **(told.figures or {}))
-    note = notes.joined(case.note, told.note)
-    return replace(case, note=note, suggested_by=Stage.PRECISION)
+        return asked.comparison(told.verdict, Stage.PRECISION, told.note, **(told.figures or {}))
+    note = notes.joined(asked.note, told.note)
+    return replace(asked, note=note, suggested_by=Stage.PRECISION)
 
 
-def agreement(case: Open) -> Comparison:
-    """Nothing speaks against the gradient."""
-    return case.comparison(case.suggested, case.suggested_by, case.note)
+def nothing_against_it(asked: Open) -> Comparison:
+    """What the numbers suggest stands: `pass`, or `kink`."""
+    return asked.comparison(asked.suggested, asked.suggested_by, asked.note)
 
 
 DECIDING: tuple[Callable[[Open], Open | Comparison], ...] = (
@@ -291,4 +291,5 @@ DECIDING: tuple[Callable[[Open], Open | Comparison], ...] = (
     formula,
     numeric_derivative,
     low_precision,
+    nothing_against_it,
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from gradcheck.ops.language.vocabulary import CONSTANTS, FUNCTIONS
+from gradcheck.ops.language.vocabulary import lookup
 from gradcheck.spec.expression.expression import parse_formula
 from gradcheck.spec.expression.syntax import parse_tree
 
@@ -216,12 +216,8 @@ def _replaced(formula: ast.expr, full: Mapping[str, ast.expr]) -> ast.expr:
     return found
 
 
-def _lookup(name: str) -> Any:
-    return FUNCTIONS[name] if name in FUNCTIONS else CONSTANTS[name]
-
-
 def run(tree: ast.expr | str, values: Mapping[str, Any]) -> Any:
     """The value of a formula: exactly the text that is shown is what is executed."""
     text = tree if isinstance(tree, str) else text_of(tree)
     with np.errstate(all="ignore"):
-        return parse_formula(text, values).evaluate(values, _lookup)
+        return parse_formula(text, values).evaluate(values, lookup)

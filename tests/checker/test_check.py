@@ -13,8 +13,8 @@ from gradcheck.checker.api import describe
 from gradcheck.checker.check import check_problem
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
-from gradcheck.checker.subject.tape import forward
-from gradcheck.model import CheckKind, Verdict
+from gradcheck.checker.subject.tape import Backward, Tape, forward
+from gradcheck.model import CheckKind, Mode, Verdict
 from tests.checker.planted import planted, with_gradient
 
 X = np.array([1.0, 2.0, 3.0])
@@ -230,6 +230,23 @@ def test_results_repeat(tf: Any) -> None:
     for a, b in zip(first.comparisons, again.comparisons, strict=True):
         np.testing.assert_array_equal(np.asarray(a.numeric), np.asarray(b.numeric))
         np.testing.assert_array_equal(np.asarray(a.bound), np.asarray(b.bound))
+
+
+@pytest.mark.parametrize("mode", [Mode.EAGER, Mode.GRAPH])
+def test_whoever_takes_gradients_in_another_way_is_asked(tf: Any, mode: Mode) -> None:
+    def doubled(*given: Any) -> Any:
+        tape = Tape(*given)
+
+        def differentiate(values: Any, upstream: Any) -> Backward:
+            passed = tape(values, upstream)
+            return Backward(
+                passed.outputs, [None if g is None else 2 * g for g in passed.gradients]
+            )
+
+        return differentiate
+
+    problem = Problem(tf.sin, (Operand("x", X),), mode=mode, tape=doubled)
+    assert check_problem(problem, "name").verdict is Verdict.MISMATCH
 
 
 class TestForwardMode:

@@ -42,7 +42,7 @@ class Tie:
     """How many of them are the input's."""
 
     def and_(self, other: Tie | None) -> Tie:
-        """Both of them: the last one speaks."""
+        """This tie and another one of the input: this one's text, and what both amount to."""
         if other is None:
             return self
         return Tie(
@@ -118,7 +118,8 @@ class Evidence:
     noise: Noise | None = None
     """Of the function, where it was measured."""
     look: Look | None = None
-    """What the first look showed; None where this is no ordinary problem."""
+    """What the first look showed; None where it could not settle anything: a tolerance is given, a
+    gradient is missing or of another kind, nothing moves, or a random direction leaves doubts."""
     derivatives: Derivatives | None = None
     """With the noise measured; None while the first look was all that it took."""
     estimate: Estimate | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,19 +49,7 @@ def comparison(
     own: OfInput, figures: Figures, verdict: Verdict, stage: Stage, note: str = "", **changed: Any
 ) -> Comparison:
     """The verdict on one input, with its reason and its figures; some of them may be others."""
-    told = {
-        "judged": figures.judged,
-        "directions": figures.directions,
-        "max_abs_error": figures.max_abs_error,
-        "max_rel_error": figures.max_rel_error,
-        "error_bar": figures.error_bar,
-        "worst": figures.worst,
-        "failing": figures.failing,
-        "analytic": figures.analytic,
-        "numeric": figures.numeric,
-        "bound": figures.bound,
-        "formula": figures.formula,
-    }
+    told = {field.name: getattr(figures, field.name) for field in fields(figures)}
     return Comparison(
         name=own.operand.name,
         verdict=verdict,

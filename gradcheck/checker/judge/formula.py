@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import tolerances
+from gradcheck.checker.judge.figures import place
 from gradcheck.checker.judge.rounding import formula_spread
 from gradcheck.checker.numerics.vectors import to_double
 from gradcheck.checker.subject.tensors import in_double
@@ -136,7 +137,7 @@ class _Case:
         if not self.claimed and self._is_contradicted(values):
             index = _worst(same, error)
             note = (
-                f"{self.what} does not hold at this point and was left aside: at {_place(index)} "
+                f"{self.what} does not hold at this point and was left aside: at {place(index)} "
                 f"it gives {values[index]:.8g}, where the tape and the numeric derivative agree"
             )
             return Opinion(Standing.LEFT_ASIDE, note, shown)
@@ -152,7 +153,7 @@ class _Case:
             return Opinion(Standing.SILENT, values=shown)
         index = _worst(same, error)
         note = (
-            f"{self.what} differs from the tape at {_place(index)}: it gives {values[index]:.8g}, "
+            f"{self.what} differs from the tape at {place(index)}: it gives {values[index]:.8g}, "
             f"the tape {gradient[index]:.8g}"
         )
         if self.numbers in (Verdict.PASS, Verdict.KINK):
@@ -202,7 +203,3 @@ def within(gradient: Array, structure: str) -> Array:
     if structure == "symmetric":
         return np.asarray((gradient + np.conj(np.swapaxes(gradient, -1, -2))) / 2)
     return np.tril(gradient) if structure == "lower" else gradient
-
-
-def _place(index: tuple[int, ...]) -> str:
-    return str(list(index)) if index else "the scalar"

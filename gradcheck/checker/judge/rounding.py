@@ -15,18 +15,18 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.judge.gradient_spread import Spread
+from gradcheck.checker.judge.repeat import gradient_must_repeat
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import to_double
-from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.monte_carlo import rounding_anew
-from gradcheck.model import Mode, Stage, Verdict
+from gradcheck.model import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradcheck.checker.numerics.estimate import Noise
     from gradcheck.checker.reference.point import Point
-    from gradcheck.checker.subject.problem import Differentiate, Formula, Problem
+    from gradcheck.checker.subject.problem import Formula, Problem
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array
 
@@ -94,7 +94,7 @@ def gradient_spread(point: Point, base: Backward, change: float) -> list[Spread]
     rng = generator(problem.seed, 0x726E64)
     spreads = _no_spreads(problem, base)
     tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
-    _must_repeat(point, tape)
+    gradient_must_repeat(point, tape)
     for _ in range(limits.ROUNDING_DRAWS):
         values = _beside(point, change, rng)
         # A gradient is linear in its upstream, but what it rounds on the way is not. (The factor
@@ -144,37 +144,6 @@ def _add(spreads: list[Spread], base: Backward, moved: Backward, factor: float =
         if before is not None and after is not None and before.shape == after.shape:
             with np.errstate(all="ignore"):
                 spread.add(np.asarray(to_double(after) / factor))
-
-
-def another_each_time(name: str) -> Ended:
-    """What is said of an input whose gradient does not repeat itself."""
-    return Ended(
-        Verdict.INCONCLUSIVE,
-        f"the gradient of {name} is not deterministic: it differs from one call to the next. Fix "
-        "its seed (tf.random.stateless_…)",
-        Stage.REPEATABILITY,
-    )
-
-
-def _must_repeat(point: Point, tape: Differentiate) -> None:
-    """End the check unless the gradient is the same each time, but for its rounding.
-
-    Without it `test_nor_does_its_randomness_pass_for_rounding` fails.
-    """
-    passes = [tape(point.values, point.upstream) for _ in range(limits.REPEATED_CALLS)]
-    for again in passes[1:]:
-        for operand, one, other in zip(
-            point.moved, passes[0].gradients, again.gradients, strict=True
-        ):
-            if one is None or other is None or one.shape != other.shape:
-                continue
-            with np.errstate(all="ignore"):
-                apart = np.abs(to_double(one) - to_double(other))
-                size = np.abs(to_double(one))
-            known = np.isfinite(apart)
-            most = tolerances.REORDERED * size[known].max(initial=0.0)
-            if apart[known].max(initial=0.0) > most:
-                raise another_each_time(operand.name)
 
 
 def _beside(point: Point, change: float, rng: np.random.Generator) -> list[Array]:

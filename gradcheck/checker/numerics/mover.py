@@ -182,7 +182,8 @@ class Mover:
         top = float(seen.noise.max(initial=0.0)) or 1.0
         noisy = (seen.noise / top).reshape(-1, per_colour if seen.noise.ndim > 1 else 1, outputs)
         variance = _by_owner((noisy * seen.moved[:, np.newaxis]) ** 2, owner, count)
-        # Where nothing moves, any output may have hidden a change.
+        # Where nothing moves, any output may have hidden a change. (Without this
+        # `test_what_stands_still_has_a_bar_too` fails.)
         still = np.ones(count + 1, dtype=bool)
         still[owner[seen.moved]] = False
         variance[still[:count]] = float((noisy[0] ** 2).sum(axis=-1).max())

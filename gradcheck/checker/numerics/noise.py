@@ -101,7 +101,7 @@ def _measure(
             np.fmax(level, tolerances.ROUNDING_SHARE * tolerances.FEWEST_BITS_SPACING * size),
             level,
         )
-    return Noise(level, relative, lost, min(rounds_to, 2.0**-7))
+    return Noise(level, relative, lost, min(rounds_to, tolerances.FEWEST_BITS_SPACING))
 
 
 def _size(base: Array) -> Array:
@@ -129,7 +129,7 @@ def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array:
     """
     # A huge move shows in whatever depends on it; times zero it is zero.
     try:
-        outputs = evaluate(np.stack([point + 2.0**500, point - 2.0**500]))
+        outputs = evaluate(np.stack([point + limits.HUGE_MOVE, point - limits.HUGE_MOVE]))
     except Exception:  # some functions refuse it
         return np.zeros(len(base), dtype=bool)
     return np.asarray(((outputs != base) & ~np.isnan(base)).any(axis=0))

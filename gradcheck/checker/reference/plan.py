@@ -31,7 +31,7 @@ class Plan:
     tested: bool = False
     """Whether it was found out which coordinates may be moved together."""
     colouring: Colouring | None = None
-    """Which may; None if none, or if that was not found out."""
+    """Which coordinates may be moved together; None if none may, or if that is not known."""
     sample: int | None = None
     """How many coordinates a sample would take where all of a large input are moved."""
 

@@ -224,7 +224,7 @@ class Evaluator:
         expected[limits.PROBE_OTHERS, :] = alone
         allowed = tolerances.BATCHED * largest(np.concatenate([self.base, alone]))
         if self.precision is not None:
-            allowed *= 2.0**29
+            allowed *= tolerances.BATCHED_IN_LOW_PRECISION
         return _equal(outputs, expected, allowed)
 
     def _chunk(self, points: Array) -> Array:

@@ -15,7 +15,7 @@ class Operand:
 
     name: str
     value: Array
-    """In the precision of the check."""
+    """In the dtype of the case."""
     differentiate: bool = True
     variable: bool = False
     low: float = float("-inf")
