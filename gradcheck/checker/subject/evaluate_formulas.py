@@ -49,7 +49,8 @@ def _formula(resolved: ResolvedCase, expression: Expression) -> Formula:
 
 def _summed(formula: Formula, shape: Shape, *given: list[Array]) -> Array:
     """What the formula gives, summed over the axes along which the input was broadcast."""
-    return unbroadcast(formula(*given), shape)
+    values = formula(*given)
+    return values if values.shape == shape else unbroadcast(values, shape)
 
 
 def _constant(value: Array, *_: Any) -> Array:
