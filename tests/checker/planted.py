@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+import gradcheck
+
 if TYPE_CHECKING:
-    from gradcheck.model import Array
+    from gradcheck.model import Array, Result
 
 Function = Callable[..., Any]
 
@@ -107,3 +109,30 @@ def subjects() -> list[Subject]:
 def subject(name: str) -> Subject:
     """The one of this name."""
     return next(s for s in subjects() if s.name == name)
+
+
+DTYPES = ["float64", "float32", "complex128"]
+
+
+def cause(result: Result) -> str | None:
+    """The diagnosis of a mismatch."""
+    assert result.verdict == "mismatch", gradcheck.checker.api.describe(result)
+    return result.diagnosis.cause if result.diagnosis else None
+
+
+def first(change: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
+    """Change the first input's gradient alone."""
+    return lambda gradients: [change(gradients[0]), *gradients[1:]]
+
+
+def at(gradient: Any, index: tuple[int, ...], factor: float) -> Any:
+    """One element multiplied."""
+    import tensorflow as tf
+
+    factors = np.ones(gradient.shape)
+    factors[index] = factor
+    return gradient * tf.cast(tf.constant(factors), gradient.dtype)
+
+
+def run(which: Subject, change: Callable[[list[Any]], list[Any]], dtype: str) -> Result:
+    return gradcheck.check(planted(which.function, change), *which.cast(dtype))
