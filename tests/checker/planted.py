@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array, Result
 
 Function = Callable[..., Any]
+DTYPES = ["float64", "float32", "complex128"]
 
 
 def planted(forward: Function, change: Callable[[list[Any]], list[Any]]) -> Function:
@@ -111,9 +112,6 @@ def subject(name: str) -> Subject:
     return next(s for s in subjects() if s.name == name)
 
 
-DTYPES = ["float64", "float32", "complex128"]
-
-
 def cause(result: Result) -> str | None:
     """The diagnosis of a mismatch."""
     assert result.verdict == "mismatch", gradcheck.checker.api.describe(result)
@@ -135,4 +133,5 @@ def at(gradient: Any, index: tuple[int, ...], factor: float) -> Any:
 
 
 def run(which: Subject, change: Callable[[list[Any]], list[Any]], dtype: str) -> Result:
+    """Check a subject whose gradients are put through `change`, in this precision."""
     return gradcheck.check(planted(which.function, change), *which.cast(dtype))

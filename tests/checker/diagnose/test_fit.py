@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.diagnose.fit import broadcast_axes, explains, how_well
+from gradcheck.model import Comparison, Verdict
 from tests.checker.planted import cause, first, planted, subject
 
 
@@ -18,3 +20,40 @@ class TestDiagnosis:
         result = gradcheck.check(planted(which.function, change), *which.inputs, upstream="ones")
         assert result.verdict == "mismatch"
         assert cause(result) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "axes"),
+    [
+        ((3,), (5, 3), [0]),
+        ((5, 1), (5, 3), [1]),
+        ((), (2, 3), [0, 1]),
+        ((5, 3), (5, 3), []),
+        ((4,), (5, 3), []),
+        ((5, 3), (3,), []),
+    ],
+)
+def test_axes_that_were_repeated(
+    given: tuple[int, ...], wanted: tuple[int, ...], axes: list[int]
+) -> None:
+    assert broadcast_axes(given, wanted) == axes
+
+
+def test_an_explanation_is_what_the_gradient_is_and_the_derivative_is_not() -> None:
+    numeric = np.array([1.0, 2.0])
+    wrong = Comparison(
+        name="x",
+        verdict=Verdict.MISMATCH,
+        shape=(2,),
+        dtype="float64",
+        analytic=np.array([3.0, 1.0]),
+        numeric=numeric,
+    )
+    assert explains(np.array([3.0, 1.0]), wrong) == 0.0
+    assert explains(numeric, wrong) is None
+    assert explains(np.array([np.inf, 1.0]), wrong) is None
+
+
+def test_how_well_in_words() -> None:
+    assert how_well(0.0) == "exactly"
+    assert how_well(2.3e-12) == "to 2e-12"

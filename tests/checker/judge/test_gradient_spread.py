@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker import tolerances
 from gradcheck.checker.api import describe
+from gradcheck.checker.judge.gradient_spread import Spread
 from tests.checker.judge.special_points import SPECIAL, TIED
 from tests.checker.planted import cause, first, planted
 
@@ -59,3 +61,21 @@ class TestSpecialPoints:
         result = gradcheck.check(planted(sinc, first(lambda g: g + right)), x)
         assert cause(result) == "element"
         assert result.comparisons[0].worst_index == (1,)
+
+
+class TestSpread:
+    def test_neighbours_that_scatter_around_the_point_tell_its_rounding(self) -> None:
+        spread = Spread(np.array([1.0, 5.0]))
+        for neighbour in ([1.1, 5.0], [0.8, 5.0], [1.05, np.nan]):
+            spread.add(np.array(neighbour))
+        assert spread.size == pytest.approx([0.2, 0.0])
+        low, high = spread.ends
+        assert low.tolist() == [0.8, 5.0]
+        assert high.tolist() == [1.1, 5.0]
+
+    def test_a_value_at_the_point_alone_is_no_rounding(self) -> None:
+        spread = Spread(np.array([1.0]))
+        for neighbour in (3.0, 3.001):
+            spread.add(np.array([neighbour]))
+        assert tolerances.STANDS_OUT * 0.001 < 2
+        assert spread.size == pytest.approx([0.002])

@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.judge.nonfinite import reach_nonfinite
+from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 from tests.checker.planted import with_gradient
 from tests.checker.verdicts import verdict
 
@@ -44,3 +48,16 @@ class TestSpecialPoints:
         result = gradcheck.check(tf.math.log, np.array([1.2, -1.0, 0.0]))
         assert result.verdict == "inconclusive"
         assert "the output at [1] is nan), which hides 2 of 3" in result.comparisons[0].note
+
+
+def test_only_what_an_infinite_output_depends_on_reaches_it(tf: Any) -> None:
+    x = np.array([1.0, 1000.0, 2.0])
+    point = evaluate_at(Problem(tf.exp, (Operand("x", x),)))
+    assert reach_nonfinite(point, np.arange(3)).tolist() == [False, True, False]
+    finite = evaluate_at(Problem(tf.tanh, (Operand("x", x),)))
+    assert not reach_nonfinite(finite, np.arange(3)).any()
+
+
+def test_both_parts_of_a_complex_number_do(tf: Any) -> None:
+    point = evaluate_at(Problem(tf.exp, (Operand("x", np.array([1 + 1j, 1000 + 1j])),)))
+    assert reach_nonfinite(point, np.arange(4)).tolist() == [False, False, True, True]

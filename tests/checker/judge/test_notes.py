@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.judge.notes import joined
 from tests.checker.planted import first, planted, with_gradient
 
 
@@ -59,3 +60,8 @@ class TestTiesAndKinks:
         result = gradcheck.check(getattr(tf.math, name), np.array([at, 0.7]))
         assert result.verdict in ("kink", "disconnected")
         assert "a gradient is missing" not in result.comparisons[0].note
+
+
+def test_notes_that_say_nothing_are_left_out() -> None:
+    assert joined("", "one", "", "two") == "one; two"
+    assert joined("", "") == ""

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import gradcheck
-from tests.checker.numerics.smooth import allowed, estimate
+from gradcheck.checker import tolerances
+from gradcheck.checker.numerics.choose_coordinates import choose
+from gradcheck.checker.numerics.step_choice import first_steps
+from gradcheck.checker.numerics.vectors import Layout
+from tests.checker.numerics.smooth import Input, allowed, estimate
 from tests.checker.planted import with_gradient
 from tests.checker.verdicts import verdict
 
@@ -68,3 +72,13 @@ class TestFastFunctions:
     def test_a_length_scale_of_a_millionth_around_zero(self, tf: Any) -> None:
         assert verdict(lambda x: tf.tanh(x * 1e6), np.zeros(1)) == "pass"
         assert verdict(lambda x: x / (1 + (1e6 * x) ** 2), np.zeros(1)) == "pass"
+
+
+def test_the_first_step_takes_half_of_the_room_at_most() -> None:
+    x = np.array([0.5, 1e-6, 0.0])
+    space = choose([Input(low=0.0)], Layout.of([x]), x, 0, None).space
+    steps = first_steps(space)
+    assert steps[0] <= tolerances.ODD * tolerances.FIRST_STEP * space.unit[0]
+    assert 0 < steps[1] < 1e-6
+    assert steps[2] > 0, "to the one side that there is"
+    assert (np.frexp(steps / tolerances.ODD)[0] == 0.5).all(), "a power of two, but for the factor"

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 from tests.checker.planted import planted
 from tests.checker.verdicts import draw, verdict
 
@@ -43,3 +46,23 @@ class TestComplex:
         for part in name.split("."):
             function = getattr(function, part)
         assert verdict(function, draw(4) + 1j * draw(5)[1:]) == "pass"
+
+
+def test_low_precision_is_evaluated_in_double_and_asked_about_apart() -> None:
+    x = np.array([1.0, 2.0], np.float32)
+    point = evaluate_at(Problem(lambda x: 3 * x, (Operand("x", x),), upstream="ones"))
+    assert point.two_questions
+    assert point.precision is None
+    assert not point.no_double
+    assert point.base.tolist() == [3, 6]
+    assert point.weights.tolist() == [1, 1]
+
+
+def test_without_a_kernel_in_double_there_is_one_question(tf: Any) -> None:
+    def single(x: Any) -> Any:
+        return x + tf.ones(2, tf.float32)
+
+    point = evaluate_at(Problem(single, (Operand("x", np.ones(2, np.float32)),)))
+    assert not point.two_questions
+    assert point.precision == np.float32
+    assert "double" in point.no_double
