@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+import gradcheck
+
 if TYPE_CHECKING:
-    from gradcheck.model import Array
+    from gradcheck.model import Array, Result
 
 Function = Callable[..., Any]
+DTYPES = ["float64", "float32", "complex128"]
 
 
 def planted(forward: Function, change: Callable[[list[Any]], list[Any]]) -> Function:
@@ -107,3 +110,28 @@ def subjects() -> list[Subject]:
 def subject(name: str) -> Subject:
     """The one of this name."""
     return next(s for s in subjects() if s.name == name)
+
+
+def cause(result: Result) -> str | None:
+    """The diagnosis of a mismatch."""
+    assert result.verdict == "mismatch", gradcheck.checker.api.describe(result)
+    return result.diagnosis.cause if result.diagnosis else None
+
+
+def first(change: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
+    """Change the first input's gradient alone."""
+    return lambda gradients: [change(gradients[0]), *gradients[1:]]
+
+
+def at(gradient: Any, index: tuple[int, ...], factor: float) -> Any:
+    """One element multiplied."""
+    import tensorflow as tf
+
+    factors = np.ones(gradient.shape)
+    factors[index] = factor
+    return gradient * tf.cast(tf.constant(factors), gradient.dtype)
+
+
+def run(which: Subject, change: Callable[[list[Any]], list[Any]], dtype: str) -> Result:
+    """Check a subject whose gradients are put through `change`, in this precision."""
+    return gradcheck.check(planted(which.function, change), *which.cast(dtype))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker import tolerances
 from gradcheck.checker.numerics.choose_coordinates import choose
 from gradcheck.checker.numerics.differentiator import differentiate
 from gradcheck.checker.numerics.mover import Mover
@@ -119,3 +120,9 @@ def mover(
         noise = measure_noise(function, point, base, coordinates.scale, seed)
         weights = np.ones(len(base)) if weights is None else weights
         return Mover(function, base, weights, noise, coordinates.space)
+
+
+def allowed(found: Estimate) -> Array:
+    """What the comparison grants."""
+    size = np.maximum(np.abs(found.numeric), found.scale)
+    return np.asarray(tolerances.BOUND_SAFETY * found.bound + tolerances.ARITHMETIC * size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -11,6 +11,8 @@ from gradcheck.checker import limits
 from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose
 from gradcheck.checker.numerics.vectors import Layout
 from gradcheck.checker.subject.operand import Operand
+from tests.checker.planted import planted
+from tests.checker.verdicts import draw, verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Directions
@@ -138,3 +140,38 @@ def test_a_direction_ends_where_its_first_element_leaves() -> None:
         assert end.min() >= -1e-15
         assert end.max() <= 1 + 1e-15
         assert ((np.abs(end) < 1e-12) | (np.abs(end - 1) < 1e-12)).any(axis=1).all()
+
+
+class TestMagnitudes:
+    DECADES = 10.0 ** np.arange(-10, 11)
+
+    @pytest.mark.parametrize("name", ["square", "log", "sqrt", "reciprocal"])
+    def test_twenty_decades_in_one_input(self, tf: Any, name: str) -> None:
+        function = getattr(tf.math, name)
+        assert verdict(function, self.DECADES) == "pass"
+        for position in (0, 10, 20):
+            factor = np.ones(21)
+            factor[position] = 1 + 1e-8
+            wrong = planted(function, lambda gs, f=factor: [gs[0] * f])  # type: ignore[misc]
+            assert verdict(wrong, self.DECADES) == "mismatch"
+
+    def test_a_product_of_twenty_decades(self, tf: Any) -> None:
+        assert verdict(tf.reduce_prod, self.DECADES) == "pass"
+
+    def test_a_sum_over_twenty_decades_hides_the_small_ones(self, tf: Any) -> None:
+        found = verdict(lambda x: tf.reduce_sum(x * x), self.DECADES)
+        assert found in ("pass", "inconclusive")
+
+    @pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e300])
+    def test_inputs_of_any_size(self, scale: float) -> None:
+        assert verdict(lambda x: x * 2.0, draw(3) * scale) == "pass"
+
+    def test_inputs_next_to_the_largest_number(self) -> None:
+        assert verdict(lambda x: x / 2, np.array([1.7e308])) == "pass"
+
+    def test_subnormal_inputs(self) -> None:
+        assert verdict(lambda x: x * 2.0, np.array([1e-310])) in ("pass", "inconclusive")
+
+    def test_zero_as_the_only_input(self, tf: Any) -> None:
+        assert verdict(tf.square, 0.0) == "pass"
+        assert verdict(tf.sin, np.zeros(3)) == "pass"

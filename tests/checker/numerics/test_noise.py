@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 
+import gradcheck
 from gradcheck.checker.numerics.noise import measure_noise
 from tests.checker.numerics.smooth import KNOWN
+from tests.checker.planted import planted
+from tests.checker.verdicts import draw, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,3 +118,70 @@ def test_nor_steps_that_are_longer_than_they_are() -> None:
 
 def test_no_outputs() -> None:
     assert not len(measured(lambda p: np.zeros((len(p), 0)), np.ones(2)).level)
+
+
+class TestPrecisionInside:
+    @pytest.mark.parametrize("name", ["tanh", "sin", "exp", "square", "sigmoid", "softplus"])
+    @pytest.mark.parametrize("size", [1, 20])
+    def test_float32(self, tf: Any, name: str, size: int) -> None:
+        inner = getattr(tf.math, name, None) or getattr(tf.nn, name)
+        for seed in range(3):
+            x = np.random.default_rng(seed).uniform(-2, 2, size)
+            found = verdict(lambda x: tf.cast(inner(tf.cast(x, tf.float32)), tf.float64), x)
+            assert found == "pass"
+
+    def test_float32_in_a_product(self, tf: Any) -> None:
+        def function(a: Any, b: Any) -> Any:
+            return tf.cast(tf.cast(a, tf.float32) @ tf.cast(b, tf.float32), tf.float64)
+
+        assert verdict(function, draw(4, 5), draw(5, 3)) == "pass"
+
+    def test_float32_in_a_loss(self, tf: Any) -> None:
+        def function(x: Any) -> Any:
+            return tf.cast(tf.reduce_sum(tf.square(tf.cast(x, tf.float32))), tf.float64)
+
+        assert verdict(function, draw(20)) == "pass"
+
+    def test_an_offset_that_leaves_few_bits_no_digit(self, tf: Any) -> None:
+        def function(x: Any) -> Any:
+            return tf.cast(tf.sin(tf.cast(x, tf.bfloat16)) + 1000, tf.float64)
+
+        x = np.array([0.1, -0.4, 0.6])
+        assert verdict(function, x) == "inconclusive"
+        assert verdict(planted(function, lambda gs: [-gs[0]]), x) != "pass"
+
+    def test_an_error_above_the_inner_precision_is_found(self, tf: Any) -> None:
+        def inner(x: Any) -> Any:
+            return tf.cast(tf.tanh(tf.cast(x, tf.float32)), tf.float64)
+
+        assert verdict(planted(inner, lambda gs: [gs[0] * 1.001]), draw(20)) == "mismatch"
+
+    def test_rounding_inside_is_told(self, tf: Any) -> None:
+        def inside(x: Any) -> Any:
+            return tf.cast(tf.tanh(tf.cast(x, tf.float32)), tf.float64)
+
+        (comparison,) = gradcheck.check(inside, draw(6)).comparisons
+        assert comparison.verdict == "pass"
+        assert "rounds inside, to about 2" in comparison.note
+
+
+class TestConditioning:
+    @pytest.mark.parametrize("offset", [1e8, 1e12])
+    def test_an_offset_that_leaves_some_digits(self, tf: Any, offset: float) -> None:
+        x = np.array([0.1, -0.1, 0.6])
+        assert verdict(lambda x: tf.sin(x) + offset, x) == "pass"
+        wrong = planted(lambda x: tf.sin(x) + offset, lambda gs: [-gs[0]])
+        assert verdict(wrong, x) == "mismatch"
+
+    @pytest.mark.parametrize("offset", [1e15, 1e16, 1e17, 1e20])
+    def test_an_offset_that_leaves_none(self, tf: Any, offset: float) -> None:
+        x = np.array([0.1, -0.1, 0.6])
+        assert verdict(lambda x: tf.sin(x) + offset, x) == "inconclusive"
+        wrong = planted(lambda x: tf.sin(x) + offset, lambda gs: [-gs[0]])
+        assert verdict(wrong, x) in ("inconclusive", "mismatch")
+
+    def test_a_variance_that_cancels(self, tf: Any) -> None:
+        def function(x: Any) -> Any:
+            return tf.reduce_mean(x * x) - tf.reduce_mean(x) ** 2
+
+        assert verdict(function, 1e6 + draw(5)) in ("pass", "inconclusive")

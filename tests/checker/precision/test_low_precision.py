@@ -9,7 +9,8 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.api import describe
-from tests.checker.planted import planted
+from tests.checker.planted import first, planted, subject
+from tests.checker.verdicts import verdict
 
 X = np.random.default_rng(6).standard_normal((4, 5))
 LOW = ["float32", "float16", "bfloat16"]
@@ -134,3 +135,36 @@ def test_a_small_factor_in_low_precision_alone_shows_in_all_elements_together(
         x = tf.cast(np.random.default_rng(seed).standard_normal(40), dtype)
         assert gradcheck.check(planted(tf.tanh, a_little_more), x, seed=seed).verdict == "mismatch"
         assert gradcheck.check(tf.tanh, x, seed=seed).verdict == "pass"
+
+
+class TestLowPrecisionFarOut:
+    def test_what_is_not_to_be_represented(self, tf: Any) -> None:
+        assert verdict(tf.math.expm1, np.array([348.0, 1.0], np.float32)) == "pass"
+        assert verdict(tf.math.erfc, np.array([-15.2, 0.5], np.float32)) == "pass"
+
+
+class TestPrecision:
+    """What is wrong in the arithmetic of one precision alone."""
+
+    @pytest.mark.parametrize(("dtype", "error"), [("float32", 1e-5), ("bfloat16", 1e-2)])
+    @pytest.mark.parametrize("name", ["tanh", "softmax", "gather"])
+    def test_a_formula_that_is_wrong_in_every_precision(
+        self, name: str, dtype: str, error: float
+    ) -> None:
+        import tensorflow as tf
+
+        which = subject(name)
+        inputs = [x.astype(tf.as_dtype(dtype).as_numpy_dtype) for x in which.inputs]
+        function = planted(which.function, first(lambda g: g * (1 + error)))
+        assert gradcheck.check(function, *inputs).verdict == "mismatch"
+
+    def test_a_gradient_of_another_dtype_in_low_precision(self) -> None:
+        import tensorflow as tf
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+        def double(x: Any) -> Any:
+            return 2 * x, lambda g: tf.cast(2 * g, tf.float64)
+
+        result = gradcheck.check(double, np.ones(3, np.float32))
+        assert result.verdict == "mismatch"
+        assert "the gradient is float64, its input float32" in result.comparisons[0].note

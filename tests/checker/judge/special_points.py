@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 
-import gradcheck
-from gradcheck.checker.api import describe
-from tests.checker.planted import planted, with_gradient
+from tests.checker.planted import with_gradient
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -238,120 +235,4 @@ SPECIAL = (
         ),
         (draw(4),), ((0,),),
     ),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("special", SPECIAL, ids=str)
-class TestOnePoint:
-    def test_the_wrong_one_is_a_mismatch_there(self, tf: Any, special: Special, dtype: str) -> None:
-        inputs = [x.astype(dtype) for x in special.inputs]
-        result = gradcheck.check(special.wrong(tf), *inputs)
-        first = result.comparisons[0]
-        assert result.verdict == first.verdict == "mismatch", describe(result)
-        assert {element.index for element in first.worst} == set(special.special)
-        assert first.failing == len(special.special)
-        assert first.diagnosis is not None or len(special.special) == first.elements
-
-    def test_the_right_one_is_not(self, tf: Any, special: Special, dtype: str) -> None:
-        inputs = [x.astype(dtype) for x in special.inputs]
-        result = gradcheck.check(special.right(tf), *inputs)
-        assert result.verdict == special.verdict, describe(result)
-
-
-ELSEWHERE = [s for s in SPECIAL if "at 0" in s.name or s.inputs[0] is TIED[0]]
-"""Where it is a matter of values, and of some elements only."""
-
-
-@pytest.mark.parametrize("special", ELSEWHERE, ids=str)
-def test_elsewhere_the_wrong_one_is_right(tf: Any, special: Special) -> None:
-    inputs = [x + 0.3 * (k + 1) for k, x in enumerate(special.inputs)]
-    assert gradcheck.check(special.wrong(tf), *inputs).verdict == "pass"
-
-
-class TestTies:
-    """What elements that tie do together: TensorFlow's own choices add up, whatever they are."""
-
-    TIES: dict[str, tuple[Make, tuple[Array, ...]]] = {  # noqa: RUF012
-        "maximum": (lambda tf: tf.maximum, TIED),
-        "minimum": (lambda tf: tf.minimum, TIED),
-        "equal inputs": (lambda tf: tf.maximum, (np.ones(4), np.ones(4))),
-        "broadcast": (lambda tf: tf.maximum, (np.array([[1.0, 2.0], [0.0, 1.0]]), np.ones(2))),
-        "the distance": (lambda tf: lambda a, b: tf.abs(a - b), TIED),
-        "reduce_max": (lambda tf: tf.reduce_max, (np.array([[1.0, 3.0], [3.0, 3.0]]),)),
-        "reduce_min": (lambda tf: tf.reduce_min, (np.array([1.0, 1.0, 2.0]),)),
-        "sort": (lambda tf: tf.sort, (np.array([2.0, 1.0, 2.0, 3.0, 1.0]),)),
-        "top_k": (lambda tf: lambda x: tf.math.top_k(x, 2)[0], (np.array([1.0, 2.0, 2.0, 0.0]),)),
-        "segment_max": (
-            lambda tf: lambda x: tf.math.segment_max(x, [0, 0, 1, 1]),
-            (np.array([1.0, 1.0, 2.0, 1.0]),),
-        ),
-        "max_pool": (
-            lambda tf: lambda x: tf.nn.max_pool1d(x, 2, 1, "VALID"),
-            (np.array([1.0, 1.0, 0.0, 0.0, 1.0]).reshape(1, 5, 1),),
-        ),
-        "clip at its limit": (
-            lambda tf: tf.clip_by_value, (np.array([0.0, 1.0]), np.array(0.0), np.array(1.0))
-        ),
-        "many zeros": (lambda tf: tf.nn.relu, (np.zeros(6),)),
-        "many zeros, summed": (lambda tf: lambda x: tf.reduce_sum(tf.abs(x)), (np.zeros(6),)),
-        "leaky": (lambda tf: tf.nn.leaky_relu, (np.zeros(5),)),
-        "two limits": (lambda tf: tf.nn.relu6, (np.array([0.0, 6.0, 0.0, 6.0]),)),
-    }  # fmt: skip
-
-    @pytest.mark.parametrize("seed", range(4))
-    @pytest.mark.parametrize("name", TIES)
-    def test_no_false_alarm(self, tf: Any, name: str, seed: int) -> None:
-        make, inputs = self.TIES[name]
-        result = gradcheck.check(make(tf), *inputs, seed=seed)
-        assert result.verdict == "kink", describe(result)
-
-    def test_the_report_says_what_does_not_add_up(self, tf: Any) -> None:
-        zeros = with_gradient(tf.maximum, choice(lambda a, b: a > b, lambda a, b: b > a))
-        result = gradcheck.check(zeros, *TIED, upstream="ones")
-        causes = [c.diagnosis.cause for c in result.comparisons if c.diagnosis]
-        assert causes == ["tie", "tie"]
-        assert "2 tied elements" in describe(result)
-        assert "the derivative is 1 ±" in describe(result)
-        assert "theirs add up to 0" in describe(result)
-        assert [c.max_abs_error for c in result.comparisons] == pytest.approx([1.0, 1.0])
-
-    @pytest.mark.parametrize("error", [1e-8, 1e-3, 0.5])
-    def test_a_share_too_small(self, tf: Any, error: float) -> None:
-        wrong = planted(tf.reduce_max, lambda gs: [gs[0] * (1 - error)])
-        # (All of it is wrong, but no element alone: half of the upstream lies between the sides.)
-        result = gradcheck.check(wrong, np.array([2.0, 1.0, 2.0]))
-        assert result.verdict == "mismatch"
-        assert result.diagnosis is not None
-        assert result.diagnosis.cause == "tie"
-
-    def test_a_tie_of_three_is_never_a_mismatch(self, tf: Any) -> None:
-        # The one in the middle has a gradient that is on neither side of any of them.
-        seen = set()
-        for seed in range(6):
-            result = gradcheck.check(tf.sort, np.array([2.0, 2.0, 2.0]), seed=seed)
-            seen.add(str(result.verdict))
-            if result.verdict == "inconclusive":
-                assert "more than two elements tie" in describe(result)
-        assert seen == {"kink", "inconclusive"}
-
-
-@pytest.mark.parametrize("wrong", [False, True])
-@pytest.mark.parametrize("results", ["differ by nothing", "are rounded alike"])
-def test_a_fault_where_two_results_are_equal(tf: Any, results: str, wrong: bool) -> None:
-    def gradient(u: Any, a: Any, b: Any) -> Any:
-        equal = a - b == 0 if results == "differ by nothing" else tf.exp(a) == tf.exp(b)
-        factor = tf.where(equal, tf.cast(3.0 if wrong else 2.0, u.dtype), tf.cast(2.0, u.dtype))
-        return u * factor * a, u * tf.ones_like(b)
-
-    function = with_gradient(lambda a, b: a * a + b, gradient)
-    result = gradcheck.check(function, np.array([1.5, 0.3]), np.array([1.5, 0.7]))
-    first, second = result.comparisons
-    assert second.verdict == "pass"
-    if not wrong:
-        assert first.verdict == "pass", describe(result)
-        return
-    # (Two exponentials that round differently are no longer equal, and the fault is gone with that.
-    # But it is far larger than any rounding.)
-    assert first.worst_index == (0,)
-    assert first.verdict == "mismatch", describe(result)
+)  # fmt: skip  # fmt: skip

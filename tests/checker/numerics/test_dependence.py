@@ -1,0 +1,73 @@
+"""Changes that a function rounds off, or hides behind larger ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker.api import describe
+from tests.checker.planted import planted, with_gradient
+from tests.checker.verdicts import draw_from, verdict
+
+
+class TestHiddenChanges:
+    def test_an_output_that_is_too_large_to_show_a_change(self, tf: Any) -> None:
+        # The first input reaches both outputs; of 1e18 the second one does not show it.
+        weights = np.array([[1e-11, 0.0], [1e-10, 1e8]])
+        result = gradcheck.check(lambda x: tf.linalg.matvec(weights, x), np.array([1e5, 1e10]))
+        assert result.verdict in ("pass", "inconclusive"), describe(result)
+        ((shown, _),) = [c.bound for c in result.comparisons if c.bound is not None]
+        assert shown > 1e-10, "a bar that leaves room for what is hidden"
+
+    def test_what_is_not_hidden_is_still_refuted(self, tf: Any) -> None:
+        weights = np.array([[1.0, 0.0], [0.0, 1e8]])
+        wrong = planted(
+            lambda x: tf.linalg.matvec(weights, x), lambda g: [g[0] * np.array([1 + 1e-8, 1])]
+        )
+        assert verdict(wrong, np.array([1.0, 1e3])) == "mismatch"
+
+    @pytest.mark.parametrize("size", [1e-12, 1e-9])
+    def test_a_change_that_is_lost_inside(self, tf: Any, size: float) -> None:
+        def function(x: Any) -> Any:
+            return 1 - tf.cos(x)
+
+        x = size * draw_from(1, 4)
+        assert verdict(function, x) == "inconclusive"
+        assert verdict(with_gradient(function, lambda g, _x: g), x) == "mismatch"
+
+    def test_a_product_with_zero_hides_nothing(self) -> None:
+        wrong = with_gradient(lambda x: 0 * x, lambda g, _x: g)
+        assert verdict(wrong, draw_from(2, 3)) == "mismatch"
+
+    def test_a_function_that_refuses_nan(self, tf: Any) -> None:
+        def function(x: Any) -> Any:
+            return tf.debugging.check_numerics(0 * x, "no")
+
+        assert verdict(function, draw_from(2, 3)) == "pass"
+        wrong = with_gradient(function, lambda g, _x: g)
+        assert verdict(wrong, draw_from(2, 3)) == "mismatch"
+
+
+def test_an_element_that_a_huge_one_hides(tf: Any) -> None:
+    # What the smallest element does is lost beside terms of 1e14, unless it is moved past them.
+    a = np.array([[-48422.25, -267764.3, 6605.59], [-2.15e8, 5.17e9, 8.159e-05]])
+    b = np.array(
+        [[2253835.7, -0.00254], [5.87e-10, 2.26e-10], [8.57e7, 4.4e-9], [-3.2e-7, -2.3e-9]]
+    )
+    result = gradcheck.check(lambda a, b: tf.tensordot(a, b, [[0], [1]]), a, b)
+    assert result.verdict == "pass", describe(result)
+
+
+class TestOutputsThatMoveByLessThanTheirLastDigit:
+    """An output of one that loses 1e-17 to another does not show it."""
+
+    def test_a_softmax_that_is_sure(self, tf: Any) -> None:
+        assert verdict(tf.nn.softmax, np.array([20.0, -16.0, -17.0, -19.0])) != "mismatch"
+        assert verdict(tf.nn.softmax, np.array([20.0, -16.0, -17.0, 19.0])) != "mismatch"
+        for seed in range(8):
+            x = np.random.default_rng([seed, 7]).standard_normal((3, 4))
+            assert verdict(tf.nn.softmax, 10 * x, seed=seed) != "mismatch"
+            assert verdict(tf.nn.softmax, 1000 * x, seed=seed) != "mismatch"

@@ -1,0 +1,58 @@
+"""What values on short lines tell of the noise of an output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.numerics.noise_lines import line_steps, over_lines
+from tests.checker.planted import with_gradient
+from tests.checker.verdicts import draw, verdict
+
+
+class TestPrecisionInside:
+    def test_what_quantises_on_purpose_is_told_what_to_say(self, tf: Any) -> None:
+        stairs = with_gradient(lambda x: tf.round(x * 100) / 100, lambda g, _: g)
+        (comparison,) = gradcheck.check(stairs, draw(6)).comparisons
+        assert comparison.verdict == "inconclusive"
+        assert "say `expect: inconclusive` and why" in comparison.note
+
+
+class TestFastFunctions:
+    def test_noise_that_is_zero_by_chance_on_a_line(self, tf: Any) -> None:
+        near = [0.9999999884361961 + 5.837250260597707e-09j, 0.99981431065 + 6.266758e-05j]
+        near.append(0.999999985832742 - 6.202350918094879e-09j)
+        assert verdict(tf.asin, np.array(near), seed=20) == "pass"
+
+
+SPACINGS = (1e-6, 1e-5, 1e-4)
+
+
+def test_lines_go_to_alternating_sides() -> None:
+    steps = line_steps(SPACINGS).reshape(len(SPACINGS), limits.LINE_POINTS - 1)
+    assert np.sign(steps[:, 0]).tolist() == [1, -1, 1]
+    np.testing.assert_allclose(np.abs(steps[:, 0]), SPACINGS)
+    np.testing.assert_allclose(steps[:, -1], steps[:, 0] * (limits.LINE_POINTS - 1))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_noise_is_told_from_a_smooth_function(scale: float) -> None:
+    steps, rng = line_steps(SPACINGS), np.random.default_rng(0)
+    smooth = 1 + steps
+    noisy = smooth + 1e-8 * rng.standard_normal(len(steps))
+    outputs = scale * np.stack([smooth, noisy], axis=1)
+    told = over_lines(np.full(2, scale), outputs, len(SPACINGS))
+    assert told.level[0] < 1e-14 * scale
+    assert 1e-9 * scale < told.level[1] < 1e-7 * scale
+
+
+def test_the_height_of_stairs_is_seen() -> None:
+    height = 2.0**-18
+    stairs = np.round((1 + line_steps(SPACINGS)) / height) * height
+    told = over_lines(np.ones(1), stairs[:, np.newaxis], len(SPACINGS))
+    assert told.seen.all()
+    assert told.level[0] >= tolerances.ROUNDING_SHARE * height

@@ -1,0 +1,64 @@
+"""Faults among the elements of a large input, whether all of them are moved or a sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.model import Verdict
+from tests.checker.planted import planted
+from tests.checker.reference.large import SIZE, entangled
+
+
+@pytest.fixture(params=["apart", "entangled"])
+def large(request: pytest.FixtureRequest, tf: Any) -> Any:
+    """Of the first kind every element of a large input is judged, of the second a sample."""
+    return tf.sin if request.param == "apart" else entangled(tf)
+
+
+class TestBeyondTheBudget:
+    X = np.linspace(-3, 3, SIZE)
+
+    def test_kinks_among_many(self, tf: Any) -> None:
+        x = self.X.copy()
+        x[[7, 4000]] = 0.0
+        result = gradcheck.check(tf.abs, x)
+        assert result.verdict is Verdict.KINK
+        (comparison,) = result.comparisons
+        assert (comparison.judged, comparison.worst_index) == (SIZE, (7,))
+
+    @pytest.mark.parametrize("error", [1e-8, 1e-3])
+    def test_all_of_it_wrong(self, large: Any, error: float) -> None:
+        wrong = planted(large, lambda gs: [gs[0] * (1 + error)])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.MISMATCH
+
+    @pytest.mark.parametrize("position", [0, 1234, 4999])
+    def test_one_element_wrong(self, large: Any, position: int) -> None:
+        factor = np.ones(SIZE)
+        factor[position] = 1.001
+        wrong = planted(large, lambda gs: [gs[0] * factor])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.MISMATCH
+
+    @pytest.mark.parametrize("position", [0, 1234, 4999])
+    def test_one_element_a_little_wrong(self, tf: Any, position: int) -> None:
+        factor = np.ones(SIZE)
+        factor[position] = 1 + 1e-8
+        result = gradcheck.check(planted(tf.sin, lambda gs: [gs[0] * factor]), self.X)
+        assert result.verdict is Verdict.MISMATCH
+        (comparison,) = result.comparisons
+        assert (comparison.failing, comparison.worst_index) == (1, (position,))
+
+    def test_two_errors_that_cancel(self, large: Any) -> None:
+        extra = np.zeros(SIZE)
+        extra[10], extra[11] = 1.0, -1.0
+        wrong = planted(large, lambda gs: [gs[0] + extra])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.MISMATCH
+
+    def test_nan_at_an_element_that_was_not_sampled(self, large: Any) -> None:
+        factor = np.ones(SIZE)
+        factor[1234] = np.nan
+        wrong = planted(large, lambda gs: [gs[0] * factor])
+        assert gradcheck.check(wrong, self.X).verdict is Verdict.NONFINITE

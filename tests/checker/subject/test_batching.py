@@ -1,0 +1,79 @@
+"""Many points in one call: where that is the same, and where it is not."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from tests.checker.subject.called import APART, BATCHED, Counted, draw, evaluator, functions, rows
+from tests.checker.verdicts import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class TestBatching:
+    """Functions that give something else when they are called with a batch."""
+
+    @pytest.mark.parametrize(
+        "function",
+        [
+            lambda tf, x: x / tf.cast(tf.shape(x)[0], tf.float64),
+            lambda tf, x: x - tf.reduce_mean(x),
+            lambda tf, x: tf.nn.softmax(x, axis=0),
+            lambda _tf, x: x * x if x.shape.rank == 2 else x * 3,
+            lambda tf, x: tf.transpose(x) * tf.reduce_sum(x),
+            lambda tf, x: tf.reshape(x, [-1]) ** 2,
+        ],
+    )
+    def test_they_pass_all_the_same(self, tf: Any, function: Callable[..., Any]) -> None:
+        assert verdict(lambda x: function(tf, x), draw(3, 2)) == "pass"
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_batched_where_it_can_be(tf: Any, name: str) -> None:
+    function, values = functions(tf)[name]
+    counted = Counted(function)
+    found = evaluator(counted, *values)
+    points = rows(found, 200)
+    found(points)
+    before = counted.calls
+    found(points)
+    assert counted.calls == before + 1
+
+
+@pytest.mark.parametrize("name", APART)
+def test_one_operand_at_a_time(tf: Any, name: str) -> None:
+    function, values = functions(tf)[name]
+    counted = Counted(function)
+    found = evaluator(counted, *values)
+    for start, stop in pairwise(found.inputs.offsets):
+        points = np.repeat(found.point[np.newaxis], 50, axis=0)
+        points[:, start:stop] = rows(found, 50)[:, start:stop]
+        found.probe()
+        before = counted.calls
+        outputs = found(points)
+        assert counted.calls == before + 1
+        single = [function(*found.inputs.unflatten(p)).numpy().ravel() for p in points]
+        np.testing.assert_allclose(outputs, single, rtol=1e-12)
+
+
+def test_operands_that_stay_are_stacked_too(tf: Any) -> None:
+    # Labels must have the leading axis of the logits: else every point is a call of its own.
+    labels = np.eye(4)[[0, 1, 2, 3, 1, 2]]
+    counted = Counted(tf.nn.softmax_cross_entropy_with_logits)
+    assert str(gradcheck.check(counted, labels, draw(6, 4), wrt=[1]).verdict) == "pass"
+    assert counted.calls < 10
+
+
+def test_a_function_that_takes_no_batch_is_vectorised(tf: Any) -> None:
+    def single(x: Any) -> Any:
+        return tf.cast(tf.sin(tf.cast(tf.reshape(x, [300]), tf.float32)), tf.float64)
+
+    counted = Counted(single)
+    assert str(gradcheck.check(counted, draw(300)).verdict) == "pass"
+    assert counted.calls < 1000
