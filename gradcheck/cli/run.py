@@ -95,7 +95,12 @@ def _time_limit(context: click.Context, parameter: click.Parameter, value: float
 @click.option(
     "--watch", "watching", is_flag=True, help="Stay, and run again what changes when it is saved."
 )
-@click.option("-v", "--verbose", is_flag=True, help="Show every case, however many there are.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Show every case, however many there are, and which stage of its check decided.",
+)
 def command(**given: Any) -> int:
     """Check the gradients of the specs.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.checker.numerics.smooth import allowed, estimate
-from tests.checker.planted import planted
+from tests.checker.planted import planted, with_gradient
 from tests.checker.verdicts import draw, verdict
 
 if TYPE_CHECKING:
@@ -88,3 +88,22 @@ class TestConditioning:
     def test_an_error_of_a_thousandth_at_a_condition_of_ten_millions(self, tf: Any) -> None:
         wrong = planted(tf.linalg.inv, lambda gs: [gs[0] * 1.001])
         assert verdict(wrong, hilbert(6)) == "mismatch"
+
+
+def test_an_ill_conditioned_function_passes_no_wrong_gradient(tf: Any) -> None:
+    """Its noise was measured along one line, and is larger along others."""
+
+    def logdet(x: Any) -> Any:
+        return tf.linalg.logdet(tf.matmul(x, x, transpose_a=True))
+
+    wrong = with_gradient(
+        logdet, lambda u, x: u * 1.05 * 2 * tf.linalg.matrix_transpose(tf.linalg.inv(x))
+    )
+    x = np.array(
+        [
+            [0.000903796379726831, 0.0007228818508102341, -0.0007515301081588327],
+            [-0.6600966916201538, -0.48153357079916803, 0.5725871093903414],
+            [0.044543047593095436, 0.03277254742085515, -0.038494842624054455],
+        ]
+    )
+    assert verdict(wrong, x, seed=7) == "inconclusive"
