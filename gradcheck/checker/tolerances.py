@@ -147,9 +147,10 @@ ROUNDOFF_SAFETY: Final = 3.0
 """How many standard deviations of the measured noise a bound allows for."""
 
 SINGLE_SAFETY: Final = 6.0
-"""How many standard deviations a bound allows for of a function that computes in float32 inside: its
-approximations err smoothly by a few units in the last place, which no difference of values shows. Of
-17,280 known derivatives of 16 such functions none was off by twice its bound, with this or with 3."""
+"""How many standard deviations a bound allows for of a function that computes in float32 inside:
+its approximations err smoothly by a few units in the last place, which no difference of values
+shows. Of 17,280 known derivatives of 16 such functions none was off by twice its bound, with this
+or with 3."""
 
 ILL_CONDITIONED: Final = 2.0**-20
 """Relative noise from which on a function that does not round inside must be ill-conditioned."""
