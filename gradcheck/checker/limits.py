@@ -202,9 +202,10 @@ POOLED: Final = 32
 SLOPES: Final = 16
 """How many elements that look wrong in low precision are moved one by one."""
 
-SLOPE_REACH: Final = 2.0**-4
+SLOPE_REACHES: Final = (2.0**-4, 2.0**-6, 2.0**-8)
 """How far the points of a slope reach to both sides, relative to the element: far, against
-rounding."""
+rounding, and near, where the function is clamped not far away. With one of them alone
+`test_close_to_where_tanh_is_one` fails."""
 
 SLOPE_POINTS: Final = 12
 """Values of one element that the slope of its function is taken from."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import errno
 import io
 import os
 import signal
 import sys
+import threading
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,8 @@ import click
 from gradcheck.errors import ExitCode, GradcheckError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
 
 COMMANDS = {
     "run": "Check the gradients of the specs.",
@@ -101,8 +104,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Reports hold ×, ∂ and ±; on a terminal that cannot show them a question mark will do.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    with _ctrl_c_noted() as pressed:
+        return _code_of(list(sys.argv[1:] if argv is None else argv), pressed)
+
+
+def _code_of(arguments: list[str], pressed: list[int]) -> int:
+    """Run the command; whatever it raises becomes an exit code and a message."""
     try:
-        code = _invoke(list(sys.argv[1:] if argv is None else argv))
+        code = _invoke(arguments)
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()
@@ -112,20 +121,48 @@ def main(argv: Sequence[str] | None = None) -> int:
         click.echo(f"error: {error}", err=True)
         return int(error.exit_code)
     except KeyboardInterrupt:
-        click.echo("interrupted", err=True)
-        return int(ExitCode.INTERRUPTED)
+        return _interrupted()
     except BrokenPipeError:
         _forget_stdout()
         return CLOSED_PIPE
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            return _internal(error)
+            return _interrupted() if pressed else _internal(error)
         _flush_or_forget()
         click.echo(f"error: the output could not be written: {error.strerror}", err=True)
         return int(ExitCode.INTERNAL)
     except Exception as error:
-        return _internal(error)
+        # Extension modules that are stopped while they load raise something of their own.
+        return _interrupted() if pressed else _internal(error)
     return code
+
+
+@contextlib.contextmanager
+def _ctrl_c_noted() -> Iterator[list[int]]:
+    """Within this, a list that is empty until Ctrl-C is pressed, which is also raised as ever.
+
+    Who ignores it (in the background of a shell), or does something else, goes on to do so.
+    """
+    pressed: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        signal.default_int_handler(number, frame)
+
+    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    listens = usual and threading.current_thread() is threading.main_thread()
+    if listens:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        if listens:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _interrupted() -> int:
+    click.echo("interrupted", err=True)
+    return int(ExitCode.INTERRUPTED)
 
 
 def _internal(error: Exception) -> int:

@@ -86,7 +86,7 @@ def test_ctrl_c_while_things_load_is_quiet(tmp_path: Path, children: int) -> Non
         out, err = command.end()
     finally:
         command.clear_away()
-    assert command.code == 130
+    assert command.code == 130, err
     assert "Traceback" not in out + err
     assert all(gone(pid) for pid in pids)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -72,6 +73,25 @@ def test_ctrl_c_is_130_and_what_there_is_is_reported(stage: Stage, gradcheck: Gr
     assert [r["id"] for r in json.loads(Path("r.json").read_text())["results"]] == [
         "specs/a.yaml::pass-1"
     ]
+
+
+def test_whatever_ctrl_c_makes_a_module_raise_is_130(
+    stage: Stage, gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("numpy.core.multiarray failed to import") from None
+
+    monkeypatch.setattr("gradcheck.spec.load", stopped)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        said = gradcheck("run")
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (said.code, said.err) == (130, "interrupted\n")
 
 
 def test_an_unexpected_exception_is_3_without_a_traceback(

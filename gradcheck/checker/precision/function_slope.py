@@ -33,6 +33,7 @@ def function_slope(
     upstream: Sequence[Array],
     position: int,
     index: tuple[int, ...],
+    reach: float,
     rng: np.random.Generator,
 ) -> tuple[float, float]:
     """By how much the function's slope along a real element is off in low precision, and ± that.
@@ -44,6 +45,7 @@ def function_slope(
         upstream: weighs the outputs.
         position: of the operand that is moved.
         index: of its element that is moved.
+        reach: how far, relative to itself.
         rng: for where to.
     """
     base = widen(values[position])
@@ -51,7 +53,7 @@ def function_slope(
     for share in rng.uniform(-1, 1, size=limits.SLOPE_POINTS):
         beside = list(values)
         moved = base.copy()
-        moved[index] *= 1 + limits.SLOPE_REACH * share
+        moved[index] *= 1 + reach * share
         beside[position] = np.asarray(moved).astype(values[position].dtype)
         wide = [widen(value) for value in beside]
         # Rounded to its own precision, the element is not quite where it was sent.

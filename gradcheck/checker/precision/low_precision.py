@@ -250,10 +250,13 @@ def _off_by_itself(
         return left  # (Only one direction of the complex plane would be moved along.)
     for place in worst:
         index = tuple(int(i) for i in np.unravel_index(place, wrong.shape))
-        off, deviation = precision.slope(position, index)
-        unexplained = abs(error[index] - off)
-        shown = max(unexplained, deviation) <= tolerances.SLOPE_SHOWN * abs(error[index])
-        possible = unexplained <= allowed[index] + deviation < np.inf
-        if shown or (possible and not to_be_shown):
-            left[index] = False
+        for reach in limits.SLOPE_REACHES:
+            off, deviation = precision.slope(position, index, reach)
+            unexplained = abs(error[index] - off)
+            shown = max(unexplained, deviation) <= tolerances.SLOPE_SHOWN * abs(error[index])
+            possible = unexplained <= allowed[index] + deviation < np.inf
+            farthest = reach == limits.SLOPE_REACHES[0] and not to_be_shown
+            if shown or (possible and farthest):
+                left[index] = False
+                break
     return left if left.ravel()[worst].any() else np.zeros_like(wrong)

@@ -67,11 +67,11 @@ class OwnPrecision:
         """What rounding on the way does to one input's gradient, by element."""
         return self._spreads[position]
 
-    def slope(self, position: int, index: tuple[int, ...]) -> tuple[float, float]:
+    def slope(self, position: int, index: tuple[int, ...], reach: float) -> tuple[float, float]:
         """What the function's own slope along an element is off in low precision, and ± that."""
         at = [i for i, operand in enumerate(self._problem.operands) if operand.differentiate]
         both = self._own, self._double, self._values, self._upstream
-        return function_slope(*both, at[position], index, self._rng)
+        return function_slope(*both, at[position], index, reach, self._rng)
 
     def leaves_range(self) -> str:
         """The first result on the way that is too large or too small for it, in words."""

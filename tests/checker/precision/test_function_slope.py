@@ -48,3 +48,10 @@ class TestLowPrecisionFarOut:
         x = np.array([8.5, -9.0, 0.5, 1.0, 1.5, 2.0, 0.3], np.float32)
         assert verdict(tf.tanh, x) == "pass"
         assert verdict(planted(tf.tanh, lose), x) == "mismatch"
+
+
+@pytest.mark.parametrize("x", [7.95, 8.0, 8.1])
+def test_close_to_where_tanh_is_one(tf: Any, x: float) -> None:
+    """From 7.9 on it is one in float32: points that reach far lie on both sides of that."""
+    near = np.array([x, x + 0.001], np.float32)
+    assert [verdict(tf.tanh, near, seed=seed) for seed in range(3)] == ["pass"] * 3
