@@ -39,6 +39,56 @@ class Noise:
 
 
 @dataclass(frozen=True, eq=False)
+class Moves:
+    """How the scalar moves when coordinates move: a row per coordinate, a column per step."""
+
+    first: Array
+    """By coordinate: the step that the sequence was to start with."""
+    right: Array
+    left: Array
+    """Change of the scalar to either side; NaN where that side is not to be entered."""
+    up: Array
+    down: Array
+    """How far the coordinate really moved (`down` is negative)."""
+    size: Array
+    """How much the outputs moved, without cancelling."""
+    noise: Array
+    """A bound on the noise of a change."""
+
+    @cached_property
+    def slopes(self) -> tuple[Array, Array]:
+        """The quotients to the right and to the left."""
+        return self.right / self.up, self.left / self.down
+
+    @cached_property
+    def central(self) -> Array:
+        """The quotients across."""
+        return np.asarray((self.right - self.left) / (self.up - self.down))
+
+    @cached_property
+    def ladder(self) -> Array:
+        """The steps."""
+        return np.asarray(np.fmax(self.up, -self.down))
+
+    @cached_property
+    def roundoff(self) -> Array:
+        """A bound on the noise of a quotient."""
+        return self.noise / self.ladder
+
+    def join(self, other: Moves) -> Moves:
+        """These coordinates with more steps."""
+        pairs = zip(_BY_STEP(self), _BY_STEP(other), strict=True)
+        return Moves(self.first, *[np.concatenate(pair, axis=1) for pair in pairs])
+
+    def take(self, rows: Array | slice) -> Moves:
+        """Some of the coordinates."""
+        return Moves(self.first[rows], *[array[rows] for array in _BY_STEP(self)])
+
+
+_BY_STEP = attrgetter(*(field.name for field in fields(Moves) if field.name != "first"))
+
+
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """What is known of each coordinate, `numeric ± bound`, and how it was found."""
 

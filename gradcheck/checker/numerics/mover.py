@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.step_sequence import Moves
+from gradcheck.checker.numerics.estimate import Moves
 from gradcheck.checker.numerics.vectors import changed, largest
 
 if TYPE_CHECKING:
