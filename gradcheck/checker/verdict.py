@@ -23,7 +23,7 @@ from gradcheck.checker.judge.rounding import Roundings
 from gradcheck.checker.judge.ties import with_ties
 from gradcheck.checker.precision.low_precision import judge_precision
 from gradcheck.checker.precision.own_precision import OwnPrecision
-from gradcheck.checker.reference.derivatives import by_element, with_measured_noise
+from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan, with_sample
 from gradcheck.model import Comparison, Diagnosis, Mode, Stage, Verdict
 
@@ -108,10 +108,10 @@ def measured_noise(evidence: Evidence) -> Evidence:
     else:
         derivatives = with_measured_noise(point, evidence.plan, evidence.noise)
         if look is None:
-            derivatives, estimate = by_element(derivatives)
+            derivatives, estimate = along_elements(derivatives)
             along = derivatives.by_direction()
         elif look.doubtful.any():
-            derivatives, estimate = by_element(derivatives, look.estimate, look.doubtful)
+            derivatives, estimate = along_elements(derivatives, look.estimate, look.doubtful)
         else:
             estimate = look.estimate
         evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)

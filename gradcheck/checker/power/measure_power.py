@@ -18,7 +18,7 @@ from gradcheck.checker.case import check_case, problem_of
 from gradcheck.checker.judge.figures import place
 from gradcheck.checker.power.memoise import RememberingEvaluator, RememberingTape
 from gradcheck.checker.power.mutations import Mutation, Scene, mutations
-from gradcheck.checker.reference.derivatives import by_element, with_measured_noise
+from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.tape import Backward, draw_upstream
@@ -75,7 +75,7 @@ class Study:
         point.evaluator.probe()
         self.point = replace(point, evaluator=RememberingEvaluator(point.evaluator))
         derivatives = with_measured_noise(self.point, make_plan(self.point))
-        derivatives, self.estimate = by_element(derivatives)
+        derivatives, self.estimate = along_elements(derivatives)
         self.coordinates, self._noise = derivatives.plan.coordinates, derivatives.noise
         self._tape = RememberingTape(problem)
         self._mode = Mode.EAGER if point.two_questions else problem.mode

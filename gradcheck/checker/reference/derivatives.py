@@ -96,7 +96,7 @@ def with_measured_noise(point: Point, plan: Plan, noise: Noise | None = None) ->
     return Derivatives(point, plan, noise)
 
 
-def by_element(
+def along_elements(
     derivatives: Derivatives, known: Estimate | None = None, doubtful: Array | None = None
 ) -> tuple[Derivatives, Estimate]:
     """The derivatives along every element.
