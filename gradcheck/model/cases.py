@@ -69,11 +69,13 @@ class Input:
 
 
 class TargetKind(StrEnum):
-    """The three ways a spec names the function under test."""
+    """The ways a spec names the function under test."""
 
     OP = "op"
     EXPR = "expr"
     FUNCTION = "function"
+    LAYER = "layer"
+    """A class, of which an object is made: its call is the function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,13 @@ class Case:
     target: Target
     inputs: tuple[Input, ...]
     args: Mapping[str, Any] = field(default_factory=dict)
+    """Keyword arguments that are not differentiated; of a layer, those of its call."""
+    init: Mapping[str, Any] = field(default_factory=dict)
+    """Of a layer: the arguments of its class."""
+    variables: bool = True
+    """Whether the variables that the function reads are checked beside its inputs."""
+    outputs: tuple[int | str, ...] = ()
+    """Which outputs are differentiated, by position or name; all of them if none is named."""
     dtype: str = "float64"
     mode: Mode = Mode.EAGER
     checks: tuple[CheckKind, ...] = (CheckKind.REVERSE,)
