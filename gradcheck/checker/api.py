@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import difflib
-import inspect
-from collections.abc import Collection
-from types import FunctionType
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.checker.check import check_problem
-from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.arguments import take_apart
+from gradcheck.checker.subject.callee import everything
 from gradcheck.checker.subject.problem import Problem
-from gradcheck.checker.subject.tensors import is_differentiable
+from gradcheck.checker.subject.select_outputs import selected
 from gradcheck.errors import UsageError
 from gradcheck.model import (
-    Array,
     CheckKind,
     Comparison,
     Mode,
@@ -33,21 +32,30 @@ if TYPE_CHECKING:
 def check(
     fn: Callable[..., Any],
     *inputs: Any,
-    wrt: int | str | Collection[int | str] | None = None,
+    wrt: Any = None,
     upstream: Any = None,
     seed: int = 0,
     tolerance: Tolerance | tuple[float, float] | None = None,
     mode: str = "eager",
     checks: str | Sequence[str] = ("reverse",),
     structure: Mapping[str, str] | None = None,
+    call: Mapping[str, Any] | None = None,
+    variables: bool = True,
+    outputs: int | str | Sequence[int | str] = (),
+    **named: Any,
 ) -> Result:
-    """Check the gradients of `fn` at `inputs`.
+    """Check the gradients of `fn` at its inputs, and at the variables that it reads.
+
+    Everything is left as it was found: variables, averages, seeds, caches.
 
     Args:
-        fn: takes the inputs by position and returns a tensor or any structure of them.
-        *inputs: numpy arrays, numbers, tensors or variables of any dtype.
-        wrt: the positions or names of the inputs to differentiate; by default all that are
-            floating-point or complex.
+        fn: a function, a Keras layer, model or loss, a tf.Module: anything that takes the inputs
+            and returns a tensor or any structure of them.
+        *inputs: numpy arrays, numbers, tensors or variables of any dtype, or structures of them:
+            dictionaries, lists, tuples, data classes, ragged and sparse tensors.
+        wrt: what to differentiate: positions or names of inputs, names of variables, variables
+            themselves; by default every input that is floating-point or complex, and every
+            trainable variable that `fn` reads.
         upstream: the cotangent: None or "random" draws a signed one, "ones" is all ones; or one
             array, or a list with one array per output.
         seed: for everything that is drawn.
@@ -56,6 +64,10 @@ def check(
         checks: any of "reverse", "forward" and "second".
         structure: by name of an input, "symmetric" (or Hermitian) or "lower" (triangular): it is
             then only moved to matrices of the same kind, as cholesky and eigh take for granted.
+        call: keyword arguments of `fn` that are no inputs, such as {"training": True}.
+        variables: False leaves the variables that `fn` reads unchecked.
+        outputs: which outputs are differentiated, by position or name; all of them by default.
+        **named: inputs by name.
 
     Returns:
         A Result. What the function does (raise, return NaN, be random) is a verdict, never an
@@ -68,9 +80,11 @@ def check(
     kinds = [checks] if isinstance(checks, str) else list(checks)
     if not kinds:
         raise UsageError("checks is empty: there is nothing to check")
+    given = take_apart(fn, inputs, named, call or {}, wrt, structure, variables=variables)
     problem = Problem(
-        function=fn,
-        operands=_operands(fn, inputs, wrt, structure),
+        function=replace(given.callee, select=_selection(outputs)),
+        operands=given.operands,
+        wanted=given.wanted,
         upstream=_upstream(upstream),
         mode=_member(Mode, mode, "mode"),
         checks=tuple(_member(CheckKind, kind, "check") for kind in kinds),
@@ -124,111 +138,9 @@ def _number(value: Scalar) -> str:
     return f"{value:.12g}"
 
 
-def _operands(
-    fn: Callable[..., Any],
-    inputs: Sequence[Any],
-    wrt: int | str | Collection[int | str] | None,
-    structure: Mapping[str, str] | None,
-) -> tuple[Operand, ...]:
-    """The inputs with their names, and whether each is differentiated."""
-    names = _names(fn, len(inputs))
-    chosen = _chosen(wrt, names)
-    operands = []
-    for position, (name, given) in enumerate(zip(names, inputs, strict=True)):
-        value, variable = _value(given, name)
-        differentiable = is_differentiable(value.dtype)
-        if chosen is not None and position in chosen and not differentiable:
-            raise UsageError(f"input {name!r} is {value.dtype.name}: it has no gradient")
-        operands.append(
-            Operand(
-                name=name,
-                value=value,
-                differentiate=differentiable and (chosen is None or position in chosen),
-                variable=variable,
-                structure=_structure(structure, name, value),
-            )
-        )
-    return tuple(operands)
-
-
-def _names(fn: Callable[..., Any], count: int) -> list[str]:
-    """The function's own parameter names, or input0, input1, … where it does not tell."""
-    if type(fn) is FunctionType and fn.__code__.co_argcount == count and not fn.__dict__:
-        # The usual case, for a tenth of the cost.
-        return list(fn.__code__.co_varnames[:count])
-    try:
-        parameters = [
-            p.name
-            for p in inspect.signature(fn).parameters.values()
-            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
-    except (TypeError, ValueError):
-        parameters = []
-    return [parameters[i] if i < len(parameters) else f"input{i}" for i in range(count)]
-
-
-def _chosen(
-    wrt: int | str | Collection[int | str] | None, names: list[str]
-) -> frozenset[int] | None:
-    if wrt is None:
-        return None
-    if isinstance(wrt, int | str):
-        wanted: list[Any] = [wrt]
-    elif isinstance(wrt, Collection):
-        wanted = list(wrt)
-    else:
-        raise UsageError(f"wrt is {wrt!r}: it names inputs by position or name")
-    positions = set()
-    for item in wanted:
-        if isinstance(item, str):
-            if item not in names:
-                raise UsageError(
-                    f"wrt names {item!r}, but the inputs are {', '.join(names)}"
-                    f"{_nearest(item, names)}"
-                )
-            positions.add(names.index(item))
-        elif isinstance(item, bool) or not isinstance(item, int):
-            raise UsageError(f"wrt holds {item!r}: inputs are named by position or name")
-        elif -len(names) <= item < len(names):
-            positions.add(item % len(names))
-        else:
-            raise UsageError(f"wrt names input {item}, but there are {len(names)}")
-    if not positions:
-        raise UsageError("wrt is empty: there is nothing to differentiate")
-    return frozenset(positions)
-
-
-def _nearest(text: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(text, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def _structure(structure: Mapping[str, str] | None, name: str, value: Array) -> str:
-    kind = (structure or {}).get(name, "general")
-    known = ("general", "symmetric", "lower")
-    if kind not in known:
-        raise UsageError(f"there is no structure {kind!r}{_nearest(kind, known)}")
-    if kind != "general" and (value.ndim < 2 or value.shape[-1] != value.shape[-2]):
-        raise UsageError(f"input {name!r} is said to be {kind}, but it has no square matrices")
-    return kind
-
-
-def _value(given: Any, name: str) -> tuple[Array, bool]:
-    """An input as an array, and whether it is a variable."""
-    import tensorflow as tf
-
-    if isinstance(given, tf.Variable):
-        return np.asarray(given.numpy()), True
-    if isinstance(given, tf.Tensor):
-        return np.asarray(given.numpy()), False
-    try:
-        value = np.asarray(given)
-        if value.dtype.kind not in "fciubV":
-            raise TypeError(f"it is a {type(given).__name__}")
-        tf.as_dtype(value.dtype)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"input {name!r} is no tensor: {error}") from error
-    return value, False
+def _selection(outputs: int | str | Sequence[int | str]) -> Callable[[Any], Any]:
+    wanted = (outputs,) if isinstance(outputs, int | str) else tuple(outputs)
+    return partial(selected, wanted=wanted) if wanted else everything
 
 
 def _upstream(given: Any) -> Upstream:

@@ -13,6 +13,7 @@ from gradcheck.checker.judge.notes import joined
 from gradcheck.checker.reference.point import Point, evaluate_at
 from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.phases import FREE_PHASE, shows_a_phase
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, explain_exception
@@ -27,8 +28,16 @@ if TYPE_CHECKING:
 
 
 def check_problem(problem: Problem, name: str) -> Result:
-    """Check every derivative that the problem asks for; never raises for what the function does."""
+    """Check every derivative that the problem asks for; never raises for what the function does.
+
+    Raises UsageError where the problem asks for a variable that the function does not read.
+    """
     started = time.perf_counter()
+    with explored(problem) as whole:
+        return replace(_checked(whole, name), seconds=time.perf_counter() - started)
+
+
+def _checked(problem: Problem, name: str) -> Result:
     comparisons: list[Comparison] = []
     ended: Ended | None = None
     for kind in problem.checks:
@@ -48,7 +57,6 @@ def check_problem(problem: Problem, name: str) -> Result:
         verdict=verdict,
         comparisons=tuple(comparisons),
         message="" if ended is None else ended.message,
-        seconds=time.perf_counter() - started,
         decided_by=next((stage for each, stage in told if each is verdict), None),
     )
 
@@ -76,7 +84,8 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
     if not any(operand.differentiate for operand in problem.operands):
         raise Ended(
             Verdict.ERROR,
-            "there is nothing to differentiate: no input is floating-point or complex",
+            "there is nothing to differentiate: no input is floating-point or complex, and the "
+            "function reads no variable that can be trained",
         )
     point = evaluate_at(problem, tape)
     if not point.outputs.shapes:

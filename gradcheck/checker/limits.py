@@ -144,9 +144,15 @@ PROBE_PAYS: Final = 4
 RIDES_IN_PROBE: Final = 2**18
 """Numbers up to which the points that are wanted are evaluated along with the probe."""
 
-TRACING_PAYS: Final = 2_000
-"""Single calls from which on tracing a vectorised version is worth its cost. A number and not a
-time: the two ways differ in the last digits, and a result must not depend on a clock."""
+SECONDS_OF_AN_OP: Final = 25e-6
+SECONDS_OF_A_TRACE: Final = 0.06
+SECONDS_OF_A_TRACED_OP: Final = 1.2e-3
+"""What an eager op costs, and what tracing a function costs, on its own and by op of it: measured
+on functions of 1 to 300 ops. Ops are counted and no clock is read: the two ways differ in the last
+digits, and a result must not depend on a clock."""
+
+VECTORISING_PAYS: Final = 2_000
+"""Single calls from which on TensorFlow's own vectorisation is worth its cost."""
 
 # Does it repeat itself?
 
@@ -226,3 +232,9 @@ SEVERAL: Final = 3
 
 NAMED_SLICES: Final = 4
 """How many slices are named one by one."""
+
+REACHED_OBJECTS: Final = 20_000
+"""How many objects are looked through for variables and their names: some hundred layers."""
+
+REACHED_ITEMS: Final = 1_000
+"""How long a list may be whose items are looked at: longer ones hold data, not layers."""

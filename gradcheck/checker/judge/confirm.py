@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.judge.agreement import MISMATCH, Agreement, compare
+from gradcheck.checker.judge.agreement import (
+    INCONCLUSIVE,
+    MISMATCH,
+    PASS,
+    Agreement,
+    compare,
+)
 from gradcheck.checker.judge.nonfinite import reach_nonfinite
 from gradcheck.checker.judge.rounding import Roundings, as_slack, in_place
 from gradcheck.checker.numerics.vectors import largest
@@ -86,7 +92,7 @@ class _Judge:
             if not wrong.any() or (surely.any() and nudged):
                 rounding = nudged and not wrong.any()
                 stage = Stage.ROUNDING if rounding else stage
-                agreement = replace(agreement, rounding=rounding)
+                agreement = self._granted_zeros(replace(agreement, rounding=rounding), estimate)
                 return replace(own, estimate=estimate, agreement=agreement, stage=stage)
             if surely.any():
                 most = self._most_to_lose(derivatives.plan.coordinates.space.unit[part.span])
@@ -141,6 +147,26 @@ class _Judge:
             beyond_reach=unseen,
             vacuous=tolerances.VACUOUS_IF_COARSE if coarse else tolerances.VACUOUS,
         )
+
+    def _granted_zeros(self, agreement: Agreement, estimate: Estimate) -> Agreement:
+        """What nobody could judge passes where both derivatives are zero but for rounding.
+
+        Attention does not change with the bias of its keys: what is left of that gradient is the
+        rounding of terms that cancel, and against nothing no bound is small.
+
+        Without it `test_a_derivative_that_cancels_to_nothing` fails.
+        """
+        unknown = agreement.grades == INCONCLUSIVE
+        zero = unknown & (np.abs(estimate.numeric) <= tolerances.BOUND_SAFETY * estimate.bound)
+        point, part = self.derivatives.point, self.own.part
+        unit = self.derivatives.plan.coordinates.space.unit[part.span]
+        output = largest(point.weights * point.base)
+        zero &= estimate.bound * unit <= tolerances.VACUOUS * output
+        if not zero.any():
+            return agreement
+        slack = self._slack(self.roundings.on_the_way[part.position], estimate)
+        zero &= np.abs(self.own.analytic) <= slack
+        return replace(agreement, grades=np.where(zero, PASS, agreement.grades))
 
     def _unseen(self, estimate: Estimate) -> Array:
         """By coordinate: it only reaches outputs that are not finite: nobody can see it move.

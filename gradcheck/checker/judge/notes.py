@@ -48,7 +48,8 @@ def missing_gradient(evidence: Evidence, own: OfInput) -> tuple[str, int]:
         note = (
             "the tape and the numeric derivative agree: the output does not move with this input. "
             "It is not used, or the output is constant around this point, or the result was "
-            f"computed outside the function and captured as a constant. {AS_MEANT}"
+            "computed outside the function and captured as a constant. "
+            f"{evidence.point.problem.hint or AS_MEANT}"
         )
         return note, elements
     most = int(np.argmax(np.where(moves, np.abs(estimate.numeric), 0.0)))
@@ -58,7 +59,8 @@ def missing_gradient(evidence: Evidence, own: OfInput) -> tuple[str, int]:
         f"the output does move with this input: its numeric derivative at {place(index)} is "
         f"{estimate.numeric[most]:.6g} ± {estimate.bound[most]:.1g}, so a gradient is missing"
     )
-    return note, int(moves.sum())
+    hint = evidence.point.problem.hint
+    return f"{note}. {hint}" if hint else note, int(moves.sum())
 
 
 def on_numbers(evidence: Evidence, own: OfInput) -> str:

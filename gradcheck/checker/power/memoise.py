@@ -50,10 +50,6 @@ class RememberingEvaluator:
     def must_repeat(self, calls: int) -> None:
         """What is remembered is the same each time."""
 
-    def expect(self, evaluations: int) -> None:
-        """Say how many single calls are to come."""
-        self._evaluate.expect(evaluations)
-
     def __call__(self, points: Array) -> Array:
         """Rows of outputs for rows of points."""
         keys = [row.tobytes() for row in points]

@@ -92,7 +92,6 @@ def with_measured_noise(point: Point, plan: Plan, noise: Noise | None = None) ->
     if noise is None:
         evaluator, scale = point.evaluator, plan.coordinates.scale
         noise = measure_noise(evaluator, point.at, point.base, scale, point.problem.seed)
-        evaluator.expect(2 * limits.STEPS * len(plan.coordinates.element))
     return Derivatives(point, plan, noise)
 
 

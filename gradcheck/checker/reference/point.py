@@ -66,12 +66,12 @@ def evaluate_at(problem: Problem, tape: Tape | None = None) -> Point:
     is_low = any(a.dtype != b.dtype for a, b in zip(own, values, strict=True))
     no_double = ""
     try:
-        evaluator = Evaluator(problem.function, problem.operands, values, tape)
+        evaluator = Evaluator(problem, values, tape)
     except FunctionRaised as error:
         if not is_low:
             raise
         # A function that cannot be had in double precision is checked in its own.
-        evaluator, values = Evaluator(problem.function, problem.operands, own, tape), own
+        evaluator, values = Evaluator(problem, own, tape), own
         no_double = str(error)
     outputs = evaluator.outputs
     upstream = draw_upstream(problem.upstream, outputs.shapes, outputs.complex_, problem.seed)

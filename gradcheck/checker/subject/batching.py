@@ -45,7 +45,7 @@ class Calls:
         """
         self._function = function
         self._values = list(values)
-        self._is_variable = [operand.variable for operand in operands]
+        self._operands = operands
         self.moved = [i for i, operand in enumerate(operands) if operand.differentiate]
         self.at_point = [self._values[i] for i in self.moved]
         self._tensors = [self._tensor(i, value) for i, value in enumerate(self._values)]
@@ -65,14 +65,14 @@ class Calls:
         import tensorflow as tf
 
         arguments: list[Any] = list(self._tensors)
-        for position, variable in enumerate(self._is_variable):
-            if variable:
-                arguments[position] = tf.Variable(self._values[position])
+        for position, operand in enumerate(self._operands):
+            if operand.is_held:
+                arguments[position] = operand.hold(self._values[position])
         columns = [tf.unstack(tf.constant(array)) for array in stacked]
         collected: list[list[Any]] = [[] for _ in self._shapes]
         for tensors in zip(*columns, strict=True):
             for position, tensor in zip(self.moved, tensors, strict=True):
-                if self._is_variable[position]:
+                if isinstance(arguments[position], tf.Variable):
                     arguments[position].assign(tensor)
                 else:
                     arguments[position] = tensor
@@ -88,7 +88,12 @@ class Calls:
         return [tf.stack(outputs).numpy() for outputs in collected]
 
     def all_together(self) -> Iterator[Batched]:
-        """The ways in which all the moved operands may have many values at once, likely first."""
+        """The ways in which all the moved operands may have many values at once, likely first.
+
+        A variable has one value at a time.
+        """
+        if any(self._operands[i].captured is not None for i in self.moved):
+            return
         ranks = [value.ndim for value in self.at_point]
         everyone = range(len(self.moved))
         if len(set(ranks)) > 1:
@@ -111,6 +116,8 @@ class Calls:
 
         Without it `test_one_operand_at_a_time` fails.
         """
+        if self._operands[self.moved[position]].captured is not None:
+            return
         shape = self.at_point[position].shape
         # Images have an axis for many of them, kernels one for many channels.
         if len(shape) > 2 and self._share_leading_axis([position]):
@@ -157,7 +164,7 @@ class Calls:
         """
 
         def batched(stacked: Sequence[Array]) -> list[Array]:
-            arguments = list(self._tensors)
+            arguments = self._at_point()
             rows = len(stacked[0])
             for i in positions:
                 shape = self.at_point[i].shape
@@ -194,6 +201,42 @@ class Calls:
 
         return lambda stacked: [o.numpy() for o in many([tf.constant(a) for a in stacked])]
 
+    def looped(self) -> Batched:
+        """A loop over the points inside one function that is traced once.
+
+        Without it `test_a_function_that_takes_no_other_shapes_is_traced` fails.
+        """
+        import tensorflow as tf
+
+        def one(row: Sequence[Any]) -> list[Any]:
+            arguments = list(self._tensors)
+            for position, tensor in zip(self.moved, row, strict=True):
+                if self._operands[position].is_held:
+                    arguments[position].assign(tensor)
+                else:
+                    arguments[position] = tensor
+            return call(self._function, arguments)
+
+        kinds = [
+            tf.TensorSpec(output.shape, output.dtype, name=None) for output in self.outputs
+        ]
+
+        @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # no types in TF
+        def many(stacked: list[Any]) -> Any:
+            # (One after the other: each assigns to the same variables.)
+            return tf.map_fn(one, stacked, fn_output_signature=kinds, parallel_iterations=1)
+
+        specs = [tf.TensorSpec((None, *v.shape), v.dtype) for v in self.at_point]
+        traced = many.get_concrete_function(specs)
+        return lambda stacked: [o.numpy() for o in traced([tf.constant(a) for a in stacked])]
+
+    def _at_point(self) -> list[Any]:
+        """Arguments at the point, where the variables have to be brought back to."""
+        for operand, value in zip(self._operands, self._values, strict=True):
+            if operand.captured is not None:
+                operand.hold(value)
+        return list(self._tensors)
+
     def _call(self, arguments: Sequence[Any]) -> list[Array]:
         outputs = call(self._function, arguments)
         if len(outputs) != len(self._shapes):
@@ -202,9 +245,7 @@ class Calls:
 
     def _tensor(self, position: int, value: Array) -> Any:
         """A tensor, or the variable that the function may insist on."""
-        import tensorflow as tf
-
-        return tf.Variable(value) if self._is_variable[position] else tf.constant(value)
+        return self._operands[position].hold(value)
 
 
 def _align(array: Array, shape: Shape, rank: int | None) -> Array:

@@ -7,6 +7,7 @@ calls.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,13 +18,13 @@ from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.vectors import Layout, largest
 from gradcheck.checker.subject.batching import Batched, Calls
 from gradcheck.checker.subject.ended import Ended
-from gradcheck.checker.subject.tensors import Function, is_floating
+from gradcheck.checker.subject.tensors import is_floating
 from gradcheck.model import Stage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gradcheck.checker.subject.operand import Operand
+    from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.tape import Tape
     from gradcheck.model import Array
 
@@ -51,22 +52,23 @@ class RowFunction(Protocol):
     def must_repeat(self, calls: int) -> None:
         """End the check unless the function gives the same at the point each time."""
 
-    def expect(self, evaluations: int) -> None:
-        """Say how many single calls are to come, so that tracing is weighed against them."""
-
 
 class Evaluator:
     """Evaluates a function at rows of points: batched where that is right, one by one elsewhere."""
 
     def __init__(
-        self,
-        function: Function,
-        operands: Sequence[Operand],
-        values: Sequence[Array],
-        tape: Tape | None = None,
+        self, problem: Problem, values: Sequence[Array], tape: Tape | None = None
     ) -> None:
-        """Evaluate once at the point itself; the arguments are those of `Calls`."""
-        self._calls = Calls(function, operands, values, tape)
+        """Evaluate once at the point itself; raises whatever the function raises.
+
+        Args:
+            problem: the function and its operands.
+            values: of the operands, in the precision to evaluate in.
+            tape: records that first call.
+        """
+        self._calls = Calls(problem.function, problem.operands, values, tape)
+        self._takes_other_shapes = problem.takes_other_shapes
+        self._ops = problem.ops
         self.dtypes = [value.dtype for value in self._calls.at_point]
         """What each moved operand is evaluated in."""
         self.precision = _precision(self.dtypes)
@@ -116,9 +118,11 @@ class Evaluator:
         if self._is_large:
             self.must_repeat(limits.REPEATED_CALLS)
             return None
-        self._batched, outputs = self._first_that_works(self._calls.all_together(), points)
-        if self._batched is None and len(self.dtypes) > 1:
-            outputs = self._probe_each(points)
+        outputs = None
+        if self._takes_other_shapes:
+            self._batched, outputs = self._first_that_works(self._calls.all_together(), points)
+            if self._batched is None and len(self.dtypes) > 1:
+                outputs = self._probe_each(points)
         if not self.is_batched:
             # The probe of a batched call has seen the function repeat itself; this one has not.
             self.must_repeat(
@@ -126,6 +130,7 @@ class Evaluator:
                 if self.base.size <= limits.FEW_OUTPUTS
                 else limits.REPEATED_CALLS
             )
+            outputs = self._trace(points)
         return outputs
 
     def _probe_each(self, points: Array) -> Array | None:
@@ -171,13 +176,21 @@ class Evaluator:
                 Stage.REPEATABILITY,
             )
 
-    def expect(self, evaluations: int) -> None:
-        """Say how many single calls are to come, so that tracing is weighed against them."""
-        if self._is_large or self.is_batched or not self._probed:
-            return
-        if evaluations > limits.TRACING_PAYS:
-            nowhere = self.point[np.newaxis][:0]
-            self._batched, _ = self._first_that_works([self._calls.vectorised()], nowhere)
+    def _trace(self, points: Array) -> Array | None:
+        """Look for a traced form, if it pays; the outputs at these points if there is one."""
+        evaluations = 2 * limits.STEPS * len(self.point)
+        eager = evaluations * self._ops * limits.SECONDS_OF_AN_OP
+        if eager <= limits.SECONDS_OF_A_TRACE + self._ops * limits.SECONDS_OF_A_TRACED_OP:
+            return None
+        ways = [self._calls.looped]
+        if self._takes_other_shapes and evaluations > limits.VECTORISING_PAYS:
+            ways.insert(0, self._calls.vectorised)
+        for way in ways:
+            with suppress(Exception):  # what runs eagerly need not run in a graph
+                self._batched, outputs = self._first_that_works([way()], points)
+                if self._batched is not None:
+                    return outputs
+        return None
 
     def _first_that_works(
         self, candidates: Iterable[Batched], points: Array, *, only: int | None = None

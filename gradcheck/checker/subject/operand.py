@@ -3,23 +3,66 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.subject.tensors import FunctionRaised
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Captured:
+    """A variable that the function finds by itself: it is moved by being assigned to."""
+
+    own: Any
+    double: Any = None
+    """That of the function's twin in double precision, if it has one."""
+
+    def fit_for(self, dtype: np.dtype[Any]) -> Any:
+        """The variable that takes values of this dtype; raises FunctionRaised if none does."""
+        for variable in (self.own, self.double):
+            if variable is not None and variable.dtype.as_numpy_dtype == dtype:
+                return variable
+        raise FunctionRaised(f"the variable is {self.own.dtype.name}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Operand:
-    """An input: its name, its values and what may be done to them."""
+    """An input: its name, its values and what may be done to them.
+
+    A variable that the function captures is one too.
+    """
 
     name: str
     value: Array
     """In the dtype of the case."""
     differentiate: bool = True
     variable: bool = False
+    """Whether the function is given a variable in place of a tensor."""
+    captured: Captured | None = None
+    """The variable that the function reads without being given it."""
+    given: Any = None
+    """The handle of the variable that the user passed for this input, if it was one."""
     low: float = float("-inf")
     high: float = float("inf")
     """The domain, which numeric steps do not leave."""
     structure: str = "general"
     """`symmetric` and `lower` matrices are only moved to matrices of the same kind."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the function finds its value in a variable."""
+        return self.variable or self.captured is not None
+
+    def hold(self, value: Array) -> Any:
+        """What the function is given for this value: a tensor, or a variable that has it."""
+        import tensorflow as tf
+
+        if self.captured is not None:
+            variable = self.captured.fit_for(value.dtype)
+            variable.assign(value)
+            return variable
+        return tf.Variable(value) if self.variable else tf.constant(value)

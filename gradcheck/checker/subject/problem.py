@@ -20,12 +20,25 @@ Formula = Callable[[list[Array], list[Array], list[Array]], Array]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """Which of the variables that the function reads are differentiated."""
+
+    trainable: bool = True
+    """All that can be trained."""
+    names: tuple[str, ...] = ()
+    variables: tuple[Any, ...] = ()
+    """These, whether they can be trained or not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """A function, a point, and what is asked about the gradient there."""
 
     function: Callable[..., Any]
     """Takes one tensor per operand, by position, and returns any structure of tensors."""
     operands: tuple[Operand, ...]
+    """The inputs; once the function is explored, the variables it captures as well."""
+    wanted: Wanted = Wanted()
     upstream: Upstream = "random"
     formulas: Mapping[str, Formula] = field(default_factory=dict)
     """By operand: a declared formula, which is right for all we know."""
@@ -35,5 +48,11 @@ class Problem:
     checks: tuple[CheckKind, ...] = (CheckKind.REVERSE,)
     seed: int = 0
     tolerance: Tolerance | None = None
+    takes_other_shapes: bool = False
+    """Whether the function may be called with inputs of other shapes than the user's."""
+    ops: int = 0
+    """How many ops a call runs; 0 where that is not known."""
+    hint: str = ""
+    """What to say where an input has no gradient."""
     tape: Callable[[Callable[..., Any], Sequence[Operand], Mode], Differentiate] = Tape
     """How gradients are taken; whoever measures what a check would catch plants faults here."""

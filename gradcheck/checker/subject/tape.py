@@ -100,8 +100,8 @@ class Tape:
 
         self._set_variables(values)
         constants = [
-            tf.zeros([]) if operand.variable else tf.constant(value)
-            for operand, value in zip(self._operands, values, strict=True)
+            tf.constant(value) if variable is None else tf.zeros([])
+            for variable, value in zip(self._variables or (), values, strict=True)
         ]
         run: Any = self._both
         draw = current_draw()
@@ -167,11 +167,9 @@ class Tape:
         )
 
     def _set_variables(self, values: Sequence[Array]) -> None:
-        import tensorflow as tf
-
         if self._variables is None:
             self._variables = [
-                tf.Variable(value) if operand.variable else None
+                operand.hold(value) if operand.is_held else None
                 for operand, value in zip(self._operands, values, strict=True)
             ]
             return
@@ -265,7 +263,7 @@ def forward(
     """How each output moves when the differentiated operands move along their tangents."""
     import tensorflow as tf
 
-    arguments = [tf.constant(value) for value in values]
+    arguments = [o.hold(value) for o, value in zip(operands, values, strict=True)]
     primals = [a for a, o in zip(arguments, operands, strict=True) if o.differentiate]
     moved = [tf.cast(tf.constant(t), p.dtype) for t, p in zip(tangents, primals, strict=True)]
     try:

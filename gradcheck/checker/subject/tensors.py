@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.subject.structures import flatten
+
 if TYPE_CHECKING:
     from gradcheck.model import Array
 
@@ -49,7 +51,7 @@ def differentiable_outputs(structure: Any) -> list[Any]:
         dtype = structure.dtype
         return [structure] if dtype.is_floating or dtype.is_complex else []
     outputs = []
-    for leaf in tf.nest.flatten(structure, expand_composites=True):
+    for leaf in flatten(structure, "").leaves:
         if leaf is None or isinstance(leaf, str | bytes):
             continue
         tensor = tf.convert_to_tensor(leaf)

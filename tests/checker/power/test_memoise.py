@@ -38,9 +38,6 @@ class Rows:
     def must_repeat(self, calls: int) -> None:
         """It does."""
 
-    def expect(self, evaluations: int) -> None:
-        """It is all the same to it."""
-
 
 POINTS = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [5.0, 6.0]])
 

@@ -1,0 +1,153 @@
+"""What a function brings along: the variables it reads, and what it keeps from call to call.
+
+It is called once, watched. The variables become operands beside the inputs, and whatever calls
+change is put back after each of them, and when the check is over.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.checker.subject import keras_twin
+from gradcheck.checker.subject.callee import Callee
+from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
+from gradcheck.checker.subject.kept_state import KeptState
+from gradcheck.checker.subject.known_kernels import all_take_other_shapes
+from gradcheck.checker.subject.reachable import Reachable, reachable
+from gradcheck.checker.subject.recording import Recording, recording
+from gradcheck.checker.subject.tensors import FunctionRaised, widen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gradcheck.checker.subject.operand import Operand
+    from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.tensors import Function
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exploration:
+    """What one watched call showed."""
+
+    seen: Recording
+    trainable: list[Any]
+    """The variables that a tape watches by itself."""
+    around: Reachable
+    state: KeptState
+    raised: bool
+
+
+@contextmanager
+def explored(problem: Problem) -> Iterator[Problem]:
+    """The problem with all that its function brings along; everything is put back at the end.
+
+    Raises UsageError where the problem asks for a variable that the function does not read.
+    """
+    with ExitStack() as at_the_end:
+        yield _with_all(problem, at_the_end)
+
+
+def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
+    target = target_of(problem.function)
+    operands = keras_twin.as_the_layer_casts(target, problem.operands)
+    found = _explore(problem.function, operands, at_the_end)
+    if found.raised:
+        # The check itself will say so.
+        return problem
+    safe = all_take_other_shapes(found.seen.kinds)
+    problem = replace(
+        problem, operands=operands, takes_other_shapes=safe, ops=found.seen.ops
+    )
+    if not found.seen.resources and not found.around.objects:
+        return problem
+    variables = captured_operands(problem, found.seen, found.trainable, found.around)
+    function: Function = _Kept(problem.function, len(operands), found.state)
+    twin = keras_twin.in_double(problem.function, function, operands, variables)
+    double: Function | None = None
+    if twin is not None:
+        wide = [replace(o, value=widen(o.value)) for o in operands]
+        state = _explore(twin.function, wide, at_the_end).state
+        double, variables = _Kept(twin.function, len(operands), state), twin.variables
+    if double is not None or keras_twin.casts(target):
+        function = _InEither(function, double, [*operands, *variables])
+    hint = disconnection_hint(problem, found.seen, found.trainable)
+    return replace(problem, function=function, operands=(*operands, *variables), hint=hint)
+
+
+def target_of(function: Function) -> Any:
+    """What the user brought."""
+    return function.target if isinstance(function, Callee) else function
+
+
+def _explore(
+    function: Function, operands: Sequence[Operand], at_the_end: ExitStack
+) -> Exploration:
+    """Call the function once, and see to it that everything is put back."""
+    target = target_of(function)
+    around = reachable(target)
+    state = KeptState(around.objects)
+    at_the_end.callback(state.put_back)
+    seen, trainable, raised = _watched_call(function, operands)
+    state.add(seen.resources.values())
+    if seen.creates_variables and not raised:
+        # What is built by its first call has its variables from the second on.
+        around = reachable(target)
+        state.attend(around.objects)
+        state.put_back()
+        seen, trainable, raised = _watched_call(function, operands)
+        state.add(seen.resources.values())
+    state.put_back()
+    return Exploration(seen, trainable, around, state, raised)
+
+
+def _watched_call(
+    function: Function, operands: Sequence[Operand]
+) -> tuple[Recording, list[Any], bool]:
+    """What a call touches, the trainable variables among that, and whether it raised."""
+    import tensorflow as tf
+
+    inputs = [operand.hold(operand.value) for operand in operands]
+    given = {id(each.handle) for each in inputs if isinstance(each, tf.Variable)}
+    raised = False
+    with recording() as seen, tf.GradientTape() as tape:
+        try:
+            function(*inputs)
+        except Exception:
+            raised = True
+    for handle in given:
+        seen.resources.pop(handle, None)
+    trainable = [v for v in tape.watched_variables() if id(v.handle) in seen.resources]
+    return seen, trainable, raised
+
+
+class _Kept:
+    """A function of the inputs and the variables it captures that leaves no traces."""
+
+    def __init__(self, function: Function, inputs: int, state: KeptState) -> None:
+        self._function, self._inputs, self._state = function, inputs, state
+
+    def __call__(self, *arguments: Any) -> Any:
+        # The variables have been given their values: the function reads them by itself.
+        try:
+            return self._function(*arguments[: self._inputs])
+        finally:
+            self._state.after_call()
+
+
+class _InEither:
+    """A function in its own precision, or its twin where it is given double precision."""
+
+    def __init__(self, own: Function, double: Function | None, operands: Sequence[Operand]) -> None:
+        self._own, self._double = own, double
+        self._dtypes = [operand.value.dtype for operand in operands]
+
+    def __call__(self, *arguments: Any) -> Any:
+        given = (argument.dtype.as_numpy_dtype for argument in arguments)
+        if all(g == own for g, own in zip(given, self._dtypes, strict=True)):
+            return self._own(*arguments)
+        if self._double is None:
+            # (It would round what it is given, and not say so.)
+            raise FunctionRaised("the layer computes in less, and cannot be made again in float64")
+        return self._double(*arguments)

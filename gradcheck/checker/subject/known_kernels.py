@@ -1,0 +1,2 @@
+"""stub"""
+def all_take_other_shapes(kinds): return True

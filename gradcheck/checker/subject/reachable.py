@@ -1,0 +1,156 @@
+"""What a function under test can reach: its closure, its globals, its object and what that holds.
+
+Variables are found by watching a call; here they get the names by which their owner knows them, and
+the Python attributes of their owners are listed, so that they can be put back.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.checker import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LIBRARIES = ("builtins", "numpy", "tensorflow", "typing", "collections", "functools", "re", "abc")
+"""The objects of whose classes hold nothing of the user's; Keras' layers and TensorFlow's modules
+do."""
+
+
+@dataclass(slots=True, eq=False)
+class Reachable:
+    """The variables and the objects with attributes that were found."""
+
+    names: dict[int, str] = field(default_factory=dict)
+    """By the identity of a variable's handle: its name."""
+    variables: dict[int, Any] = field(default_factory=dict)
+    """By the identity of its handle: a variable."""
+    objects: list[Any] = field(default_factory=list)
+    """Everything that has attributes of its own."""
+
+
+def reachable(target: Any) -> Reachable:
+    """Look through what the target holds, breadth first, as far as `limits.REACHED_OBJECTS`."""
+    found = Reachable()
+    seen: set[int] = set()
+    waiting: list[tuple[Any, str]] = [(target, "")]
+    for thing, path in waiting:
+        if id(thing) in seen or len(seen) > limits.REACHED_OBJECTS:
+            continue
+        seen.add(id(thing))
+        if _is_plain(thing):
+            continue
+        if is_variable(thing):
+            key = id(handle_of(thing))
+            found.names.setdefault(key, _name(thing, path))
+            found.variables.setdefault(key, thing)
+            continue
+        if _keeps_attributes(thing):
+            found.objects.append(thing)
+        waiting += _held(thing, path)
+    return found
+
+
+def is_variable(thing: Any) -> bool:
+    """Whether this is a variable, of TensorFlow's or of Keras'."""
+    import tensorflow as tf
+
+    if isinstance(thing, tf.Variable):
+        return True
+    # (Keras is imported already if this is one of its variables.)
+    return type(thing).__module__.startswith("keras.") and hasattr(type(thing), "assign")
+
+
+def handle_of(variable: Any) -> Any:
+    """What ops are given in place of a variable: one for each, whoever wraps it."""
+    value = getattr(variable, "_value", variable)
+    return getattr(value, "handle", value)
+
+
+def _is_plain(thing: Any) -> bool:
+    return thing is None or isinstance(
+        thing, str | bytes | int | float | complex | type | types.ModuleType
+    )
+
+
+def _keeps_attributes(thing: Any) -> bool:
+    if isinstance(thing, types.FunctionType | types.MethodType | functools.partial):
+        return False
+    return hasattr(thing, "__dict__") and not _is_library(type(thing))
+
+
+def _is_library(kind: type) -> bool:
+    root = (kind.__module__ or "").partition(".")[0]
+    if root not in _LIBRARIES:
+        return False
+    return not any(base.__name__ in ("Module", "AutoTrackable") for base in kind.__mro__)
+
+
+def _held(thing: Any, path: str) -> Iterator[tuple[Any, str]]:
+    """What one object holds, each with the path that leads to it."""
+    wrapped = getattr(thing, "__wrapped__", None)
+    if wrapped is not None:
+        yield wrapped, path
+    if isinstance(thing, functools.partial):
+        yield thing.func, path
+        yield from ((value, path) for value in (*thing.args, *thing.keywords.values()))
+    elif isinstance(thing, types.MethodType):
+        yield thing.__self__, path
+        yield thing.__func__, path
+    elif isinstance(thing, types.FunctionType):
+        yield from _held_by_function(thing)
+    elif isinstance(thing, Mapping):
+        if len(thing) <= limits.REACHED_ITEMS:
+            yield from ((v, f"{path}[{k!r}]") for k, v in list(thing.items()))
+    elif isinstance(thing, list | tuple | set | frozenset):
+        if len(thing) <= limits.REACHED_ITEMS:
+            yield from ((item, f"{path}[{i}]") for i, item in enumerate(thing))
+    elif hasattr(thing, "python_function"):
+        yield thing.python_function, path
+    elif _keeps_attributes(thing):
+        before = f"{path}." if path else ""
+        yield from ((value, before + name) for name, value in list(vars(thing).items()))
+
+
+def _held_by_function(function: types.FunctionType) -> Iterator[tuple[Any, str]]:
+    code = function.__code__
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield cell.cell_contents, name
+        except ValueError:  # a name that has no value yet
+            continue
+    root = (function.__module__ or "").partition(".")[0]
+    if root in (*_LIBRARIES, "keras"):
+        return
+    for name in _names_in(code):
+        if name in function.__globals__:
+            yield function.__globals__[name], name
+    yield from ((value, "") for value in function.__defaults__ or ())
+    yield from ((value, name) for name, value in (function.__kwdefaults__ or {}).items())
+
+
+def _names_in(code: types.CodeType) -> Iterator[str]:
+    """The global names that the code, and the functions inside it, may look up."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if inspect.iscode(constant):
+            yield from _names_in(constant)
+
+
+def _name(variable: Any, path: str) -> str:
+    """What its owner calls a variable: Keras' path, its own name, or where it was found."""
+    keras_path = getattr(variable, "path", None)
+    if isinstance(keras_path, str):
+        return keras_path
+    name = str(variable.name).partition(":")[0]
+    return path if name == _UNNAMED and path else name
+
+
+_UNNAMED = "Variable"
+"""What TensorFlow calls a variable without a name."""

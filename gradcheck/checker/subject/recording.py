@@ -1,0 +1,144 @@
+"""What a function under test does while it is called: which ops run, which variables they touch.
+
+A callback of TensorFlow's would come after each op; what an op is about to overwrite has to be read
+before. So for the time of one call the two functions through which every eager op goes are ours.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_READS = frozenset(
+    {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
+)
+"""Ops that take a resource and leave it as it is."""
+
+_READ = frozenset({"ReadVariableOp"})
+
+_WRITES = ("Assign", "Resource", "Rng", "DestroyResource")
+"""How the names of ops begin that may change a resource, but for those that read it."""
+
+
+@dataclass(slots=True, eq=False)
+class Resource:
+    """A variable, or another resource, that some op was given."""
+
+    handle: Any
+    before: Any
+    """The variable's value before the call; None for a resource that is no variable."""
+    read_first: bool
+    """Whether it was read before it was ever written."""
+    written: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Recording:
+    """What one call did."""
+
+    kinds: set[str] = field(default_factory=set)
+    """The kinds of its ops, those inside traced functions included."""
+    ops: int = 0
+    """How many there were; a traced function counts as one."""
+    resources: dict[int, Resource] = field(default_factory=dict)
+    """By the identity of the handle, in the order in which they were first touched."""
+    creates_variables: bool = False
+    """Whether it made a variable, as what is built when it is first called does."""
+
+    def _note(self, kind: str | bytes, inputs: Iterable[Any]) -> None:
+        import tensorflow as tf
+
+        name = kind.decode() if isinstance(kind, bytes) else kind
+        inside = _inside(name)
+        self.kinds |= inside
+        self.ops += 1
+        self.creates_variables |= "VarHandleOp" in inside
+        for given in inputs:
+            if isinstance(given, tf.Tensor):
+                if given.dtype == tf.resource:
+                    self._touch(given, inside)
+            elif isinstance(given, tf.Variable):
+                # (Read by what runs the op, without another op that could be seen.)
+                self._touch(given.handle, _READ)
+
+    def _touch(self, handle: Any, kinds: frozenset[str]) -> None:
+        writes = any(kind.startswith(_WRITES) and kind not in _READS for kind in kinds)
+        known = self.resources.get(id(handle))
+        if known is None:
+            reads = not writes or bool(kinds & _READS)
+            known = self.resources[id(handle)] = Resource(handle, None, reads)
+            # (This is an op as well, and recorded: the resource has to be known by then.)
+            known.before = _value_of(handle)
+        known.written |= writes
+
+
+@contextmanager
+def recording() -> Iterator[Recording]:
+    """Within this, what runs eagerly in this process is recorded.
+
+    Without it `test_a_sum_that_is_kept_is_put_back` fails.
+    """
+    from tensorflow.python import pywrap_tfe
+
+    found = Recording()
+    fast, slow = pywrap_tfe.TFE_Py_FastPathExecute, pywrap_tfe.TFE_Py_Execute
+
+    def noted_fast(context: Any, kind: str, name: Any, *inputs: Any) -> Any:
+        found._note(kind, chain.from_iterable(_listed(given) for given in inputs))
+        return fast(context, kind, name, *inputs)
+
+    def noted_slow(context: Any, device: Any, kind: str, inputs: Any, *rest: Any) -> Any:
+        found._note(kind, inputs)
+        return slow(context, device, kind, inputs, *rest)
+
+    pywrap_tfe.TFE_Py_FastPathExecute, pywrap_tfe.TFE_Py_Execute = noted_fast, noted_slow
+    try:
+        yield found
+    finally:
+        pywrap_tfe.TFE_Py_FastPathExecute, pywrap_tfe.TFE_Py_Execute = fast, slow
+
+
+def _listed(given: Any) -> Any:
+    return given if isinstance(given, list | tuple) else (given,)
+
+
+def _inside(name: str) -> frozenset[str]:
+    """The kinds of ops that one of this name stands for: itself, or what a traced function does."""
+    from tensorflow.python.eager import context
+
+    current = context.context()
+    if not current.has_function(name):
+        return frozenset({name})
+    kinds: set[str] = set()
+    seen, waiting = {name}, [name]
+    while waiting:
+        for node in current.get_function_def(waiting.pop()).node_def:
+            called = {a.func.name for a in node.attr.values() if a.func.name} - seen
+            called = {each for each in called if current.has_function(each)}
+            seen |= called
+            waiting += called
+            # (What calls another function is no op of its own.)
+            if not called or node.op not in _CALLS:
+                kinds.add(node.op)
+    return frozenset(kinds)
+
+
+_CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+
+
+def _value_of(handle: Any) -> Any:
+    """The value of the variable behind a handle; None where there is no variable, or no value."""
+    import tensorflow as tf
+
+    data = getattr(handle, "_handle_data", None)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return None
+    if not tf.raw_ops.VarIsInitializedOp(resource=handle):
+        return None
+    dtype = tf.as_dtype(data.shape_and_type[0].dtype)
+    return tf.raw_ops.ReadVariableOp(resource=handle, dtype=dtype)
