@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from gradcheck.model import SpecProblem
 
@@ -20,6 +21,12 @@ class ExitCode(IntEnum):
     INTERNAL = 3
     NOTHING_SELECTED = 5
     INTERRUPTED = 130
+
+
+def nearest(text: str, known: Iterable[str]) -> str:
+    """The end of a message about a name that is not there: which one may be meant."""
+    near = difflib.get_close_matches(text, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 class GradcheckError(Exception):

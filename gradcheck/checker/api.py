@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from gradcheck.checker.subject.arguments import take_apart
 from gradcheck.checker.subject.callee import everything
 from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.select_outputs import selected
-from gradcheck.errors import UsageError
+from gradcheck.errors import UsageError, nearest
 from gradcheck.model import (
     CheckKind,
     Comparison,
@@ -26,7 +25,7 @@ from gradcheck.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 def check(
@@ -49,8 +48,7 @@ def check(
     Everything is left as it was found: variables, averages, seeds, caches.
 
     Args:
-        fn: a function, a Keras layer, model or loss, a tf.Module: anything that takes the inputs
-            and returns a tensor or any structure of them.
+        fn: a function, a Keras layer, model or loss, a tf.Module; it may return any structure.
         *inputs: numpy arrays, numbers, tensors or variables of any dtype, or structures of them:
             dictionaries, lists, tuples, data classes, ragged and sparse tensors.
         wrt: what to differentiate: positions or names of inputs, names of variables, variables
@@ -77,9 +75,6 @@ def check(
         raise UsageError(f"fn is a {type(fn).__name__}: it must be a function")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"seed is {seed!r}: it must be a whole number, 0 or more")
-    kinds = [checks] if isinstance(checks, str) else list(checks)
-    if not kinds:
-        raise UsageError("checks is empty: there is nothing to check")
     given = take_apart(fn, inputs, named, call or {}, wrt, structure, variables=variables)
     problem = Problem(
         function=replace(given.callee, select=_selection(outputs)),
@@ -87,7 +82,7 @@ def check(
         wanted=given.wanted,
         upstream=_upstream(upstream),
         mode=_member(Mode, mode, "mode"),
-        checks=tuple(_member(CheckKind, kind, "check") for kind in kinds),
+        checks=_kinds(checks),
         seed=seed,
         tolerance=_tolerance(tolerance),
     )
@@ -138,6 +133,13 @@ def _number(value: Scalar) -> str:
     return f"{value:.12g}"
 
 
+def _kinds(checks: str | Sequence[str]) -> tuple[CheckKind, ...]:
+    kinds = [checks] if isinstance(checks, str) else list(checks)
+    if not kinds:
+        raise UsageError("checks is empty: there is nothing to check")
+    return tuple(_member(CheckKind, kind, "check") for kind in kinds)
+
+
 def _selection(outputs: int | str | Sequence[int | str]) -> Callable[[Any], Any]:
     wanted = (outputs,) if isinstance(outputs, int | str) else tuple(outputs)
     return partial(selected, wanted=wanted) if wanted else everything
@@ -179,7 +181,7 @@ def _member(kind: Any, text: str, what: str) -> Any:
         return kind(text)
     except ValueError:
         known = ", ".join(kind)
-        message = f"there is no {what} {text!r}; there are {known}{_nearest(str(text), kind)}"
+        message = f"there is no {what} {text!r}; there are {known}{nearest(str(text), kind)}"
         raise UsageError(message) from None
 
 

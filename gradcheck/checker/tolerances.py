@@ -253,6 +253,10 @@ ANOTHER_FUNCTION: Final = 0.25
 """Share of the largest output by which an output is off that is not rounded but another one: where
 a sum overflows inside, say, and its inverse root is zero."""
 
+TWIN_ROUNDING: Final = 2.0**10
+"""Units in the last place, of the largest output, by which a layer and the same one in float64 may
+differ: some hundred roundings in a row. One that draws other numbers differs by far more."""
+
 SLOPE_SIGMAS: Final = 6.0
 """How many standard deviations the slope of a function and its gradient may differ: one that is
 clamped somewhere along the way is off in other ways than by rounding."""

@@ -107,7 +107,7 @@ class TestInputs:
         with pytest.raises(UsageError, match="input 'x' is no tensor"):
             gradcheck.check(lambda x: x, given)
 
-    @pytest.mark.parametrize("given", [None, object(), {"a": X}])
+    @pytest.mark.parametrize("given", [None, object()])
     def test_what_is_no_tensor_at_all(self, given: Any) -> None:
         with pytest.raises(UsageError, match="input 'x'"):
             gradcheck.check(lambda x: x, given)
@@ -160,7 +160,7 @@ class TestFunctions:
     def test_variables_that_are_closed_over(self, tf: Any) -> None:
         weight = tf.Variable(2.0, dtype=tf.float64)
         result = gradcheck.check(lambda x: weight * x * x, X)
-        assert verdicts(result) == {"x": "pass"}
+        assert verdicts(result) == {"x": "pass", "weight": "pass"}
 
     def test_several_outputs_of_any_structure(self, tf: Any) -> None:
         def function(a: Any) -> Any:
@@ -224,7 +224,7 @@ class TestWrt:
             ([], "wrt is empty"),
             (7, "wrt names input 7, but there are 2"),
             (-3, "wrt names input -3"),
-            ("z", "wrt names 'z', but the inputs are x, y"),
+            ("z", "wrt names 'z', but there are x, y"),
         ],
     )
     def test_what_is_not_there(self, tf: Any, wrt: Any, text: str) -> None:

@@ -17,7 +17,7 @@ from gradcheck.checker.numerics.differentiator import glance, refine
 from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.reference.plan import Plan, with_tests
-from gradcheck.checker.subject.evaluator import OneByOne
+from gradcheck.checker.subject.row_function import OneByOne
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -109,3 +109,17 @@ def _real(array: Array, is_complex: bool) -> Array:
     if is_complex:
         return np.ascontiguousarray(array, dtype=np.complex128).view(np.float64)
     return array.astype(np.float64, copy=False)
+
+
+def epsilon_of(dtype: np.dtype[Any]) -> float:
+    """The unit in the last place of one; bfloat16 has eight bits, and numpy does not know it."""
+    if dtype.name == "bfloat16":
+        return 2.0**-7
+    return float(np.finfo(dtype).eps)
+
+
+def range_of(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """The smallest normal and the largest number."""
+    if dtype.name == "bfloat16":
+        return 2.0**-126, 2.0**128
+    return float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits
-from gradcheck.checker.subject.evaluator import OneByOne
 from gradcheck.checker.subject.monte_carlo import current_draw
+from gradcheck.checker.subject.row_function import OneByOne
 from gradcheck.checker.subject.tape import Tape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcheck.checker.subject.evaluator import RowFunction
     from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.row_function import RowFunction
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array, Mode
 

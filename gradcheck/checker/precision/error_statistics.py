@@ -6,7 +6,7 @@ a factor, shows in all of them together where it is below the rounding of each.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -62,17 +62,3 @@ def common_factor(
     weight = 1 / variance
     factor = float((weight * mean).sum() / weight.sum())
     return abs(factor) - tolerances.COMMON_FACTOR_SIGMAS * float(weight.sum() ** -0.5)
-
-
-def epsilon_of(dtype: np.dtype[Any]) -> float:
-    """The unit in the last place of one; bfloat16 has eight bits, and numpy does not know it."""
-    if dtype.name == "bfloat16":
-        return 2.0**-7
-    return float(np.finfo(dtype).eps)
-
-
-def range_of(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """The smallest normal and the largest number."""
-    if dtype.name == "bfloat16":
-        return 2.0**-126, 2.0**128
-    return float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)

@@ -16,13 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.vectors import to_double
-from gradcheck.checker.precision.error_statistics import (
-    common_factor,
-    epsilon_of,
-    range_of,
-    statistics,
-)
+from gradcheck.checker.numerics.vectors import epsilon_of, range_of, to_double
+from gradcheck.checker.precision.error_statistics import common_factor, statistics
 from gradcheck.checker.subject.tensors import widen
 from gradcheck.model import Element, Verdict
 
@@ -58,7 +53,7 @@ def judge_precision(precision: OwnPrecision, own: OfInput) -> Judgement:
         return Judgement(Verdict.MISMATCH, note)
     if not gradient.size:
         return Judgement(None)
-    errors = _Errors.of(gradient, double, pairs)
+    errors = _Errors.of(gradient, double, pairs, own.operand.precision)
     faults = _classified(errors, precision, position)
     another = precision.another_function
     cause = precision.leaves_range() if faults.wrong.any() and not another else ""
@@ -90,12 +85,12 @@ class _Errors:
     """The largest element."""
 
     @classmethod
-    def of(cls, own: Array, double: Array, pairs: list[Pair]) -> _Errors:
+    def of(cls, own: Array, double: Array, pairs: list[Pair], precision: np.dtype[Any]) -> _Errors:
         known = [(a, b) for a, b in pairs if a is not None and b is not None]
         at_all = np.array([to_double(a) - to_double(b) for a, b in known])
         theirs = to_double(double)
         mean, scatter = statistics(at_all)
-        smallest, highest = range_of(own.dtype)
+        smallest, highest = range_of(precision)
         return cls(
             pairs=pairs,
             mine=to_double(own),
@@ -103,8 +98,8 @@ class _Errors:
             at_all=at_all,
             mean=mean,
             scatter=scatter,
-            ulps=tolerances.ULPS[own.dtype.name],
-            epsilon=epsilon_of(own.dtype),
+            ulps=tolerances.ULPS[precision.name],
+            epsilon=epsilon_of(precision),
             smallest=smallest,
             highest=highest,
             largest=float(np.max(np.abs(theirs[np.isfinite(theirs)]), initial=0.0)),
@@ -179,7 +174,7 @@ def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause:
         another: how the function is another one in this precision, if it is.
         cause: what left the range of the precision, if something did.
     """
-    dtype, wrong, lost = own.operand.value.dtype.name, faults.wrong, faults.lost
+    dtype, wrong, lost = own.operand.precision.name, faults.wrong, faults.lost
     if lost.any() and not wrong.any():
         note = (
             f"the formula is right in float64; in {dtype} results cancel on the way to the "

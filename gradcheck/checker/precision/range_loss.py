@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import tolerances
-from gradcheck.checker.numerics.vectors import to_double
-from gradcheck.checker.precision.error_statistics import range_of
+from gradcheck.checker.numerics.vectors import range_of, to_double
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import is_differentiable, widen
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import tolerances
 from gradcheck.checker.numerics.coordinates import Space, everywhere
 from gradcheck.checker.numerics.differentiator import confirm, differentiate
 from gradcheck.checker.numerics.mover import Mover

@@ -16,7 +16,7 @@ import numpy as np
 from gradcheck.checker import limits
 from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose, sample_size
 from gradcheck.checker.numerics.sparsity import Colouring, find_colouring
-from gradcheck.checker.subject.evaluator import OneByOne
+from gradcheck.checker.subject.row_function import OneByOne
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Evaluate

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradcheck.checker.numerics.vectors import Layout
-    from gradcheck.checker.subject.evaluator import RowFunction
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.row_function import RowFunction
     from gradcheck.checker.subject.tape import Tape
     from gradcheck.model import Array
 

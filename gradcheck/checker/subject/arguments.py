@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from gradcheck.checker.subject.problem import Wanted
 from gradcheck.checker.subject.reachable import handle_of, is_variable
 from gradcheck.checker.subject.structures import Flat, flatten
 from gradcheck.checker.subject.tensors import is_differentiable
-from gradcheck.errors import UsageError
+from gradcheck.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +55,7 @@ def take_apart(
         variables: whether variables that `wrt` does not name are differentiated.
     """
     names = _names(fn, len(positional))
-    first, rest = _by_position(fn, positional, named, call)
+    first, rest = _by_position(fn, positional, named)
     keys = [*names, *list(named)[: len(first) - len(positional)], *rest]
     flats = [flatten(each, key) for each, key in zip([*first, *rest.values()], keys, strict=True)]
     leaves = [pair for flat in flats for pair in zip(flat.paths, flat.leaves, strict=True)]
@@ -66,9 +65,7 @@ def take_apart(
         for number, (path, leaf) in enumerate(leaves)
     )
     wanted = Wanted(variables and chosen.inputs is None, chosen.names, chosen.variables)
-    return Given(
-        Callee(fn, _arrange(flats, len(first), list(rest), dict(call))), operands, wanted
-    )
+    return Given(Callee(fn, _arrange(flats, len(first), list(rest), dict(call))), operands, wanted)
 
 
 def _arrange(
@@ -87,7 +84,6 @@ def _by_position(
     fn: Callable[..., Any],
     positional: Sequence[Any],
     named: Mapping[str, Any],
-    call: Mapping[str, Any],
 ) -> tuple[list[Any], dict[str, Any]]:
     """The inputs by position as far as the signature allows, the others by name.
 
@@ -100,22 +96,31 @@ def _by_position(
     known = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     for name in named:
         if parameters and name not in known and inspect.Parameter.VAR_KEYWORD not in kinds:
-            near = _nearest(name, [*known, *_OPTIONS])
             takes = ", ".join(known) or "nothing by name"
             raise UsageError(
                 f"{_called(fn)} has no input {name!r}, and check no such option: it takes {takes}"
-                f"{near}"
+                f"{nearest(name, [*known, *_OPTIONS])}"
             )
     first, rest = list(positional), dict(named)
     for parameter in parameters[len(positional) :]:
         if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD or parameter.name not in rest:
             break
         first.append(rest.pop(parameter.name))
-    del call
     return first, rest
 
 
-_OPTIONS = "wrt upstream seed tolerance mode checks structure call variables outputs".split()
+_OPTIONS = [
+    "wrt",
+    "upstream",
+    "seed",
+    "tolerance",
+    "mode",
+    "checks",
+    "structure",
+    "call",
+    "variables",
+    "outputs",
+]
 """What `check` takes besides inputs: a misspelt one looks like an input."""
 
 
@@ -140,9 +145,7 @@ def _names(fn: Callable[..., Any], count: int) -> list[str]:
         # The usual case, for a tenth of the cost.
         return list(fn.__code__.co_varnames[:count])
     parameters = [
-        p.name
-        for p in _parameters(fn)
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        p.name for p in _parameters(fn) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
     return [parameters[i] if i < len(parameters) else f"input{i}" for i in range(count)]
 
@@ -178,9 +181,7 @@ def _chosen(wrt: Any, paths: list[str], arguments: list[str]) -> _Choice:
                 "by themselves"
             )
         elif -len(arguments) <= item < len(arguments):
-            positions |= {
-                i for i, path in enumerate(paths) if _is_under(path, arguments[item])
-            }
+            positions |= {i for i, path in enumerate(paths) if _is_under(path, arguments[item])}
         else:
             raise UsageError(f"wrt names input {item}, but there are {len(arguments)}")
     if not positions and not names and not variables:
@@ -203,9 +204,7 @@ def _listed(wrt: Any) -> list[Any]:
 
 def _is_under(path: str, argument: str) -> bool:
     """Whether a leaf is this argument, or lies in it."""
-    return path == argument or (
-        path.startswith(argument) and path[len(argument)] in ".["
-    )
+    return path == argument or (path.startswith(argument) and path[len(argument)] in ".[")
 
 
 def _operand(
@@ -230,16 +229,11 @@ def _operand(
     )
 
 
-def _nearest(text: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(text, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
 def _structure(structure: Mapping[str, str], name: str, value: Array) -> str:
     kind = structure.get(name, "general")
     known = ("general", "symmetric", "lower")
     if kind not in known:
-        raise UsageError(f"there is no structure {kind!r}{_nearest(kind, known)}")
+        raise UsageError(f"there is no structure {kind!r}{nearest(kind, known)}")
     if kind != "general" and (value.ndim < 2 or value.shape[-1] != value.shape[-2]):
         raise UsageError(f"input {name!r} is said to be {kind}, but it has no square matrices")
     return kind

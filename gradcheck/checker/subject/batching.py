@@ -217,9 +217,7 @@ class Calls:
                     arguments[position] = tensor
             return call(self._function, arguments)
 
-        kinds = [
-            tf.TensorSpec(output.shape, output.dtype, name=None) for output in self.outputs
-        ]
+        kinds = [tf.TensorSpec(output.shape, output.dtype, name=None) for output in self.outputs]
 
         @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # no types in TF
         def many(stacked: list[Any]) -> Any:

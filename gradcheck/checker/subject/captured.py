@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from gradcheck.checker.subject.operand import Captured, Operand
 from gradcheck.checker.subject.reachable import handle_of
 from gradcheck.checker.subject.tensors import is_differentiable
-from gradcheck.errors import UsageError
+from gradcheck.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,15 +71,13 @@ def _chosen(
     for name in wanted.names:
         if name not in by_name:
             known = [operand.name for operand in problem.operands] + list(by_name)
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            listed = ", ".join(known)
-            raise UsageError(f"wrt names {name!r}, but there are {listed}{hint}")
+            there = f"{', '.join(known)}{nearest(name, known)}"
+            raise UsageError(f"wrt names {name!r}, but there are {there}")
         chosen = chosen | {by_name[name]}
     for variable in wanted.variables:
         key = id(handle_of(variable))
         if key not in read:
-            name = getattr(variable, "path", variable.name)
+            name = getattr(variable, "path", variable.name.partition(":")[0])
             raise UsageError(f"wrt holds the variable {name!r}, which the function does not read")
         chosen = chosen | {key}
     return chosen

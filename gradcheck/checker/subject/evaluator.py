@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.vectors import Layout, largest
 from gradcheck.checker.subject.batching import Batched, Calls
 from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.row_function import OneByOne
 from gradcheck.checker.subject.tensors import is_floating
 from gradcheck.model import Stage, Verdict
 
@@ -29,36 +30,10 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-class OneByOne(Exception):  # noqa: N818  (it tells the way to go)
-    """The function does not take many points at once."""
-
-
-class RowFunction(Protocol):
-    """What differentiates asks of a function on rows of points."""
-
-    @property
-    def is_batched(self) -> bool:
-        """Whether many points share a call, or at least many that move the same operand."""
-
-    def __call__(self, points: Array) -> Array:
-        """Rows of outputs for rows of points."""
-
-    def together(self, points: Array) -> Array:
-        """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
-
-    def probe(self) -> None:
-        """Find out, once, whether many points can share a call."""
-
-    def must_repeat(self, calls: int) -> None:
-        """End the check unless the function gives the same at the point each time."""
-
-
 class Evaluator:
     """Evaluates a function at rows of points: batched where that is right, one by one elsewhere."""
 
-    def __init__(
-        self, problem: Problem, values: Sequence[Array], tape: Tape | None = None
-    ) -> None:
+    def __init__(self, problem: Problem, values: Sequence[Array], tape: Tape | None = None) -> None:
         """Evaluate once at the point itself; raises whatever the function raises.
 
         Args:

@@ -57,10 +57,9 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         # The check itself will say so.
         return problem
     safe = all_take_other_shapes(found.seen.kinds)
-    problem = replace(
-        problem, operands=operands, takes_other_shapes=safe, ops=found.seen.ops
-    )
-    if not found.seen.resources and not found.around.objects:
+    problem = replace(problem, operands=operands, takes_other_shapes=safe, ops=found.seen.ops)
+    wanted = problem.wanted.names or problem.wanted.variables
+    if not (found.seen.resources or found.around.objects or wanted):
         return problem
     variables = captured_operands(problem, found.seen, found.trainable, found.around)
     function: Function = _Kept(problem.function, len(operands), found.state)
@@ -81,9 +80,7 @@ def target_of(function: Function) -> Any:
     return function.target if isinstance(function, Callee) else function
 
 
-def _explore(
-    function: Function, operands: Sequence[Operand], at_the_end: ExitStack
-) -> Exploration:
+def _explore(function: Function, operands: Sequence[Operand], at_the_end: ExitStack) -> Exploration:
     """Call the function once, and see to it that everything is put back."""
     target = target_of(function)
     around = reachable(target)

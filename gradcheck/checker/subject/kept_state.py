@@ -60,8 +60,8 @@ class KeptState:
             for name, (value, copy) in before.items():
                 if own.get(name, _ABSENT) is not value:
                     own[name] = value
-                if copy is not None and not _same_items(value, copy):
-                    _refill(value, copy)
+                if copy is not None and not _same_items(_container(value), copy):
+                    _refill(_container(value), copy)
 
 
 _ABSENT = object()
@@ -76,16 +76,25 @@ def _assign(resource: Resource) -> None:
 
 def _copied(attributes: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
     """By name: the object itself, and a copy of what it holds if it is a plain container."""
-    return {
-        name: (value, _copy(value)) for name, value in attributes.items()
-    }
+    return {name: (value, _copy(value)) for name, value in attributes.items()}
 
 
 def _copy(value: Any) -> Any:
+    container = _container(value)
     for kind in (list, dict, set):
-        if isinstance(value, kind):
-            return kind(value)
+        if isinstance(container, kind):
+            return kind(container)
     return None
+
+
+def _container(value: Any) -> Any:
+    """The plain container behind those in which TensorFlow's modules wrap lists and dictionaries.
+
+    To them a list that is refilled would be one that cannot be saved any more.
+    """
+    if type(value).__module__.startswith("tensorflow."):
+        return getattr(value, "_storage", getattr(value, "__wrapped__", value))
+    return value
 
 
 def _same_items(one: Any, other: Any) -> bool:

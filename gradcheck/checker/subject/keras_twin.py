@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import tolerances
+from gradcheck.checker.numerics.vectors import epsilon_of
 from gradcheck.checker.subject.callee import Callee
 from gradcheck.checker.subject.operand import Captured, Operand
 from gradcheck.checker.subject.reachable import handle_of
@@ -41,11 +42,11 @@ def as_the_layer_casts(target: Any, operands: Sequence[Operand]) -> tuple[Operan
     Without it `test_a_loss_in_its_own_precision` fails.
     """
     dtype = _compute_dtype(target)
-    if dtype is None:
+    if dtype is None or not casts(target):
         return tuple(operands)
     return tuple(
         replace(operand, value=operand.value.astype(dtype))
-        if is_floating(operand.value.dtype) and operand.value.dtype.itemsize > dtype.itemsize
+        if _is_less(dtype, operand.value.dtype)
         else operand
         for operand in operands
     )
@@ -53,23 +54,23 @@ def as_the_layer_casts(target: Any, operands: Sequence[Operand]) -> tuple[Operan
 
 def casts(target: Any) -> bool:
     """Whether this is a Keras object that casts what it is given."""
-    return _compute_dtype(target) is not None
+    return _compute_dtype(target) is not None and bool(getattr(target, "autocast", True))
 
 
 def _compute_dtype(target: Any) -> np.dtype[Any] | None:
-    """What a Keras object computes in; None where it takes things as they are."""
+    """What a Keras object computes in; None where this is none."""
     import tensorflow as tf
 
     keras = sys.modules.get("keras")
     if keras is None:
         return None
     if isinstance(target, keras.layers.Layer):
-        name = target.compute_dtype if target.autocast else None
+        name = target.compute_dtype
     elif isinstance(target, keras.losses.Loss):
         name = target.dtype
     else:
         return None
-    return None if name is None else np.dtype(tf.as_dtype(name).as_numpy_dtype)
+    return np.dtype(tf.as_dtype(name).as_numpy_dtype)
 
 
 def in_double(
@@ -102,7 +103,7 @@ def _twin(
 ) -> Twin | None:
     import tensorflow as tf
 
-    target = function.target
+    target, lower = function.target, _compute_dtype(function.target)
     twin = replace(function, target=_made_again(target))
     inputs = [tf.constant(operand.value) for operand in operands]
     wide = [tf.constant(widen(operand.value)) for operand in operands]
@@ -114,18 +115,30 @@ def _twin(
         id(handle_of(mine)): getattr(other, "_value", other)
         for mine, other in zip(_variables(target), theirs, strict=True)
     }
-    if not _alike(kept(*inputs), twin(*wide)):
+    if lower is None or not _alike(kept(*inputs), twin(*wide), lower):
         return None
     held = [
-        replace(v, captured=Captured(v.captured.own, partner[id(v.captured.own.handle)]))
+        replace(
+            v,
+            captured=Captured(v.captured.own, partner[id(v.captured.own.handle)]),
+            computed_in=lower if _is_less(lower, v.value.dtype) else None,
+        )
         for v in variables
         if v.captured is not None
     ]
     return Twin(twin, tuple(held))
 
 
-def _alike(own: Any, double: Any) -> bool:
-    """Whether two results are the same but for rounding."""
+def _is_less(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:
+    return is_floating(other) and dtype.itemsize < other.itemsize
+
+
+def _alike(own: Any, double: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether two results are the same but for rounding: else the layer draws, and other numbers.
+
+    Without it `test_a_layer_that_draws_other_numbers_has_no_twin` fails.
+    """
+    rounding = tolerances.TWIN_ROUNDING * epsilon_of(dtype)
     ours, theirs = differentiable_outputs(own), differentiable_outputs(double)
     if len(ours) != len(theirs):
         return False
@@ -133,7 +146,7 @@ def _alike(own: Any, double: Any) -> bool:
         a, b = widen(np.asarray(mine.numpy())), np.asarray(other.numpy())
         if a.shape != b.shape or widen(b).dtype != b.dtype:
             return False
-        most = tolerances.ANOTHER_FUNCTION * np.abs(b).max(initial=0.0)
+        most = min(rounding, tolerances.ANOTHER_FUNCTION) * np.abs(b).max(initial=0.0)
         if not np.abs(a - b).max(initial=0.0) <= most:
             return False
     return True

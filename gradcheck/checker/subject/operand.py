@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradcheck.checker.subject.tensors import FunctionRaised
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from gradcheck.model import Array
 
 
@@ -44,6 +44,8 @@ class Operand:
     """Whether the function is given a variable in place of a tensor."""
     captured: Captured | None = None
     """The variable that the function reads without being given it."""
+    computed_in: np.dtype[Any] | None = None
+    """Of a variable: the lower precision to which a layer casts it before it is used."""
     given: Any = None
     """The handle of the variable that the user passed for this input, if it was one."""
     low: float = float("-inf")
@@ -51,6 +53,11 @@ class Operand:
     """The domain, which numeric steps do not leave."""
     structure: str = "general"
     """`symmetric` and `lower` matrices are only moved to matrices of the same kind."""
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """What the function computes in, as far as this operand is concerned."""
+        return self.value.dtype if self.computed_in is None else self.computed_in
 
     @property
     def is_held(self) -> bool:

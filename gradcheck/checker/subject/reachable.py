@@ -105,12 +105,10 @@ def _held(thing: Any, path: str) -> Iterator[tuple[Any, str]]:
         yield thing.__func__, path
     elif isinstance(thing, types.FunctionType):
         yield from _held_by_function(thing)
-    elif isinstance(thing, Mapping):
+    elif isinstance(thing, Mapping | list | tuple | set | frozenset):
         if len(thing) <= limits.REACHED_ITEMS:
-            yield from ((v, f"{path}[{k!r}]") for k, v in list(thing.items()))
-    elif isinstance(thing, list | tuple | set | frozenset):
-        if len(thing) <= limits.REACHED_ITEMS:
-            yield from ((item, f"{path}[{i}]") for i, item in enumerate(thing))
+            items = thing.items() if isinstance(thing, Mapping) else enumerate(thing)
+            yield from ((item, f"{path}[{key!r}]") for key, item in list(items))
     elif hasattr(thing, "python_function"):
         yield thing.python_function, path
     elif _keeps_attributes(thing):

@@ -49,10 +49,14 @@ class Recording:
     """By the identity of the handle, in the order in which they were first touched."""
     creates_variables: bool = False
     """Whether it made a variable, as what is built when it is first called does."""
+    _looking: bool = False
+    """While a variable is read for our own sake."""
 
     def _note(self, kind: str | bytes, inputs: Iterable[Any]) -> None:
         import tensorflow as tf
 
+        if self._looking:
+            return
         name = kind.decode() if isinstance(kind, bytes) else kind
         inside = _inside(name)
         self.kinds |= inside
@@ -71,9 +75,9 @@ class Recording:
         known = self.resources.get(id(handle))
         if known is None:
             reads = not writes or bool(kinds & _READS)
-            known = self.resources[id(handle)] = Resource(handle, None, reads)
-            # (This is an op as well, and recorded: the resource has to be known by then.)
-            known.before = _value_of(handle)
+            self._looking = True
+            known = self.resources[id(handle)] = Resource(handle, _value_of(handle), reads)
+            self._looking = False
         known.written |= writes
 
 

@@ -44,7 +44,9 @@ def _parts(thing: Any, path: str) -> Flat | None:
     if composite is not None:
         return composite
     if isinstance(thing, Mapping):
-        items = [(key, _inner(value, f"{path}[{key!r}]")) for key, value in thing.items()]
+        # (In the order in which TensorFlow takes them.)
+        keys = sorted(thing, key=str)
+        items = [(key, _inner(thing[key], f"{path}[{key!r}]")) for key in keys]
         return _gathered(
             [flat for _, flat in items],
             lambda values: _like_mapping(thing, [key for key, _ in items], values),
@@ -59,7 +61,8 @@ def _parts(thing: Any, path: str) -> Flat | None:
         names = [field.name for field in dataclasses.fields(thing) if field.init]
         inner = [_inner(getattr(thing, name), f"{path}.{name}") for name in names]
         return _gathered(
-            inner, lambda values: dataclasses.replace(thing, **dict(zip(names, values, strict=True)))
+            inner,
+            lambda values: dataclasses.replace(thing, **dict(zip(names, values, strict=True))),
         )
     return None
 

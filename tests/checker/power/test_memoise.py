@@ -9,9 +9,9 @@ import pytest
 
 from gradcheck.checker import limits
 from gradcheck.checker.power.memoise import RememberingEvaluator, RememberingTape
-from gradcheck.checker.subject.evaluator import OneByOne
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
+from gradcheck.checker.subject.row_function import OneByOne
 from gradcheck.model import Mode
 
 if TYPE_CHECKING:

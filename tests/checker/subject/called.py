@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcheck.checker.subject.evaluator import Evaluator
 from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,8 @@ class Counted:
 
 def evaluator(function: Callable[..., Any], *values: Array, **rest: Any) -> Evaluator:
     operands = [Operand(f"x{i}", value, **rest) for i, value in enumerate(values)]
-    return Evaluator(function, operands, list(values))
+    problem = Problem(function, tuple(operands), takes_other_shapes=True)
+    return Evaluator(problem, list(values))
 
 
 def rows(found: Evaluator, count: int = 40) -> Array:

@@ -10,6 +10,7 @@ import pytest
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.evaluator import Evaluator
 from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 from tests.checker.subject.called import (
     APART,
     BATCHED,
@@ -46,8 +47,9 @@ def test_one_by_one_where_it_cannot(tf: Any, name: str) -> None:
 
 
 def test_a_constant_operand_stays(tf: Any) -> None:
-    operands = [Operand("x", draw(3)), Operand("i", np.array([0, 2]), differentiate=False)]
-    found = Evaluator(tf.gather, operands, [o.value for o in operands])
+    operands = (Operand("x", draw(3)), Operand("i", np.array([0, 2]), differentiate=False))
+    problem = Problem(tf.gather, operands, takes_other_shapes=True)
+    found = Evaluator(problem, [o.value for o in operands])
     points = rows(found)
     np.testing.assert_array_equal(found(points), points[:, [0, 2]])
 

@@ -1,0 +1,32 @@
+"""What numeric differentiation asks of a function under test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from gradcheck.model import Array
+
+
+class OneByOne(Exception):  # noqa: N818  (it tells the way to go)
+    """The function does not take many points at once."""
+
+
+class RowFunction(Protocol):
+    """What differentiates asks of a function on rows of points."""
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether many points share a call, or at least many that move the same operand."""
+
+    def __call__(self, points: Array) -> Array:
+        """Rows of outputs for rows of points."""
+
+    def together(self, points: Array) -> Array:
+        """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
+
+    def probe(self) -> None:
+        """Find out, once, whether many points can share a call."""
+
+    def must_repeat(self, calls: int) -> None:
+        """End the check unless the function gives the same at the point each time."""

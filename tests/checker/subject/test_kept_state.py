@@ -1,0 +1,117 @@
+"""What calls change is put back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from tests.checker.verdicts import verdict
+
+X = np.array([[1.0, -2.0], [0.5, 3.0], [2.0, 1.5]])
+
+
+def test_a_sum_that_is_kept_is_put_back(tf: Any) -> None:
+    total = tf.Variable([1.0, 2.0], dtype=tf.float64, trainable=False)
+
+    def function(x: Any) -> Any:
+        total.assign_add(tf.reduce_sum(x, 0))
+        return x * x
+
+    assert verdict(function, X) == "pass"
+    np.testing.assert_array_equal(total.numpy(), [1.0, 2.0])
+
+
+def test_a_variable_is_put_back_bit_for_bit(tf: Any) -> None:
+    values = np.array([0.1, np.nextafter(0.3, 1), -0.0, 1e-310])
+    weight = tf.Variable(values)
+    gradcheck.check(lambda x: x * weight, np.ones(4))
+    assert weight.numpy().tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize("mode", ["eager", "graph", "xla"])
+def test_in_every_mode(tf: Any, mode: str) -> None:
+    weight, count = tf.Variable([2.0, 3.0], dtype=tf.float64), tf.Variable(0, trainable=False)
+
+    def function(x: Any) -> Any:
+        count.assign_add(1)
+        return tf.sin(x * weight) + tf.cast(count, tf.float64)
+
+    result = gradcheck.check(function, X, mode=mode)
+    assert [str(c.verdict) for c in result.comparisons] == ["pass", "pass"]
+    assert count.numpy() == 0
+    np.testing.assert_array_equal(weight.numpy(), [2.0, 3.0])
+
+
+def test_also_when_the_function_raises(tf: Any) -> None:
+    weight, calls = tf.Variable([2.0, 3.0], dtype=tf.float64), []
+
+    def function(x: Any) -> Any:
+        calls.append(1)
+        weight.assign_add([1.0, 1.0])
+        if len(calls) > 5:
+            raise ValueError("enough")
+        return x * weight
+
+    assert verdict(function, X) == "error"
+    np.testing.assert_array_equal(weight.numpy(), [2.0, 3.0])
+
+
+def test_attributes_and_caches(tf: Any) -> None:
+    class Cached(tf.Module):  # type: ignore[misc]  # no types in TF
+        def __init__(self) -> None:
+            super().__init__()
+            self.cache: Any = None
+            self.seen: list[Any] = []
+
+        def __call__(self, x: Any) -> Any:
+            if self.cache is None:
+                self.cache = tf.ones_like(x)
+            self.seen.append(x)
+            self.last = x
+            return tf.sin(x) * self.cache
+
+    module = Cached()
+    assert verdict(module, X) == "pass"
+    assert module.cache is None
+    assert module.seen == []
+    assert not hasattr(module, "last")
+
+
+def test_random_layers_repeat_themselves(tf: Any) -> None:
+    import keras
+
+    dropout = keras.layers.Dropout(0.5, seed=3, dtype="float64")
+    state = dropout.seed_generator.state.numpy()
+    assert verdict(dropout, X, call={"training": True}) == "pass"
+    np.testing.assert_array_equal(dropout.seed_generator.state.numpy(), state)
+    generator = tf.random.Generator.from_seed(3)
+    assert verdict(lambda x: x * generator.normal([2], dtype=tf.float64), X) == "pass"
+
+
+def test_what_cannot_be_put_back_is_told(tf: Any) -> None:
+    result = gradcheck.check(lambda x: x * tf.random.normal([2], dtype=tf.float64), X)
+    assert result.verdict == "inconclusive"
+    assert "not deterministic" in result.message
+
+
+def test_batch_normalisation(tf: Any) -> None:
+    import keras
+
+    layer = keras.layers.BatchNormalization(dtype="float64")
+    layer(tf.constant(X))
+    before = [v.numpy().tobytes() for v in layer.variables]
+    assert verdict(layer, X, call={"training": True}) == "pass"
+    assert [v.numpy().tobytes() for v in layer.variables] == before
+
+
+def test_a_recurrent_layer_with_dropout(tf: Any) -> None:
+    import keras
+
+    layer = keras.layers.LSTM(2, dropout=0.3, recurrent_dropout=0.3, seed=1, dtype="float64")
+    x = np.random.default_rng(0).standard_normal((2, 3, 2))
+    assert verdict(layer, x, call={"training": True}) == "pass"
+    # Still usable, with other shapes too.
+    layer(tf.ones([5, 3, 2], tf.float64), training=True)

@@ -1,0 +1,82 @@
+"""Other shapes than the user's only for kernels that check them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker.subject.known_kernels import all_take_other_shapes
+from tests.checker.verdicts import verdict
+
+
+def shapes_given(function: Any, x: Any) -> set[tuple[int, ...]]:
+    """The shapes with which a function is called when it is checked; it has to pass."""
+    shapes = set()
+
+    def noted(x: Any) -> Any:
+        shapes.add(tuple(x.shape))
+        return function(x)
+
+    assert verdict(noted, x) == "pass"
+    return shapes
+
+
+def pool_gradient(tf: Any) -> Any:
+    return lambda x: tf.raw_ops.AvgPoolGrad(
+        orig_input_shape=[1, 4, 4, 1],
+        grad=x,
+        ksize=[1, 2, 2, 1],
+        strides=[1, 2, 2, 1],
+        padding="VALID",
+    )
+
+
+def scattered(tf: Any) -> Any:
+    def function(x: Any) -> Any:
+        empty = tf.raw_ops.TensorListReserve(
+            element_shape=tf.constant([], tf.int32), num_elements=4, element_dtype=tf.float64
+        )
+        filled = tf.raw_ops.TensorListScatterIntoExistingList(
+            input_handle=empty, tensor=x, indices=[0, 2, 1]
+        )
+        return tf.raw_ops.TensorListGather(
+            input_handle=filled,
+            indices=[0, 1, 2],
+            element_shape=tf.constant([], tf.int32),
+            element_dtype=tf.float64,
+        )
+
+    return function
+
+
+def test_no_other_shapes_for_a_kernel_that_does_not_check_them(tf: Any) -> None:
+    x = np.random.default_rng(0).standard_normal((1, 2, 2, 1))
+    assert shapes_given(pool_gradient(tf), x) == {(1, 2, 2, 1)}
+    assert shapes_given(scattered(tf), np.array([1.0, 2.0, 3.0])) == {(3,)}
+
+
+def test_others_are_batched(tf: Any) -> None:
+    assert len(shapes_given(lambda x: tf.tanh(x) * 2.0, np.ones((3, 2)))) > 1
+
+
+@pytest.mark.parametrize("kind", ["AssignVariableOp", "StatelessRandomUniformV2", "EagerPyFunc"])
+def test_what_keeps_or_draws_is_not(kind: str) -> None:
+    assert not all_take_other_shapes({"Mul", kind})
+
+
+def test_a_function_that_takes_no_other_shapes_is_traced(tf: Any) -> None:
+    weight = tf.Variable(np.linspace(-1, 1, 64).reshape(8, 8), name="weight")
+    calls = []
+
+    def function(x: Any) -> Any:
+        calls.append(1)
+        for _ in range(20):
+            x = tf.tanh(x @ weight)
+        return x
+
+    result = gradcheck.check(function, np.ones((2, 8)))
+    assert [str(c.verdict) for c in result.comparisons] == ["pass", "pass"]
+    assert len(calls) < 30
