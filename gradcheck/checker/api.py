@@ -41,6 +41,7 @@ def check(
     call: Mapping[str, Any] | None = None,
     variables: bool = True,
     outputs: int | str | Sequence[int | str] = (),
+    cdf: Callable[..., Any] | None = None,
     **named: Any,
 ) -> Result:
     """Check the gradients of `fn` at its inputs, and at the variables that it reads.
@@ -65,6 +66,8 @@ def check(
         call: keyword arguments of `fn` that are no inputs, such as {"training": True}.
         variables: False leaves the variables that `fn` reads unchecked.
         outputs: which outputs are differentiated, by position or name; all of them by default.
+        cdf: of a function that draws a sample by rejection: its distribution function, of the
+            sample and the inputs; then the gradient is compared with −∂F/∂θ / f.
         **named: inputs by name.
 
     Returns:
@@ -85,6 +88,7 @@ def check(
         checks=_kinds(checks),
         seed=seed,
         tolerance=_tolerance(tolerance),
+        cdf=given.distribution(cdf),
     )
     return check_problem(problem, getattr(fn, "__name__", type(fn).__name__))
 

@@ -15,11 +15,12 @@ from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.phases import FREE_PHASE, shows_a_phase
+from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, explain_exception
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.errors import GradcheckError
-from gradcheck.model import CheckKind, Comparison, Mode, Result, Verdict, worst_verdict
+from gradcheck.model import CheckKind, Comparison, Mode, Result, Stage, Verdict, worst_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +47,7 @@ def _checked(problem: Problem, name: str) -> Result:
             with np.errstate(all="ignore"):
                 comparisons += _CHECKS[kind](problem)
         except Exception as error:
-            ended = _as_verdict(error, kind)
+            ended = _as_verdict(error, kind, problem)
             break
     told = [(c.verdict, c.decided_by) for c in comparisons]
     if ended is not None:
@@ -61,9 +62,11 @@ def _checked(problem: Problem, name: str) -> Result:
     )
 
 
-def _as_verdict(error: Exception, kind: CheckKind) -> Ended:
+def _as_verdict(error: Exception, kind: CheckKind, problem: Problem) -> Ended:
     """What it means for the check that something raised this."""
     match error:
+        case Ended(stage=Stage.REPEATABILITY) if problem.remark:
+            return Ended(error.verdict, f"{error.message}. Besides, {problem.remark}", error.stage)
         case Ended():
             return error
         case GradientRaised():
@@ -99,6 +102,7 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
 
 
 def _reverse(problem: Problem) -> list[Comparison]:
+    problem = along_the_quantile(problem)
     # (Who takes gradients in another way is not to be gone around.)
     recorded = problem.mode is Mode.EAGER and problem.tape is Tape
     tape = Tape(problem.function, problem.operands) if recorded else None
@@ -110,6 +114,8 @@ def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
     """What a function of complex eigenvectors has to be told, where its gradient is not right."""
     if comparison.verdict not in (Verdict.MISMATCH, Verdict.INCONCLUSIVE):
         return comparison
+    if problem.remark:
+        comparison = replace(comparison, note=joined(comparison.note, problem.remark))
     if not shows_a_phase(problem.function, [operand.value for operand in problem.operands]):
         return comparison
     return replace(comparison, note=joined(comparison.note, FREE_PHASE))

@@ -233,6 +233,10 @@ SEVERAL: Final = 3
 NAMED_SLICES: Final = 4
 """How many slices are named one by one."""
 
+QUANTILE_STEPS: Final = 8
+"""Steps towards a quantile whose parameters moved a little: each leaves a share of what is missing
+that is about as large as the move."""
+
 REACHED_OBJECTS: Final = 20_000
 """How many objects are looked through for variables and their names: some hundred layers."""
 

@@ -32,6 +32,19 @@ class Given:
     operands: tuple[Operand, ...]
     wanted: Wanted
 
+    def distribution(self, cdf: Callable[..., Any] | None) -> Callable[..., Any] | None:
+        """The distribution function of a sample, as one of the sample and a tensor per operand."""
+        if cdf is None:
+            return None
+        arrange, inputs = self.callee.arrange, len(self.operands)
+
+        def function(sample: Any, *tensors: Any) -> Any:
+            # (Behind the inputs come the variables that are captured.)
+            positional, named = arrange(tensors[:inputs])
+            return cdf(sample, *positional, **named)
+
+        return function
+
 
 def take_apart(
     fn: Callable[..., Any],
@@ -55,9 +68,10 @@ def take_apart(
         variables: whether variables that `wrt` does not name are differentiated.
     """
     names = _names(fn, len(positional))
-    first, rest = _by_position(fn, positional, named)
-    keys = [*names, *list(named)[: len(first) - len(positional)], *rest]
-    flats = [flatten(each, key) for each, key in zip([*first, *rest.values()], keys, strict=True)]
+    moved, rest = _by_position(fn, len(positional), named)
+    keys = [*names, *moved, *rest]
+    everything = [*positional, *moved.values(), *rest.values()]
+    flats = [flatten(each, key) for each, key in zip(everything, keys, strict=True)]
     leaves = [pair for flat in flats for pair in zip(flat.paths, flat.leaves, strict=True)]
     chosen = _chosen(wrt, [path for path, _ in leaves], keys)
     operands = tuple(
@@ -65,7 +79,8 @@ def take_apart(
         for number, (path, leaf) in enumerate(leaves)
     )
     wanted = Wanted(variables and chosen.inputs is None, chosen.names, chosen.variables)
-    return Given(Callee(fn, _arrange(flats, len(first), list(rest), dict(call))), operands, wanted)
+    arrange = _arrange(flats, len(flats) - len(rest), list(rest), dict(call))
+    return Given(Callee(fn, arrange), operands, wanted)
 
 
 def _arrange(
@@ -81,16 +96,14 @@ def _arrange(
 
 
 def _by_position(
-    fn: Callable[..., Any],
-    positional: Sequence[Any],
-    named: Mapping[str, Any],
-) -> tuple[list[Any], dict[str, Any]]:
-    """The inputs by position as far as the signature allows, the others by name.
+    fn: Callable[..., Any], before: int, named: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The named inputs that can come by position after the others, in order, and the rest.
 
     By position, because `tf.custom_gradient` differentiates positional arguments only.
     """
     if not named:
-        return list(positional), {}
+        return {}, {}
     parameters = _parameters(fn)
     kinds = {p.kind for p in parameters}
     known = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
@@ -101,11 +114,11 @@ def _by_position(
                 f"{_called(fn)} has no input {name!r}, and check no such option: it takes {takes}"
                 f"{nearest(name, [*known, *_OPTIONS])}"
             )
-    first, rest = list(positional), dict(named)
-    for parameter in parameters[len(positional) :]:
+    first, rest = {}, dict(named)
+    for parameter in parameters[before:]:
         if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD or parameter.name not in rest:
             break
-        first.append(rest.pop(parameter.name))
+        first[parameter.name] = rest.pop(parameter.name)
     return first, rest
 
 
@@ -120,6 +133,7 @@ _OPTIONS = [
     "call",
     "variables",
     "outputs",
+    "cdf",
 ]
 """What `check` takes besides inputs: a misspelt one looks like an input."""
 

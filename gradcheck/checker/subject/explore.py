@@ -15,6 +15,7 @@ from gradcheck.checker.subject.callee import Callee
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
 from gradcheck.checker.subject.kept_state import KeptState
 from gradcheck.checker.subject.known_kernels import all_take_other_shapes
+from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
 from gradcheck.checker.subject.reachable import Reachable, reachable
 from gradcheck.checker.subject.recording import Recording, recording
 from gradcheck.checker.subject.tensors import FunctionRaised, widen
@@ -57,7 +58,13 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         # The check itself will say so.
         return problem
     safe = all_take_other_shapes(found.seen.kinds)
-    problem = replace(problem, operands=operands, takes_other_shapes=safe, ops=found.seen.ops)
+    problem = replace(
+        problem,
+        operands=operands,
+        takes_other_shapes=safe,
+        ops=found.seen.ops,
+        remark=REPARAMETERISED if problem.cdf is None and draws(found.seen.kinds) else "",
+    )
     wanted = problem.wanted.names or problem.wanted.variables
     if not (found.seen.resources or found.around.objects or wanted):
         return problem

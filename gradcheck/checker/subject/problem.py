@@ -48,6 +48,11 @@ class Problem:
     checks: tuple[CheckKind, ...] = (CheckKind.REVERSE,)
     seed: int = 0
     tolerance: Tolerance | None = None
+    cdf: Callable[..., Any] | None = None
+    """The distribution function of a sample that is differentiated implicitly: takes the sample and
+    what the function takes."""
+    remark: str = ""
+    """What to say besides where the gradient does not agree, or the function does not repeat."""
     takes_other_shapes: bool = False
     """Whether the function may be called with inputs of other shapes than the user's."""
     ops: int = 0

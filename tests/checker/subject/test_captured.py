@@ -25,7 +25,7 @@ def scaled(tf: Any, weight: Any, *, factor: float) -> Any:
 
         return x * weight, gradient
 
-    return lambda x: function(x)
+    return function
 
 
 def test_a_wrong_gradient_of_a_variable(tf: Any) -> None:
@@ -121,7 +121,7 @@ def test_a_weight_that_is_assigned(tf: Any) -> None:
 
 def test_a_weight_that_is_passed_and_captured(tf: Any) -> None:
     weight = tf.Variable([2.0, 3.0], dtype=tf.float64, name="weight")
-    result = gradcheck.check(lambda w: tf.constant(X) * weight, weight)
+    result = gradcheck.check(lambda w: tf.constant(X) * weight, weight)  # noqa: ARG005
     assert verdicts(result) == {"w": "disconnected", "weight": "pass"}
     assert "it reads the variable itself" in result.comparisons[0].note
 

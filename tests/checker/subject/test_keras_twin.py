@@ -1,0 +1,107 @@
+"""Layers of low precision: the formula is judged on a twin in float64, the arithmetic on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from tests.checker.test_api import verdicts
+
+X = np.random.default_rng(0).standard_normal((3, 4))
+
+
+def test_a_float32_layer_is_judged_in_float64(tf: Any) -> None:
+    import keras
+
+    dense = keras.layers.Dense(2, activation="tanh")
+    result = gradcheck.check(dense, X.astype(np.float32))
+    assert set(verdicts(result).values()) == {"pass"}
+    for comparison in result.comparisons:
+        assert comparison.dtype == "float32"
+        assert "ulp of float64" in comparison.note
+        assert comparison.error_bar is not None
+        assert comparison.error_bar < 1e-9
+
+
+def test_the_global_policy_is_left_alone(tf: Any) -> None:
+    import keras
+
+    before = keras.config.floatx(), keras.config.dtype_policy().name
+    gradcheck.check(keras.layers.Dense(2), X.astype(np.float32))
+    assert (keras.config.floatx(), keras.config.dtype_policy().name) == before
+
+
+def test_a_loss_in_its_own_precision(tf: Any) -> None:
+    import keras
+
+    # The loss is float32, whatever it is given: that is what is checked.
+    result = gradcheck.check(keras.losses.Huber(), X, X + 0.5)
+    assert verdicts(result) == {"y_true": "pass", "y_pred": "pass"}
+    assert {c.dtype for c in result.comparisons} == {"float32"}
+    wide = gradcheck.check(keras.losses.Huber(dtype="float64"), X, X + 0.5)
+    assert {c.dtype for c in wide.comparisons} == {"float64"}
+
+
+def test_a_layer_that_draws_other_numbers_has_no_twin(tf: Any) -> None:
+    import keras
+
+    noise = keras.layers.GaussianNoise(0.01, seed=1)
+    result = gradcheck.check(noise, X.astype(np.float32), call={"training": True})
+    assert verdicts(result) == {"inputs": "pass"}
+    assert "no double precision" in result.comparisons[0].note
+
+
+def test_layers_inside_layers(tf: Any) -> None:
+    import keras
+
+    class Block(keras.layers.Layer):  # type: ignore[misc]  # no types in Keras
+        def __init__(self, units: int, **rest: Any) -> None:
+            super().__init__(**rest)
+            self.units = units
+            self.first = keras.layers.Dense(units, activation="gelu")
+            self.second = keras.layers.LayerNormalization()
+
+        def call(self, inputs: Any) -> Any:
+            return self.second(self.first(inputs) + inputs)
+
+        def get_config(self) -> Any:
+            return {**super().get_config(), "units": self.units}
+
+    result = gradcheck.check(Block(4, name="block"), X.astype(np.float32))
+    assert set(verdicts(result).values()) == {"pass"}, gradcheck.checker.api.describe(result)
+    assert len(result.comparisons) == 5
+    assert all("ulp of float64" in c.note for c in result.comparisons)
+
+
+def test_mixed_precision(tf: Any) -> None:
+    import keras
+
+    dense = keras.layers.Dense(2, activation="tanh", dtype="mixed_float16", name="m")
+    result = gradcheck.check(dense, X.astype(np.float32))
+    assert verdicts(result) == {"inputs": "pass", "m/kernel": "pass", "m/bias": "pass"}
+    kernel = result.comparisons[1]
+    assert kernel.dtype == "float32"
+    assert "in float16 within" in kernel.note
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "mixed_float16", "mixed_bfloat16"])
+def test_a_fault_in_a_layer_of_any_precision(tf: Any, dtype: str) -> None:
+    import keras
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def scale(x: Any, gain: Any) -> Any:
+        return x * gain, lambda g: (g * gain, 0.5 * tf.reduce_sum(g * x, 0))
+
+    class Scale(keras.layers.Layer):  # type: ignore[misc]  # no types in Keras
+        def build(self, shape: Any) -> None:
+            self.gain = self.add_weight(name="gain", shape=shape[-1:], initializer="ones")
+
+        def call(self, inputs: Any) -> Any:
+            return scale(inputs, tf.convert_to_tensor(self.gain))
+
+    x = X if dtype == "float64" else X.astype(np.float32)
+    result = gradcheck.check(Scale(dtype=dtype, name="scale"), x)
+    assert verdicts(result) == {"inputs": "pass", "scale/gain": "mismatch"}
