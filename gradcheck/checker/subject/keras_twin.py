@@ -70,7 +70,8 @@ def _compute_dtype(target: Any) -> np.dtype[Any] | None:
         name = target.dtype
     else:
         return None
-    return np.dtype(tf.as_dtype(name).as_numpy_dtype)
+    dtype: np.dtype[Any] = np.dtype(tf.as_dtype(name).as_numpy_dtype)
+    return dtype
 
 
 def in_double(
