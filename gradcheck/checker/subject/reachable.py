@@ -10,6 +10,7 @@ import functools
 import inspect
 import types
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,8 @@ def _is_plain(thing: Any) -> bool:
 def _keeps_attributes(thing: Any) -> bool:
     if isinstance(thing, types.FunctionType | types.MethodType | functools.partial):
         return False
-    return hasattr(thing, "__dict__") and not _is_library(type(thing))
+    own = inspect.getattr_static(thing, "__dict__", None)
+    return own is not None and not _is_library(type(thing)) and type(vars(thing)) is dict
 
 
 def _is_library(kind: type) -> bool:
@@ -94,9 +96,10 @@ def _is_library(kind: type) -> bool:
 
 def _held(thing: Any, path: str) -> Iterator[tuple[Any, str]]:
     """What one object holds, each with the path that leads to it."""
-    wrapped = getattr(thing, "__wrapped__", None)
-    if wrapped is not None:
-        yield wrapped, path
+    for inner in ("__wrapped__", "python_function"):
+        # (What makes up its attributes as it is asked for them is not asked.)
+        if inspect.getattr_static(thing, inner, None) is not None:
+            yield getattr(thing, inner, None), path
     if isinstance(thing, functools.partial):
         yield thing.func, path
         yield from ((value, path) for value in (*thing.args, *thing.keywords.values()))
@@ -109,11 +112,22 @@ def _held(thing: Any, path: str) -> Iterator[tuple[Any, str]]:
         if len(thing) <= limits.REACHED_ITEMS:
             items = thing.items() if isinstance(thing, Mapping) else enumerate(thing)
             yield from ((item, f"{path}[{key!r}]") for key, item in list(items))
-    elif hasattr(thing, "python_function"):
-        yield thing.python_function, path
     elif _keeps_attributes(thing):
         before = f"{path}." if path else ""
         yield from ((value, before + name) for name, value in list(vars(thing).items()))
+    elif not _is_library(type(thing)):
+        before = f"{path}." if path else ""
+        yield from ((value, before + name) for name, value in _in_slots(thing))
+
+
+def _in_slots(thing: Any) -> Iterator[tuple[str, Any]]:
+    for kind in type(thing).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        for name in [slots] if isinstance(slots, str) else slots:
+            value = vars(kind).get(name)
+            if isinstance(value, types.MemberDescriptorType):
+                with suppress(AttributeError):  # it has no value yet
+                    yield name, value.__get__(thing)
 
 
 def _held_by_function(function: types.FunctionType) -> Iterator[tuple[Any, str]]:

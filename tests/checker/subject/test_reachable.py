@@ -95,3 +95,23 @@ def test_what_holds_itself() -> None:
     around: list[Any] = []
     around.append(around)
     assert not reachable(lambda: around).names
+
+
+def test_what_makes_up_its_attributes(tf: Any) -> None:
+    class Endless:
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError(name)
+
+    weight, endless = tf.Variable(1.0), Endless()
+    assert names(lambda x: (endless, x * weight)) == {"weight"}
+
+
+def test_slots(tf: Any) -> None:
+    class Slotted:
+        __slots__ = ("weight",)
+
+        def __init__(self) -> None:
+            self.weight = tf.Variable(1.0, name="w")
+
+    slotted = Slotted()
+    assert names(lambda x: x * slotted.weight) == {"w"}
