@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,8 +52,14 @@ def _names(problem: Problem, read: dict[int, Any], around: Reachable) -> dict[in
     """A name for each variable that no other one and no input has."""
     names: dict[int, str] = {}
     taken = {operand.name for operand in problem.operands}
-    for key, variable in read.items():
-        name = around.names.get(key) or str(variable.name).partition(":")[0]
+    own = {
+        key: around.names.get(key) or str(variable.name).partition(":")[0]
+        for key, variable in read.items()
+    }
+    often = {name for name, times in Counter([*own.values(), *taken]).items() if times > 1}
+    for key, given in own.items():
+        # Where it is found tells more than a name that others have as well.
+        name = (around.paths.get(key) or given) if given in often else given
         free, number = name, 1
         while free in taken:
             free, number = f"{name}_{number}", number + 1

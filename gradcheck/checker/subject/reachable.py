@@ -30,6 +30,8 @@ class Reachable:
 
     names: dict[int, str] = field(default_factory=dict)
     """By the identity of a variable's handle: its name."""
+    paths: dict[int, str] = field(default_factory=dict)
+    """By the same: the attributes that lead to it."""
     variables: dict[int, Any] = field(default_factory=dict)
     """By the identity of its handle: a variable."""
     objects: list[Any] = field(default_factory=list)
@@ -50,6 +52,7 @@ def reachable(target: Any) -> Reachable:
         if is_variable(thing):
             key = id(handle_of(thing))
             found.names.setdefault(key, _name(thing, path))
+            found.paths.setdefault(key, path)
             found.variables.setdefault(key, thing)
             continue
         if _keeps_attributes(thing):
