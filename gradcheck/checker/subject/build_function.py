@@ -9,11 +9,11 @@ import inspect
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.look_up import look_up
 from gradcheck.checker.subject.phases import HAS_PHASE, with_fixed_phase
 from gradcheck.checker.subject.tensors import explain_exception
 from gradcheck.errors import FunctionError, UsageError
-from gradcheck.model import Case, TargetKind, Verdict
+from gradcheck.model import Case, TargetKind
 from gradcheck.spec.expression import allowlist
 from gradcheck.spec.expression.expression import TF_CONSTANTS
 
@@ -36,16 +36,9 @@ def build(resolved: ResolvedCase, *, allow: Collection[str], root: str) -> Calla
 
 def tensorflow_name(name: str) -> Any:
     """The TensorFlow function or constant of this dotted name, if the allow-list has it."""
-    import tensorflow as tf
-
-    if name not in allowlist.ALLOWED and name not in TF_CONSTANTS:
+    if name not in allowlist.CALLABLE and name not in TF_CONSTANTS:
         raise UsageError(f"`{name}` is not on the list of pure TensorFlow functions")
-    found: Any = tf
-    for part in name.split(".")[1:]:
-        found = getattr(found, part, None)
-        if found is None:
-            raise Ended(Verdict.SKIPPED, f"TensorFlow {tf.__version__} has no `{name}`")
-    return found
+    return look_up(name)
 
 
 def _op(resolved: ResolvedCase) -> Callable[..., Any]:
