@@ -201,7 +201,7 @@ def _inherited(kind: type) -> list[inspect.Parameter]:
     for base in kind.__mro__:
         if "__init__" not in vars(base) or base is object:
             continue
-        parameters = list(inspect.signature(base.__init__).parameters.values())[1:]
+        parameters = list(inspect.signature(vars(base)["__init__"]).parameters.values())[1:]
         open_ended = False
         for parameter in parameters:
             if parameter.kind is parameter.VAR_KEYWORD:
@@ -225,7 +225,7 @@ def shown(parameters: list[inspect.Parameter], *, by_name: bool = False) -> str:
     for i, p in enumerate(parameters):
         if p.kind is p.KEYWORD_ONLY and not any(w.startswith("*") for w in words):
             words.append("*")
-        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
         optional = "=" if p.default is not p.empty and not stars else ""
         words.append(f"{stars}{p.name}{optional}")
         last = i + 1 == len(parameters) or parameters[i + 1].kind is not p.POSITIONAL_ONLY

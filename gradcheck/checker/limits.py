@@ -226,3 +226,7 @@ SEVERAL: Final = 3
 
 NAMED_SLICES: Final = 4
 """How many slices are named one by one."""
+
+WEIGHT_SPREAD = 0.5
+"""How far the weights of a layer are drawn around their initial values: so far that none is near
+zero by rule, so near that a scale of one stays positive for most and no activation saturates."""

@@ -28,13 +28,9 @@ if TYPE_CHECKING:
 
     from gradcheck.errors import ExpressionError
 
-TF_CONSTANTS = frozenset(
-    f"tf.{name}"
-    for name in (
-        "newaxis bool float16 float32 float64 half double bfloat16 complex64 complex128 "
-        "int8 int16 int32 int64 uint8 uint16 uint32 uint64"
-    ).split()
-)
+_DTYPES = "float16 float32 float64 half double bfloat16 complex64 complex128 bool "
+_DTYPES += "int8 int16 int32 int64 uint8 uint16 uint32 uint64"
+TF_CONSTANTS = frozenset(f"tf.{name}" for name in ("newaxis", *_DTYPES.split()))
 """What an expression may name without calling it: the dtypes, and `tf.newaxis`."""
 
 ROOTS = ("tf", "keras")
@@ -68,6 +64,7 @@ class TensorFlowDialect(Translator):
         raise self._no_function(node, name)
 
     def function_name(self, node: ast.expr) -> str:
+        """The dotted name of a function that an expression may call; refuses any other."""
         name = _dotted(node)
         if name is None:
             if isinstance(node, ast.Attribute):

@@ -33,6 +33,7 @@ class Constant:
     value: Any
 
     def __call__(self, _values: Mapping[str, Any], _lookup: Lookup) -> Any:
+        """The value."""
         return self.value
 
 

@@ -93,8 +93,8 @@ def test_a_lambda_sees_the_inputs_and_its_own_parameters() -> None:
             "needs `maximum_iterations` written out",
         ),
         (
-            f"tf.while_loop(lambda i: s, lambda i: i, [s], maximum_iterations={MAX_ITERATIONS + 1})",
-            "1001",
+            f"tf.while_loop(lambda i: s, lambda i: i, [s], maximum_iterations={MAX_ITERATIONS}1)",
+            "10001",
             "too long: at most 1,000",
         ),
         (
