@@ -85,13 +85,14 @@ def find_for(name: str, inputs: Collection[str], args: Collection[str]) -> Op | 
     """The op that a call of this name is declared by.
 
     None where TensorFlow's name stands with inputs or arguments that the declaration does not
-    know: TensorFlow may, and the call is then one without a formula. Without it
-    `test_arguments_beyond_the_declaration` fails.
+    know, or with tensors inside of others (`x[0]`): TensorFlow may know them, and the call is then
+    one without a formula. Without it `test_arguments_beyond_the_declaration` fails.
     """
     op = find(name)
     if op is None or name == op.name:
         return op
-    known = op.variadic or {p.name for p in op.inputs}.issuperset(inputs)
+    declared = {p.name for p in op.inputs}
+    known = all(name.isidentifier() if op.variadic else name in declared for name in inputs)
     return op if known and all(op.has_arg(arg) for arg in args) else None
 
 

@@ -65,7 +65,7 @@ class Inside(tf.keras.layers.Layer):  # type: ignore[misc]  # no types in TF
 class Raises(tf.keras.layers.Layer):  # type: ignore[misc]  # no types in TF
     """A layer that says why."""
 
-    def call(self, x: Any, training: bool = False) -> Any:
+    def call(self, x: Any, training: bool = False) -> Any:  # noqa: ARG002  (Keras asks for them)
         raise ValueError("the reason is this\nand more")
 
 

@@ -145,7 +145,7 @@ def building(case: Case) -> Iterator[None]:
 
 
 def _set_dtype(config: Any, case: Case) -> None:
-    """What layers compute in that do not say so; Keras has no complex layers, but casts no input."""
+    """What layers compute in that do not say so; Keras has no complex ones, but casts no input."""
     real = {"complex128": "float64", "complex64": "float32"}.get(case.dtype, case.dtype)
     try:
         config.set_floatx(real)

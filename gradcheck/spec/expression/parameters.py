@@ -124,6 +124,7 @@ class Parameters:
                 f"{function} takes {len(self.by_position)} by position, and `inputs` has {count}",
                 self.list_text(),
             )
+            return
         for name in args:
             if name in taken:
                 yield Misfit(name, f"{function} gets `{name}` twice: from `inputs` by position too")
@@ -136,7 +137,7 @@ class Parameters:
     def _unknown(self, function: str, kind: str, name: str) -> Misfit:
         near = difflib.get_close_matches(name, self.by_name, n=1, cutoff=0.6)
         hint = f"did you mean `{near[0]}`? {self.list_text()}" if near else self.list_text()
-        if name in self.by_position or (kind == "input" and self.variadic):
+        if kind == "input" and (self.variadic or set(self.by_position) - set(self.by_name)):
             hint = "write `inputs` as a list, [[3], [3]]: it takes them by position"
         return Misfit(name, f"{function} has no {kind} `{name}`", hint)
 

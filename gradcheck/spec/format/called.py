@@ -14,6 +14,7 @@ from gradcheck.spec.format.args import read_args
 from gradcheck.spec.format.array_values import size_problem
 from gradcheck.spec.format.inputs import Inputs, Listed, list_inputs, read_inputs
 from gradcheck.spec.format.layer_init import read_init
+from gradcheck.spec.format.nested_inputs import structure
 from gradcheck.spec.format.target import Chosen, read_target
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class CallReader:
         names = [] if listed is None else list(listed.entries)
         if chosen is not None and chosen.op is not None:
             # By TensorFlow's own name, a call may be more than we have declared.
-            op = ops.find_for(chosen.target.text, names, given)
+            op = ops.find_for(chosen.target.text, _tensors(listed), given)
             chosen = chosen if op is not None else replace(chosen, op=None)
         called = Called(chosen, args=self._args(chosen, key, given), init=self._init(chosen))
         if listed is not None:
@@ -214,3 +215,9 @@ class CallReader:
             parse_tf(chosen.target.text, names)
         except ExpressionError as error:
             claims.expression_problem(self._source, chosen.node, error)
+
+
+def _tensors(listed: Listed | None) -> list[str]:
+    """The names of the inputs; of one that is a structure, that of a tensor in it."""
+    entries = {} if listed is None else listed.entries
+    return [f"{n}[0]" if structure(entry.value) else n for n, entry in entries.items()]

@@ -20,16 +20,20 @@ Read = tuple[list[Input], Template]
 """The tensors of an argument, and what they make up."""
 
 
+def structure(node: Node) -> str:
+    """Which kind of structure a value is; empty for a tensor."""
+    held = node.items if isinstance(node, MapNode) else {}
+    return next((kind for kind in STRUCTURES if kind in held), "")
+
+
 def read_argument(
     source: Source, name: str, entry: Entry, parameter: Parameter | None
 ) -> Read | None:
     """One argument, whatever it is made of; None where something is wrong."""
-    node = entry.value
-    kinds = [k for k in STRUCTURES if isinstance(node, MapNode) and k in node.items]
-    if not isinstance(node, MapNode) or not kinds:
+    node, kind = entry.value, structure(entry.value)
+    if not isinstance(node, MapNode) or not kind:
         tensor = read_tensor(source, name, entry, parameter)
         return None if tensor is None else ([tensor], name)
-    kind = kinds[0]
     if kind == "ragged":
         return _ragged(source, name, entry.key, node)
     if kind == "sparse":
@@ -43,9 +47,10 @@ def _group(source: Source, name: str, kind: str, node: Node) -> Read | None:
     keys: tuple[str, ...] = ()
     if kind == "dict":
         held = fields.mapping(source, node, f"`dict` of the input `{name}`")
-        if held is not None:
-            keys = tuple(held.items)
-            parts = [(f"{name}[{key!r}]", entry) for key, entry in held.entries.items()]
+        if held is None:
+            return None
+        keys = tuple(held.items)
+        parts = [(f"{name}[{key!r}]", entry) for key, entry in held.entries.items()]
     elif isinstance(node, ListNode):
         parts = [(f"{name}[{i}]", Entry(_key(item, i), item)) for i, item in enumerate(node.items)]
     else:
@@ -90,8 +95,9 @@ def _ragged(source: Source, name: str, key: ScalarNode, node: MapNode) -> Read |
 
 def _levels(source: Source, node: Node, what: str) -> list[tuple[int, ...]] | None:
     """The lengths of the rows, level by level."""
-    several = isinstance(node, ListNode) and all(isinstance(i, ListNode) for i in node.items)
-    rows = node.items if isinstance(node, ListNode) and several else [node]
+    rows: list[Node] = [node]
+    if isinstance(node, ListNode) and node.items and all(map(_is_list, node.items)):
+        rows = node.items
     levels: list[tuple[int, ...]] = []
     for row in rows:
         if not isinstance(row, ListNode) or not row.items:

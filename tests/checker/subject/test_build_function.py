@@ -94,7 +94,7 @@ def test_a_class_is_no_function() -> None:
 
 def test_arguments_beyond_the_declaration() -> None:
     values = {"input": np.ones([1, 4, 4, 1]), "filters": np.ones([2, 2, 1, 1])}
-    args = {"strides": 1, "padding": "VALID", "dilations": 2}
+    args = {"strides": 1, "padding": "VALID", "name": "mine"}
     result = run("op", "tf.nn.conv2d", values, args=args)
     assert result.verdict is Verdict.PASS, result.message
     assert result.comparisons[0].formula is None
