@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ExpressionError
@@ -172,7 +173,8 @@ def _expected_by_input(
         source.problem(node, "`expect` is an empty mapping", "name an input, or a verdict")
     verdicts: dict[str, Verdict] = {}
     for name, entry in node.entries.items():
-        if name not in known and not others:
+        # A variable is not called almost as an input is.
+        if name not in known and not (others and not get_close_matches(name, known, cutoff=0.8)):
             hint = fields.did_you_mean(name, known) or f"those are: {', '.join(known)}"
             message = f"`expect` names {shown(name)}, which is no differentiated input"
             source.problem(entry.key, message, hint)
