@@ -84,7 +84,7 @@ class Parameters:
 
     def takes(self, name: str) -> bool:
         """Whether a value can be given by this name."""
-        return self.open_ended or name in self.by_name
+        return name in self.by_name or (self.open_ended and name not in self.by_position)
 
     def also(self, name: str) -> Parameters:
         """These, and one more that may be given by its name."""

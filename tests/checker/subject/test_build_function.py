@@ -128,19 +128,6 @@ def test_raw_ops_take_keywords() -> None:
     assert result.verdict is Verdict.PASS, result.message
 
 
-@pytest.mark.parametrize("text", [f"{CODE}:os.system", f"{CODE}:tf.io.write_file"])
-def test_other_modules_are_not_reached_through_an_allowed_one(text: str) -> None:
-    result = run("function", text, {"x": [1.0]})
-    assert result.verdict is Verdict.ERROR
-    assert "is a module, not a function" in result.message
-
-
-def test_a_package_that_was_not_allowed_is_not_imported() -> None:
-    result = run("function", "antigravity:fly", {"x": [1.0]})
-    assert result.verdict is Verdict.ERROR
-    assert "not among the allowed packages" in result.message
-
-
 def test_a_function_outside_the_list_is_refused_when_it_runs() -> None:
     result = run("op", "tf.io.write_file", {"x": [1.0]})
     assert result.verdict is Verdict.ERROR
