@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gradcheck.model import SpecProblem
+    from gradcheck.model import Location, SpecProblem
 
 
 class ExitCode(IntEnum):
@@ -63,9 +63,16 @@ class ExpressionError(GradcheckError):
 
 
 class FunctionError(GradcheckError):
-    """A function of the user's could not be reached: not allowed, not importable, not callable."""
+    """A function could not be reached, or does not take what it is to be called with.
+
+    `location` is the place in the spec that is to blame, where it is not the function's own.
+    """
 
     exit_code = ExitCode.USAGE
+
+    def __init__(self, message: str, location: Location | None = None) -> None:
+        super().__init__(message)
+        self.location = location
 
 
 class SpecError(GradcheckError):

@@ -35,6 +35,7 @@ ALLOWED = {
 LAYERS = {
     "model": (
         ("arrays", "verdicts", "stages"),
+        ("structures",),
         ("cases",),
         ("results", "problems"),
         ("suites", "planted"),

@@ -1,77 +1,86 @@
-"""Prints the pure TensorFlow functions that a spec may name, one dotted name a line.
+"""Writes the lists of what a spec may name without code of the user's, and of what it may not.
 
 Run by hand on a TensorFlow upgrade, and read the difference before keeping it:
 
-    python tools/allowlist.py > gradcheck/spec/expression/allowed_tensorflow.txt
+    python -m tools.allowlist
 
-A function is listed when it maps tensors to tensors and touches nothing else: no files, no global
-state, no Python callables.
+A function is allowed when it maps tensors to tensors and touches nothing else: no files, no global
+state, no Python callables. A class is, when an object of it is such a function and can be made of
+plain data. Whatever else the same modules have is written down as refused, each with its reason.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from gradcheck.spec.expression.control_flow import CONTROL_FLOW
+from tools.refusals import (
+    CALLABLE_PARAMETER,
+    DENIED_KERNELS,
+    FILE_PARAMETER,
+    REFUSED_CLASSES,
+    REFUSED_FUNCTIONS,
+    REFUSED_PREFIXES,
+    REFUSED_TYPES,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Modules whose functions are pure unless a rule below says otherwise; "" is `tf` itself.
+FOLDER = Path(__file__).parents[1] / "gradcheck" / "spec" / "expression"
+
+# Modules whose functions are pure unless a rule says otherwise.
 MODULES = (
-    "",
-    "dtypes",
-    "image",
+    "tf",
+    "tf.dtypes",
+    "tf.experimental.numpy",
+    "tf.image",
+    "tf.keras.losses",
+    "tf.linalg",
+    "tf.math",
+    "tf.math.special",
+    "tf.nn",
+    "tf.quantization",
+    "tf.ragged",
+    "tf.random",
+    "tf.signal",
+    "tf.sparse",
     "keras.activations",
+    "keras.layers",
     "keras.losses",
-    "linalg",
-    "math",
-    "math.special",
-    "nn",
-    "quantization",
-    "random",
-    "signal",
+    "keras.ops",
+    "keras.ops.image",
+    "keras.ops.linalg",
+    "keras.ops.nn",
+    "keras.ops.numpy",
+    "keras.random",
 )
 
-# fmt: off
-DENIED = frozenset({
-    # Control flow, and what takes or answers Python callables.
-    "case", "cond", "control_dependencies", "custom_gradient", "function", "grad_pass_through",
-    "inverse_stft_window_fn", "nondifferentiable_batch_function", "numpy_function", "py_function",
-    "recompute_grad", "with_space_to_batch",
-    # The outside, and TensorFlow's own state.
-    "Assert", "assert_equal", "assert_greater", "assert_less", "assert_rank", "check_pinned",
-    "create_rng_state", "device", "executing_eagerly", "get_current_name_scope",
-    "get_global_generator", "get_logger", "group", "import_graph_def", "init_scope",
-    "inside_function", "load_library", "load_op_library", "no_gradient", "no_op", "print",
-    "register_tensor_conversion_function", "set_global_generator", "set_seed", "timestamp",
-    "variable_creator_scope", "compute_average_loss", "scale_regularization_loss",
-    # Answers that are no tensors, or no numbers; Keras' way from a text to an object.
-    "as_dtype", "as_string", "broadcast_dynamic_shape", "broadcast_static_shape", "deserialize",
-    "edit_distance", "extract_jpeg_shape", "fingerprint", "get", "get_static_value", "gradients",
-    "hessians", "is_jpeg", "is_symbolic_tensor", "is_tensor", "make_ndarray", "make_tensor_proto",
-    "parallel_stack", "ragged_fill_empty_rows", "ragged_fill_empty_rows_grad",
-    "required_space_to_batch_paddings", "serialize", "tuple", "type_spec_from_value",
-})
-# fmt: on
-DENIED_PREFIXES = ("decode_", "encode_", "embedding_lookup_sparse", "safe_embedding_lookup_sparse")
-
-# A required parameter of such a name takes a Python callable.
-CALLABLE_PARAMETER = re.compile(r"^(f|fn|func|function|body|callable|\w+_fns?|\w+_func)$")
-
-# A parameter of such a name reads the disk, whether it is required or not.
-FILE_PARAMETER = re.compile(r"file|path|directory", re.IGNORECASE)
-
-# Kernels that talk to the outside, to other devices or to a debugger, write into their inputs, or
-# are pieces of control flow that mean nothing alone.
-DENIED_KERNELS = re.compile(
-    r"Py(Func|thon)|EagerPy|File|Dataset|Save|Restore|IO|Print|Assert|Debug|Send|Recv|Collective"
-    r"|TPU|Tpu|Xla|XLA|Infeed|Outfeed|HostCompute|Nccl|Dump|Summary|Stage|Queue|Barrier|Iterator"
-    r"|TRT|Mlir|Symbolic|Cudnn|BatchFunction|Unbatch|Copy|Abort|Mutex|Custom|Remote|Checkpoint"
-    r"|Uniform(De)?[Qq]uant|Requant|Inplace|Sdca|BoostedTrees|SparseCore|Ragged|CheckPinned"
-    r"|^(Batch|Enter|Exit|Merge|Switch|NextIteration|EditDistance)$"
+# Ways to make a tensor of another kind: classes and class methods, yet functions for all purposes.
+CONSTRUCTORS = (
+    "tf.IndexedSlices",
+    "tf.RaggedTensor.from_nested_row_lengths",
+    "tf.RaggedTensor.from_nested_row_splits",
+    "tf.RaggedTensor.from_row_lengths",
+    "tf.RaggedTensor.from_row_limits",
+    "tf.RaggedTensor.from_row_splits",
+    "tf.RaggedTensor.from_row_starts",
+    "tf.RaggedTensor.from_sparse",
+    "tf.RaggedTensor.from_tensor",
+    "tf.RaggedTensor.from_uniform_row_length",
+    "tf.RaggedTensor.from_value_rowids",
+    "tf.SparseTensor",
+    "tf.sparse.SparseTensor",
 )
+
+# Modules of classes whose objects are functions of tensors, and single classes of that kind.
+CLASS_MODULES = ("keras.layers", "keras.losses", "tf.keras.layers")
+CLASSES = ("keras.Sequential",)
 
 DIFFERENTIABLE = frozenset({"half", "bfloat16", "float", "double", "complex64", "complex128"})
 PLAIN = DIFFERENTIABLE | {
@@ -79,33 +88,54 @@ PLAIN = DIFFERENTIABLE | {
 }  # fmt: skip
 
 
-def public_functions(tf: Any) -> Iterator[str]:
-    """The dotted names of the pure functions in MODULES."""
+def resolve(name: str) -> Any:
+    """What a dotted name of TensorFlow's or Keras' stands for."""
+    root, *parts = name.split(".")
+    found: Any = importlib.import_module({"tf": "tensorflow"}.get(root, root))
+    for part in parts:
+        found = getattr(found, part)
+    return found
+
+
+def public_functions() -> Iterator[tuple[str, str]]:
+    """The functions of MODULES, each with the reason why it is refused; empty where it is not."""
     for path in MODULES:
-        module = tf
-        for part in filter(None, path.split(".")):
-            module = getattr(module, part)
+        module = resolve(path)
         for name in dir(module):
             value = getattr(module, name)
-            if name.startswith("_") or not callable(value) or inspect.isclass(value):
+            full = f"{path}.{name}"
+            if name.startswith("_") or not callable(value) or inspect.ismodule(value):
                 continue
-            if name in DENIED or name.startswith(DENIED_PREFIXES) or not _plain_parameters(value):
+            if path == "tf.keras.losses" and hasattr(resolve("keras.losses"), name):
                 continue
-            yield ".".join(filter(None, ("tf", path, name)))
+            if full in CONTROL_FLOW or full in CONSTRUCTORS:
+                continue
+            if inspect.isclass(value):
+                if path not in CLASS_MODULES and not path.startswith(("tf.keras", "keras")):
+                    known = (r for start, r in REFUSED_TYPES.items() if name.startswith(start))
+                    yield full, next(known, "it is a class, no function")
+                continue
+            yield full, _why_not(path, name, value)
 
 
-def _plain_parameters(function: Callable[..., Any]) -> bool:
-    """Whether a call needs no callable and can name no file."""
-    parameters = inspect.signature(function).parameters.values()
-    return not any(
-        FILE_PARAMETER.search(p.name)
-        or (CALLABLE_PARAMETER.match(p.name) and p.default is inspect.Parameter.empty)
-        for p in parameters
-    )
+def _why_not(path: str, name: str, function: Callable[..., Any]) -> str:
+    for (root, names), reason in REFUSED_FUNCTIONS.items():
+        if f"{path}.".startswith(root) and name in names.split():
+            return reason
+    for prefix, reason in REFUSED_PREFIXES.items():
+        if name.startswith(prefix):
+            return reason
+    for p in inspect.signature(function).parameters.values():
+        if FILE_PARAMETER.search(p.name):
+            return f"it reads files: {p.name}"
+        if CALLABLE_PARAMETER.match(p.name) and p.default is inspect.Parameter.empty:
+            return f"it takes a Python function: {p.name}"
+    return ""
 
 
-def raw_kernels(tf: Any) -> Iterator[str]:
+def raw_kernels() -> Iterator[str]:
     """The dotted names of the stateless kernels from floating-point tensors to such tensors."""
+    import tensorflow as tf
     from tensorflow.python.framework import dtypes, op_def_registry
 
     for name in dir(tf.raw_ops):
@@ -140,12 +170,105 @@ def _kind(dtypes: Any, number: int) -> str:
     return {"float16": "half", "float32": "float", "float64": "double"}.get(name, name)
 
 
-def main() -> None:
-    """Print the list, sorted."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    import tensorflow as tf
+def classes() -> Iterator[tuple[str, str]]:
+    """The classes of CLASS_MODULES and CLASSES, each with why it is refused, or nothing."""
+    for path in CLASS_MODULES:
+        module = resolve(path)
+        for name in dir(module):
+            is_own = not path.startswith("tf.") or not hasattr(resolve(path[3:]), name)
+            if inspect.isclass(getattr(module, name)) and not name.startswith("_") and is_own:
+                yield f"{path}.{name}", _why_no_layer(name, getattr(module, name))
+    for name in CLASSES:
+        yield name, ""
 
-    print("\n".join(sorted({*public_functions(tf), *raw_kernels(tf)})))
+
+def _why_no_layer(name: str, kind: type) -> str:
+    for names, reason in REFUSED_CLASSES.items():
+        if name in names.split():
+            return reason
+    for parameter in _inherited(kind):
+        if FILE_PARAMETER.search(parameter.name):
+            return f"it reads files: {parameter.name}"
+        if CALLABLE_PARAMETER.match(parameter.name):
+            return f"it takes a Python function: {parameter.name}"
+    return ""
+
+
+def _inherited(kind: type) -> list[inspect.Parameter]:
+    """What a class takes, with what it hands on to the classes that it stands on."""
+    found: dict[str, inspect.Parameter] = {}
+    inherited = False
+    for base in kind.__mro__:
+        if "__init__" not in vars(base) or base is object:
+            continue
+        parameters = list(inspect.signature(vars(base)["__init__"]).parameters.values())[1:]
+        open_ended = False
+        for parameter in parameters:
+            if parameter.kind is parameter.VAR_KEYWORD:
+                open_ended = True
+            elif parameter.kind is not parameter.VAR_POSITIONAL:
+                if not inherited:
+                    found[parameter.name] = parameter
+                elif parameter.default is not parameter.empty:
+                    # (What a class takes for granted, those that stand on it hand over themselves.)
+                    how = parameter.replace(kind=parameter.KEYWORD_ONLY)
+                    found.setdefault(parameter.name, how)
+        inherited = True
+        if not open_ended:
+            break
+    return sorted(found.values(), key=lambda p: p.kind)
+
+
+def shown(parameters: list[inspect.Parameter], *, by_name: bool = False) -> str:
+    """Parameters as the list has them: `x axis= * name=`."""
+    words: list[str] = ["*"] if by_name else []
+    for i, p in enumerate(parameters):
+        if p.kind is p.KEYWORD_ONLY and not any(w.startswith("*") for w in words):
+            words.append("*")
+        stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
+        optional = "=" if p.default is not p.empty and not stars else ""
+        words.append(f"{stars}{p.name}{optional}")
+        last = i + 1 == len(parameters) or parameters[i + 1].kind is not p.POSITIONAL_ONLY
+        if p.kind is p.POSITIONAL_ONLY and last:
+            words.append("/")
+    return " ".join(words)
+
+
+def _function_line(name: str) -> str:
+    parameters = list(inspect.signature(resolve(name)).parameters.values())
+    # Kernels take nothing but keywords.
+    return f"{name} {shown(parameters, by_name=name.startswith('tf.raw_ops.'))}".strip()
+
+
+def _class_line(name: str) -> str:
+    kind = resolve(name)
+    is_loss = issubclass(kind, resolve("keras.Loss"))
+    called = list(inspect.signature(kind.__call__ if is_loss else kind.call).parameters.values())
+    if not is_loss and all(p.name != "training" for p in called):
+        # Every layer takes it, and hands it to those inside.
+        by_name = inspect.Parameter.KEYWORD_ONLY
+        called.append(inspect.Parameter("training", by_name, default=None))
+        called.sort(key=lambda p: p.kind)
+    called = called[1:]
+    return f"{name} {shown(_inherited(kind))} : {shown(called)}"
+
+
+def main() -> None:
+    """Write the three lists, sorted."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    functions, kinds = dict(public_functions()), dict(classes())
+    allowed = {name for name, reason in functions.items() if not reason}
+    listed = {*allowed, *raw_kernels(), *CONSTRUCTORS, *CONTROL_FLOW}
+    lines = {
+        "allowed_tensorflow.txt": map(_function_line, sorted(listed)),
+        "allowed_layers.txt": (_class_line(n) for n in sorted(kinds) if not kinds[n]),
+        "refused_tensorflow.txt": (
+            f"{name} {reason}" for name, reason in sorted({**functions, **kinds}.items()) if reason
+        ),
+    }
+    for file, rows in lines.items():
+        text = re.sub(r" +$", "", "\n".join(rows), flags=re.MULTILINE)
+        (FOLDER / file).write_text(text + "\n", encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -18,12 +18,12 @@ _LEAVES = frozenset({str, bytes, bool, int, float, complex, type(None)})
 
 
 def fingerprint(case: Case, sources: str) -> str:
-    """The text of a case; `sources` stands for the code of the user's that a function may call.
+    """The text of a case; `sources` stands for the code of the user's that it may run.
 
     Places do not count: a case that moves down its file is still the same.
     """
     parts = _plain(case)
-    if case.target.kind is TargetKind.FUNCTION:
+    if case.target.kind in (TargetKind.FUNCTION, TargetKind.LAYER):
         parts = (parts, sources)
     # A whole suite is waiting: what is left to Python here is only what C cannot do.
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -12,7 +12,7 @@ from gradcheck.checker.check import check_problem
 from gradcheck.checker.subject.arguments import take_apart
 from gradcheck.checker.subject.callee import everything
 from gradcheck.checker.subject.problem import Problem
-from gradcheck.checker.subject.select_outputs import selected
+from gradcheck.checker.subject.select_outputs import select
 from gradcheck.errors import UsageError, nearest
 from gradcheck.model import (
     CheckKind,
@@ -146,7 +146,7 @@ def _kinds(checks: str | Sequence[str]) -> tuple[CheckKind, ...]:
 
 def _selection(outputs: int | str | Sequence[int | str]) -> Callable[[Any], Any]:
     wanted = (outputs,) if isinstance(outputs, int | str) else tuple(outputs)
-    return partial(selected, wanted=wanted) if wanted else everything
+    return partial(select, wanted=wanted) if wanted else everything
 
 
 def _upstream(given: Any) -> Upstream:

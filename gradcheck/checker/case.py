@@ -12,7 +12,8 @@ from gradcheck.checker.subject.build_function import build
 from gradcheck.checker.subject.draw_inputs import operands
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.evaluate_formulas import claims, formulas
-from gradcheck.checker.subject.problem import Problem
+from gradcheck.checker.subject.problem import Problem, Wanted
+from gradcheck.checker.subject.tensors import FunctionRaised
 from gradcheck.errors import GradcheckError
 from gradcheck.model import Case, Comparison, Result, Stage, Verdict
 from gradcheck.spec.resolve import resolve
@@ -28,8 +29,11 @@ def check_case(case: Case, *, allow: Collection[str] = (), root: str = ".") -> R
         problem = problem_of(case, allow=allow, root=root)
     except Ended as ended:
         return _ended(case, ended.verdict, ended.message, started)
+    except FunctionRaised as error:
+        return _ended(case, Verdict.ERROR, f"the function raised {error}", started)
     except GradcheckError as error:
-        return _ended(case, Verdict.ERROR, f"{case.target.location}: {error}", started)
+        where = getattr(error, "location", None) or case.target.location
+        return _ended(case, Verdict.ERROR, f"{where}: {error}", started)
     except ValueError as error:
         return _ended(case, Verdict.ERROR, f"{case.location}: {error}", started)
     result = check_problem(problem, case.id)
@@ -47,6 +51,7 @@ def problem_of(case: Case, *, allow: Collection[str], root: str) -> Problem:
     return Problem(
         function=build(resolved, allow=allow, root=root),
         operands=operands(resolved),
+        wanted=Wanted(trainable=case.variables),
         upstream=case.upstream,
         formulas=formulas(resolved),
         claims=claims(resolved),

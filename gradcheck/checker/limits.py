@@ -242,3 +242,7 @@ REACHED_OBJECTS: Final = 20_000
 
 REACHED_ITEMS: Final = 1_000
 """How long a list may be whose items are looked at: longer ones hold data, not layers."""
+
+WEIGHT_SPREAD: Final = 0.5
+"""How far the weights of a layer are drawn around their initial values: so far that none is near
+zero by rule, so near that a scale of one stays positive for most and no activation saturates."""

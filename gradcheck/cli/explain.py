@@ -189,9 +189,9 @@ def _case(name: str, at: Mapping[str, Array], verify: bool) -> tuple[Document, l
     shapes = {given.name: tuple(given.shape) for given in case.inputs}
     if case.target.kind is TargetKind.OP:
         return _op(case.target.text, shapes, case.args, at, verify)
-    if case.target.kind is TargetKind.FUNCTION:
+    if case.target.kind in (TargetKind.FUNCTION, TargetKind.LAYER):
         raise UsageError(
-            "a `function:` is code of its own: only `op:` and `expr:` can be explained"
+            f"a `{case.target.kind}:` is code of its own: only `op:` and `expr:` can be explained"
         )
     wanted = tuple(given.name for given in case.inputs if given.grad)
     values = {g.name: g.values for g in case.inputs if g.values is not None}

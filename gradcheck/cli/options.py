@@ -30,7 +30,7 @@ allow = click.option(
     "--allow",
     metavar="PACKAGE",
     multiple=True,
-    help="Let specs call functions of this Python package; may be repeated. "
+    help="Let specs run functions and layers of this Python package; may be repeated. "
     "`allow` under [tool.gradcheck] in pyproject.toml does the same.",
 )
 

@@ -21,10 +21,12 @@ from gradcheck.model.cases import (
 from gradcheck.model.problems import SpecProblem
 from gradcheck.model.results import Comparison, Diagnosis, Element, Result
 from gradcheck.model.stages import Stage
+from gradcheck.model.structures import Argument, Group, Ragged, Sparse, Template
 from gradcheck.model.suites import Plan, Shard, Summary
 from gradcheck.model.verdicts import Verdict, worst_verdict
 
 __all__ = [
+    "Argument",
     "Array",
     "Case",
     "CheckKind",
@@ -32,20 +34,24 @@ __all__ = [
     "Diagnosis",
     "Element",
     "Expectation",
+    "Group",
     "Input",
     "Location",
     "Mode",
     "Plan",
+    "Ragged",
     "Result",
     "Sample",
     "Scalar",
     "Shape",
     "Shard",
+    "Sparse",
     "SpecProblem",
     "Stage",
     "Summary",
     "Target",
     "TargetKind",
+    "Template",
     "Tolerance",
     "Upstream",
     "Verdict",

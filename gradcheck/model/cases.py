@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from gradcheck.model.arrays import Array, Shape
+from gradcheck.model.structures import Argument
 from gradcheck.model.verdicts import Verdict
 
 
@@ -112,6 +113,7 @@ class Case:
     location: Location
     target: Target
     inputs: tuple[Input, ...]
+    """Every tensor, those inside of structures too."""
     args: Mapping[str, Any] = field(default_factory=dict)
     """Keyword arguments that are not differentiated; of a layer, those of its call."""
     init: Mapping[str, Any] = field(default_factory=dict)
@@ -120,6 +122,10 @@ class Case:
     """Whether the variables that the function reads are checked beside its inputs."""
     outputs: tuple[int | str, ...] = ()
     """Which outputs are differentiated, by position or name; all of them if none is named."""
+    arguments: tuple[Argument, ...] = ()
+    """What the inputs make up, where that is more than an argument each; see `takes`."""
+    by_position: bool = False
+    """Whether the arguments are handed over in their order, whatever they are called."""
     dtype: str = "float64"
     mode: Mode = Mode.EAGER
     checks: tuple[CheckKind, ...] = (CheckKind.REVERSE,)
@@ -132,3 +138,8 @@ class Case:
     tolerance: Tolerance | None = None
     timeout: float | None = None
     tags: tuple[str, ...] = ()
+
+    @property
+    def takes(self) -> tuple[Argument, ...]:
+        """The differentiated arguments of the function, each as it is made of the inputs."""
+        return self.arguments or tuple(Argument(i.name, i.name) for i in self.inputs)

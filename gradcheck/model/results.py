@@ -120,7 +120,8 @@ class Result:
             return self.verdict.acceptable
         if isinstance(expect, Verdict):
             return self.verdict == expect
-        if not self.comparisons:
+        # What is expected of something that was not looked at did not come true.
+        if not self.comparisons or not expect.keys() <= {c.name for c in self.comparisons}:
             return False
         return all(
             c.verdict == expect[c.name] if c.name in expect else c.verdict.acceptable

@@ -4,7 +4,7 @@ May import `gradcheck.model` and `gradcheck.errors`. Inside, imports point one w
 language < declaration < rules, domains, sentences < samples, factories < families < catalogue.
 """
 
-from gradcheck.ops.catalogue import all_ops, find, find_part, names
+from gradcheck.ops.catalogue import all_ops, find, find_for, find_part, names
 from gradcheck.ops.declaration import (
     ANYWHERE,
     Call,
@@ -31,6 +31,7 @@ __all__ = [
     "Step",
     "all_ops",
     "find",
+    "find_for",
     "find_part",
     "names",
 ]

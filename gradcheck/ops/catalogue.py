@@ -33,7 +33,7 @@ from gradcheck.ops.families import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from gradcheck.ops.declaration import Op
 
@@ -79,6 +79,21 @@ def names() -> tuple[str, ...]:
 def find(name: str) -> Op | None:
     """The op with this name: its own, TensorFlow's, or another that TensorFlow has for it."""
     return _by_name().get(name)
+
+
+def find_for(name: str, inputs: Collection[str], args: Collection[str]) -> Op | None:
+    """The op that a call of this name is declared by.
+
+    None where TensorFlow's name stands with inputs or arguments that the declaration does not
+    know, or with tensors inside of others (`x[0]`): TensorFlow may know them, and the call is then
+    one without a formula. Without it `test_arguments_beyond_the_declaration` fails.
+    """
+    op = find(name)
+    if op is None or name == op.name:
+        return op
+    declared = {p.name for p in op.inputs}
+    known = all(name.isidentifier() if op.variadic else name in declared for name in inputs)
+    return op if known and all(op.has_arg(arg) for arg in args) else None
 
 
 def find_part(name: str, place: int) -> Op | None:

@@ -179,6 +179,10 @@ class Op:
         """The formula of each input for this very call."""
         return self.formula(call) if callable(self.formula) else self.formula
 
+    def has_arg(self, name: str) -> bool:
+        """Whether it has an argument of this name that is not differentiated."""
+        return name in self.args or name in self.required
+
     def call(self, shapes: Mapping[str, Shape], args: Mapping[str, Any]) -> Call:
         """A Call of this op, its args completed with the defaults."""
         return Call(shapes=dict(shapes), args={**self.args, **args})

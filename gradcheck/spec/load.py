@@ -36,7 +36,7 @@ class Loaded:
 def load(paths: Sequence[str], *, allow: Collection[str] = (), seed: int | None = None) -> Loaded:
     """Read files, folders and ids of cases; bad content and missing files are problems.
 
-    `allow` are the packages that `function:` may import from, `seed` is that of the cases which
+    `allow` are the packages that specs may import from, `seed` is that of the cases which
     give none of their own.
     """
     files, problems = discover(paths)

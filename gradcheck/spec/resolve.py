@@ -35,7 +35,7 @@ class ResolvedCase:
 
     case: Case
     declared: Declared | None
-    """None for an expression, for a user's function, and for an op without a declaration."""
+    """None for an expression, for what is the user's or Keras', and for an op not declared."""
     expression: Expression | None
     """The function under test, where it is an expression."""
     claims: Mapping[str, Expression | Array]
@@ -58,14 +58,15 @@ class ResolvedCase:
     def formulas(self) -> dict[str, Expression]:
         """The declared formula of each input for this very call.
 
-        None where nothing is declared, and for complex numbers where that is for real ones alone.
+        None where nothing is declared, where some of the outputs were chosen, and for complex
+        numbers where the formula is for real ones alone.
         """
-        if self.declared is None:
+        if self.declared is None or self.case.outputs:
             return {}
         op, call = self.declared.op, self.declared.call
         if op.real_only and self.case.dtype.startswith("complex"):
             return {}
-        names = formula_names(op, self.case.inputs, self.case.args)
+        names = formula_names(op, self.case.takes, self.case.args)
         return {
             name: parse_formula(text, names)
             for name, text in op.formulas(call).items()
@@ -76,14 +77,15 @@ class ResolvedCase:
 def resolve(case: Case) -> ResolvedCase:
     """Find the op and parse the expression and the claims; ExpressionError where one is wrong."""
     kind, text = case.target.kind, case.target.text
-    op = ops.find(text) if kind is TargetKind.OP else None
+    inputs = [i.name for i in case.inputs]
+    op = ops.find_for(text, inputs, case.args) if kind is TargetKind.OP else None
     declared = None
     if op is not None:
         declared = Declared(op, op.call({i.name: i.shape for i in case.inputs}, case.args))
     expression = None
     if kind is TargetKind.EXPR:
-        expression = parse_tf(text, [i.name for i in case.inputs])
-    names = formula_names(op, case.inputs, case.args)
+        expression = parse_tf(text, [a.name for a in case.takes])
+    names = formula_names(op, case.takes, case.args)
     claims = {
         name: parse_formula(claim, names) if isinstance(claim, str) else claim
         for name, claim in case.gradient.items()

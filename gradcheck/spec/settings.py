@@ -24,7 +24,7 @@ class Settings:
     root: Path
     """The folder of the pyproject.toml, from which user code is imported; else where we started."""
     allow: tuple[str, ...] = ()
-    """The packages that `function:` may import from."""
+    """The packages that `function:` and `layer:` may import from."""
 
 
 def read_settings(start: Path) -> Settings:

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from gradcheck.cache.fingerprint import fingerprint
-from gradcheck.model import Input, Location, Mode, Target, TargetKind, Tolerance, Verdict
+from gradcheck.model import (
+    Argument,
+    Group,
+    Input,
+    Location,
+    Mode,
+    Target,
+    TargetKind,
+    Tolerance,
+    Verdict,
+)
 from tests.run.fakes import make_case
 
 HERE, THERE = Location("specs/a.yaml", 1, 1), Location("specs/a.yaml", 9, 9)
@@ -45,6 +55,11 @@ def test_the_same_case_is_the_same_wherever_it_stands_in_its_file() -> None:
         {"tolerance": Tolerance(rtol=1e-3)},
         {"timeout": 1.0},
         {"tags": ("slow",)},
+        {"init": {"units": 3}},
+        {"variables": False},
+        {"outputs": (0,)},
+        {"by_position": True},
+        {"arguments": (Argument("x", Group("list", ("x",))),)},
     ],
     ids=str,
 )
@@ -61,4 +76,6 @@ def test_arguments_are_not_run_together() -> None:
 def test_the_users_code_counts_where_it_is_run() -> None:
     function = Target(TargetKind.FUNCTION, "mypkg:f", HERE)
     assert of("old", target=function) != of("new", target=function)
+    layer = Target(TargetKind.LAYER, "mypkg:Mine", HERE)
+    assert of("old", target=layer) != of("new", target=layer)
     assert of("old") == of("new")

@@ -52,8 +52,8 @@ class TestVerdicts:
     def test_skipped(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from gradcheck.spec.expression import allowlist
 
-        known = frozenset({*allowlist.ALLOWED, "tf.raw_ops.FromTheFuture"})
-        monkeypatch.setattr(allowlist, "ALLOWED", known)
+        known = frozenset({*allowlist.CALLABLE, "tf.raw_ops.FromTheFuture"})
+        monkeypatch.setattr(allowlist, "CALLABLE", known)
         result = run("op", "tf.raw_ops.FromTheFuture", shape("x", 2))
         assert result.verdict is Verdict.SKIPPED
         assert "has no `tf.raw_ops.FromTheFuture`" in result.message
@@ -62,6 +62,10 @@ class TestVerdicts:
         claim = {"x": "3 * G * x"}
         result = run("op", "square", shape("x", 2), gradient=claim, expect=Verdict.MISMATCH)
         assert result.expected
+
+    def test_what_was_not_looked_at_is_not_as_expected(self) -> None:
+        assert run("op", "square", shape("x", 2), expect={"x": Verdict.PASS}).expected
+        assert not run("op", "square", shape("x", 2), expect={"y": Verdict.PASS}).expected
 
 
 class TestInputs:

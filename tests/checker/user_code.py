@@ -7,6 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+TFSMLayer = tf.keras.layers.TFSMLayer  # a class that a spec must not reach through this module
+
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
 def wrong_swish(x: Any) -> Any:
@@ -22,3 +24,64 @@ def right_swish(x: Any) -> Any:
 
 def power_of(base: Any, exponent: float, shift: Any) -> Any:
     return base**exponent + 3.0 * shift
+
+
+def subtract(x: Any, y: Any) -> Any:
+    return x - y
+
+
+def positional(x: Any, y: Any, /) -> Any:
+    return x - y
+
+
+def any_number(*values: Any) -> Any:
+    return values[0] - values[1]
+
+
+no_signature = getattr
+"""One of those in C that do not tell their parameters."""
+
+
+class Scale:
+    """A layer of nobody's."""
+
+    def __init__(self, factor: float = 2.0) -> None:
+        self.factor = factor
+
+    def __call__(self, x: Any) -> Any:
+        return self.factor * x
+
+
+class Inside(tf.keras.layers.Layer):  # type: ignore[misc]  # no types in TF
+    """A layer with another inside, which says nothing of its dtype."""
+
+    def __init__(self, units: int = 2) -> None:
+        super().__init__()
+        self.inner = tf.keras.layers.Dense(units)
+        self.start = tf.random.normal([units], dtype=self.compute_dtype)
+
+    def call(self, x: Any) -> Any:
+        return tf.sin(self.inner(x)) + self.start
+
+
+class Raises(tf.keras.layers.Layer):  # type: ignore[misc]  # no types in TF
+    """A layer that says why."""
+
+    def call(self, x: Any, training: bool = False) -> Any:  # noqa: ARG002  (Keras asks for them)
+        raise ValueError("the reason is this\nand more")
+
+
+class Weights(tf.Module):  # type: ignore[misc]  # no types in TF
+    """A module that is no layer of Keras'."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = tf.Variable(tf.random.normal([3], dtype=tf.float64))
+
+    def __call__(self, x: Any) -> Any:
+        return x * self.w
+
+
+def in_a_dictionary(pair: Any, scale: Any) -> Any:
+    first, second = pair["parts"]
+    return {"product": scale * pair["a"] * first, "sum": first + second}

@@ -83,6 +83,16 @@ def test_a_case_of_a_spec_is_explained(gradcheck: Gradcheck, tmp_path: Path) -> 
     assert gradcheck("explain", f"{spec}::thrice").code == 2
 
 
+def test_a_layer_is_not_explained(gradcheck: Gradcheck, tmp_path: Path) -> None:
+    spec = tmp_path / "s.yaml"
+    spec.write_text(
+        "layer: keras.layers.Dense\nname: c\ninit: {units: 2}\ninputs: {inputs: [2, 3]}\n"
+    )
+    done = gradcheck("explain", f"{spec}::c")
+    assert done.code == 2
+    assert "a `layer:` is code of its own" in done.err
+
+
 @pytest.mark.parametrize("name", ops.names())
 def test_every_op_can_be_explained_in_every_format(gradcheck: Gradcheck, name: str) -> None:
     assert gradcheck("explain", name).code == 0

@@ -49,6 +49,42 @@ GOOD = {
         """,
 }
 
+GOOD |= {
+    "layer": """
+        layer: keras.layers.MultiHeadAttention
+        init: {num_heads: 2, key_dim: 4}
+        call: {training: true}
+        inputs: {query: [2, 3, 4], value: [2, 5, 4]}
+        outputs: 0
+        expect: {query: pass, query/kernel: disconnected}
+        """,
+    "layers inside": """
+        layer: keras.Sequential
+        init: {layers: [{layer: keras.layers.Dense, init: {units: 3}}, {layer: keras.layers.ReLU}]}
+        inputs: {inputs: [2, 4]}
+        variables: false
+        """,
+    "layers by case": """
+        init: {units: 2}
+        cases:
+          - {layer: tf.keras.layers.Dense, inputs: {inputs: [2, 4]}}
+          - {op: square, inputs: {x: [2]}}
+        """,
+    "by position": "op: tf.math.atan2\ninputs: [[3], {values: [1, 2, 3]}]\n",
+    "structures": """
+        expr: x['a'] * x['b'][0] + tf.reduce_sum(r) + tf.sparse.reduce_sum(s) + t[0] + n[0][0][0]
+        inputs:
+          x: {dict: {a: [3], b: {list: [[3], 2.0]}}}
+          r: {ragged: [2, 0, 3], inner: [2], sample: positive}
+          s: {sparse: [3, 4], indices: [[0, 1], [2, 3]], values: [1.5, 2]}
+          t: {tuple: [[], []]}
+          n: {ragged: [[1, 2], [2, 0, 1]]}
+        gradient: {"x['a']": "G * x['b'][0]"}
+        expect: {r.values: pass}
+        outputs: [0]
+        """,
+}
+
 SEEN_BY_SCHEMA = {
     "unknown key": "op: square\nshpae: 3\ninputs: {x: [2]}\n",
     "unknown input key": "op: square\ninputs: {x: {shpae: [2]}}\n",
@@ -69,4 +105,11 @@ SEEN_BY_SCHEMA = {
     "twice": "op: square\nmode: [eager, eager]\ninputs: {x: [2]}\n",
     "unknown verdict": "op: square\nexpect: misatch\ninputs: {x: [2]}\n",
     "text as upstream": "op: square\nupstream: twos\ninputs: {x: [2]}\n",
+    "init without a layer": "op: square\ninit: {a: 1}\ninputs: {x: [2]}\n",
+    "empty list": "op: square\ninputs: {x: {list: []}}\n",
+    "no indices": "expr: x\ninputs: {x: {sparse: [2]}}\n",
+    "inner alone": "op: square\ninputs: {x: {inner: [2]}}\n",
+    "variables": "op: square\ninputs: {x: [2]}\nvariables: 1\n",
+    "negative output": "op: square\ninputs: {x: [2]}\noutputs: -1\n",
+    "bad layer": "layer: Dense()\ninputs: {x: [2]}\n",
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.subject.bind_arguments import rebuild
 from gradcheck.ops.language.vocabulary import lookup, unbroadcast
 
 if TYPE_CHECKING:
@@ -37,9 +38,11 @@ def claims(resolved: ResolvedCase) -> dict[str, Formula]:
 
 def _formula(resolved: ResolvedCase, expression: Expression) -> Formula:
     names, args = [given.name for given in resolved.case.inputs], resolved.args
+    arguments = resolved.case.takes
 
     def formula(inputs: list[Array], upstream: list[Array], outputs: list[Array]) -> Array:
-        values = {**args, **dict(zip(names, inputs, strict=True))}
+        leaves = dict(zip(names, inputs, strict=True))
+        values = {**args, **{a.name: rebuild(a.template, leaves, dense=True) for a in arguments}}
         values["G"] = upstream[0] if len(upstream) == 1 else upstream
         values["out"] = outputs[0] if len(outputs) == 1 else outputs
         return np.asarray(expression.evaluate(values, lookup))

@@ -30,7 +30,7 @@ def with_fixed_phase(name: str, function: Function) -> Function:
     Without it `test_the_phase_is_fixed` fails.
     """
     turn = HAS_PHASE[name]
-    return lambda *tensors: turn(function(*tensors))
+    return lambda *tensors, **args: turn(function(*tensors, **args))
 
 
 def shows_a_phase(function: Function, values: Sequence[Array]) -> bool:

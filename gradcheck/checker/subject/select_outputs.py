@@ -1,41 +1,55 @@
-"""Which of a function's outputs are differentiated, where not all of them are."""
+"""The outputs that a case names, out of whatever a function returned."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import UsageError
 
-
-def selected(returned: Any, wanted: Sequence[int | str]) -> list[Any]:
-    """The wanted ones of what a function returned; raises UsageError where one is not there."""
-    return [_one(returned, each) for each in wanted]
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
-def _one(returned: Any, wanted: int | str) -> Any:
-    there = _by_name(returned)
-    if isinstance(wanted, str):
-        if wanted in there:
-            return there[wanted]
-        names = ", ".join(there) or "none by name"
-        raise UsageError(f"`outputs` names {wanted!r}, but the function returns {names}")
-    items = list(there.values()) if there else returned
-    if not isinstance(items, list | tuple):
-        items = [items]
-    if -len(items) <= wanted < len(items):
-        return items[wanted]
-    raise UsageError(f"`outputs` names output {wanted}, but the function returns {len(items)}")
+def select(returned: Any, wanted: Collection[int | str]) -> Any:
+    """The parts of what was returned, by position or by name; a tensor alone is the one output.
+
+    Raises UsageError, which lists what there is, where one of them is not.
+    """
+    if not wanted:
+        return returned
+    parts = _parts(returned)
+    found = []
+    for name in wanted:
+        if isinstance(name, int):
+            if not -len(parts) <= name < len(parts):
+                raise UsageError(f"`outputs` names {name}, and there are {_listed(parts)}")
+            found.append(list(parts.values())[name])
+        else:
+            if name not in parts:
+                raise UsageError(f"`outputs` names `{name}`, and there are {_listed(parts)}")
+            found.append(parts[name])
+    return found[0] if len(found) == 1 else found
 
 
-def _by_name(returned: Any) -> dict[str, Any]:
-    """The outputs that have names."""
+def _parts(returned: Any) -> dict[str | int, Any]:
+    """By key, field or position: what was returned, one level deep."""
     if isinstance(returned, Mapping):
-        return {str(key): value for key, value in returned.items()}
+        return dict(returned)
     if isinstance(returned, tuple) and hasattr(returned, "_fields"):
         return dict(zip(returned._fields, returned, strict=True))
-    if dataclasses.is_dataclass(returned) and not isinstance(returned, type):
-        names = [field.name for field in dataclasses.fields(returned)]
+    if isinstance(returned, list | tuple):
+        return dict(enumerate(returned))
+    fields = getattr(type(returned), "__dataclass_fields__", None) or getattr(
+        type(returned), "__attrs_attrs__", None
+    )
+    if fields and not hasattr(returned, "dtype"):
+        names = [getattr(field, "name", field) for field in fields]
         return {name: getattr(returned, name) for name in names}
-    return {}
+    return {0: returned}
+
+
+def _listed(parts: Mapping[str | int, Any]) -> str:
+    if list(parts) == [0]:
+        return "one output, 0"
+    return f"{len(parts)}: {', '.join(str(name) for name in parts)}"

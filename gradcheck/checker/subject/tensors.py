@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.subject.structures import flatten
+from gradcheck.errors import UsageError
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -37,6 +38,9 @@ def call(function: Function, arguments: Sequence[Any]) -> list[Any]:
     """
     try:
         returned = function(*arguments)
+    except UsageError:
+        # It is about the case, and not what the function did.
+        raise
     except Exception as error:
         raise FunctionRaised(error) from error
     return differentiable_outputs(returned)
@@ -127,11 +131,32 @@ def explain_exception(error: BaseException) -> str:
             "function's own tensors have (`dtype:` in a spec), or let those follow its input "
             "(tf.cast(w, x.dtype))"
         )
+    reason, where = _reason(text)
+    return f"{type(error).__name__}: {reason}{where}" if reason else type(error).__name__
+
+
+_TRACED = re.compile(r"\n {4}[\w.]+: (?P<message>(?:.|\n)*)")
+_CALLED = re.compile(r"Exception encountered when calling (?P<name>\S+)\(\)\.\s*")
+_INFERRED = re.compile(r"Could not automatically infer (?:.|\n)*?Error encountered:\s*")
+
+
+def _reason(text: str) -> tuple[str, str]:
+    """The line that tells why, and in brackets which layer was called, if one was.
+
+    What is traced raises with the user's stack before the message, and a layer with its arguments
+    behind it. Without it `test_what_a_layer_raises_is_told_with_its_reason` fails.
+    """
+    text, where = re.sub(r"\x1b\[\d*m", "", text).strip(), ""
+    if text.startswith("in user code:"):
+        frames = [m.end() for m in re.finditer(r'\n {4}File ".*', text)]
+        told = _TRACED.search(text, frames[-1] if frames else 0)
+        if told is not None:
+            return _reason(told["message"].replace("\n    ", "\n"))
+    while match := _CALLED.match(text) or _INFERRED.match(text):
+        where = f" (in {match['name']})" if match.re is _CALLED else where
+        text = text[match.end() :].partition("Arguments received by")[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # Errors while tracing carry the user's stack, with the message at its end.
-    if lines and lines[0].startswith(("in user code:", "Exception encountered")):
-        lines = lines[-1:]
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    return (lines[0] if lines else ""), where
 
 
 def where_raised(error: BaseException) -> str:

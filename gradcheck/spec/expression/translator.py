@@ -6,6 +6,7 @@ A node that is not known here is refused with its place: what is not allowed doe
 from __future__ import annotations
 
 import ast
+import difflib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -22,15 +23,17 @@ Lookup = Callable[[str], Any]
 """Gives a function or constant by its name, dotted for TensorFlow's."""
 
 Code = Callable[[Mapping[str, Any], Lookup], Any]
+Arguments = tuple[tuple[Code, ...], tuple[tuple[str, Code], ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Constant:
+class Constant:
     """Code whose value is known already, so that arithmetic on it is judged when it is read."""
 
     value: Any
 
     def __call__(self, _values: Mapping[str, Any], _lookup: Lookup) -> Any:
+        """The value."""
         return self.value
 
 
@@ -77,6 +80,11 @@ class Translator:
         """The name of a function that may be called; refuses any other."""
         raise NotImplementedError
 
+    def arguments(self, _name: str, node: ast.Call) -> Arguments:
+        """The code of what a function of this name is called with, by position and by name."""
+        args = tuple(self.translate(a) for a in node.args)
+        return args, tuple((k.arg, self.translate(k.value)) for k in node.keywords if k.arg)
+
     # What both dialects share.
 
     def _call(self, node: ast.Call) -> Code:
@@ -86,8 +94,7 @@ class Translator:
                 raise self.refused(
                     keyword.value, "`**` is not allowed: write each argument by its name"
                 )
-        args = tuple(self.translate(a) for a in node.args)
-        keywords = tuple((k.arg, self.translate(k.value)) for k in node.keywords if k.arg)
+        args, keywords = self.arguments(name, node)
 
         def run(values: Mapping[str, Any], lookup: Lookup) -> Any:
             return lookup(name)(
@@ -106,7 +113,7 @@ class Translator:
             raise self.refused(
                 node, "this whole number does not fit into 64 bits", "write 1e30 for large"
             )
-        return _Constant(value)
+        return Constant(value)
 
     def _binop(self, node: ast.BinOp) -> Code:
         symbol = constant_arithmetic.SYMBOLS.get(type(node.op))
@@ -140,8 +147,8 @@ class Translator:
                     raise ExpressionError(str(problem), offset=offset, length=length) from None
             return operate(a, b)
 
-        if isinstance(left, _Constant) and isinstance(right, _Constant):
-            return _Constant(run({}, _no_lookup))
+        if isinstance(left, Constant) and isinstance(right, Constant):
+            return Constant(run({}, _no_lookup))
         return run
 
     def _unaryop(self, node: ast.UnaryOp) -> Code:
@@ -151,13 +158,13 @@ class Translator:
             raise self.refused(
                 node, "`not` is not allowed: write ~ for the opposite of a boolean tensor"
             )
-        if isinstance(operand, _Constant):
+        if isinstance(operand, Constant):
             value = operand.value
             if type(value) not in constant_arithmetic.NUMBERS or isinstance(node.op, ast.Invert):
                 raise self.refused(
                     node, f"{constant_arithmetic.shown(value)} cannot take this sign"
                 )
-            return _Constant(operate(value))
+            return Constant(operate(value))
         return lambda values, lookup: operate(operand(values, lookup))
 
     def _tuple(self, node: ast.Tuple) -> Code:
@@ -177,11 +184,11 @@ class Translator:
             items = tuple(self._index(e) for e in node.elts)
             return lambda values, lookup: tuple([i(values, lookup) for i in items])
         if isinstance(node, ast.Constant) and node.value is ...:
-            return _Constant(...)
+            return Constant(...)
         if not isinstance(node, ast.Slice):
             return self.translate(node)
         parts = (node.lower, node.upper, node.step)
-        start, stop, step = (_Constant(None) if p is None else self.translate(p) for p in parts)
+        start, stop, step = (Constant(None) if p is None else self.translate(p) for p in parts)
         return lambda values, lookup: slice(
             start(values, lookup), stop(values, lookup), step(values, lookup)
         )
@@ -191,9 +198,30 @@ def _no_lookup(name: str) -> NoReturn:
     raise AssertionError(name)
 
 
+def value_of(name: str) -> Code:
+    """The code of a name: its value."""
+    return lambda values, _lookup: values[name]
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """A question with the nearest known name; empty where none is near."""
+    if name in known:
+        return f"did you mean `{name}(…)`?"
+    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    return f"did you mean `{near[0]}`?" if near else ""
+
+
+def inputs_are(names: Collection[str]) -> str:
+    """Which names are known, for a message."""
+    return f"known are: {', '.join(sorted(names))}" if names else "no names are known here"
+
+
 # What Python has and an expression has not, with what to write instead.
 _REFUSED: dict[type[ast.expr], tuple[str, str]] = {
-    ast.Lambda: ("a lambda is not allowed in an expression", ""),
+    ast.Lambda: (
+        "a lambda stands only where a function is wanted",
+        "as in tf.map_fn(lambda row: …, x)",
+    ),
     ast.ListComp: ("a comprehension is not allowed in an expression", ""),
     ast.SetComp: ("a comprehension is not allowed in an expression", ""),
     ast.DictComp: ("a comprehension is not allowed in an expression", ""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.spec.expression import allowlist
 from gradcheck.spec.format import fields
 from gradcheck.spec.yaml.source import Source, shown
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_args(source: Source, entries: Entries, place: Node, op: Op | None) -> dict[str, Any]:
-    """Every argument that is right; of an op without a declaration nothing more is known."""
+    """Every argument that is right; without a declaration nothing is known of their kinds."""
     if op is None:
         return {
             name: fields.plain(entry.value)
@@ -22,7 +23,7 @@ def read_args(source: Source, entries: Entries, place: Node, op: Op | None) -> d
         }
     args: dict[str, Any] = {}
     for name, entry in entries.items():
-        if name not in op.args and name not in op.required:
+        if not op.has_arg(name):
             _unknown_arg(source, name, entry, op)
         elif isinstance(op.args.get(name), bool):
             args[name] = fields.boolean(source, entry.value, f"the arg `{name}`")
@@ -40,6 +41,8 @@ def _unknown_arg(source: Source, name: str, entry: Entry, op: Op) -> None:
     hint = fields.did_you_mean(name, known)
     if any(p.name == name for p in op.inputs):
         hint = f"`{name}` is a tensor: put it under `inputs`"
+    elif op.tf in allowlist.ALLOWED and allowlist.parameters(op.tf).takes(name):
+        hint = f"write `op: {op.tf}`, which takes it: our formula is for calls without it"
     elif not hint:
         hint = f"its args are: {', '.join(known)}" if known else "it takes none"
     source.problem(entry.key, f"`{op.name}` has no arg {shown(name)}", hint)

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import ExpressionError
-from gradcheck.model import Array, Expectation, Input, Shape, Tolerance, Upstream, Verdict
+from gradcheck.model import (
+    Argument,
+    Array,
+    Expectation,
+    Input,
+    Shape,
+    Tolerance,
+    Upstream,
+    Verdict,
+)
 from gradcheck.spec.expression.expression import parse_formula
 from gradcheck.spec.format import fields
 from gradcheck.spec.format.array_values import read_array
@@ -36,11 +46,11 @@ def expression_problem(source: Source, node: Node, error: ExpressionError) -> No
 
 
 def formula_names(
-    op: Op | None, inputs: Iterable[Input], args: Mapping[str, Any]
+    op: Op | None, arguments: Iterable[Argument], args: Mapping[str, Any]
 ) -> frozenset[str]:
-    """What a formula may name: the inputs, the args with the declared ones, `G` and `out`."""
+    """What a formula may name: the arguments, differentiated or not, `G` and `out`."""
     declared = {} if op is None else op.args
-    return frozenset({*(i.name for i in inputs), *declared, *args, "G", "out"})
+    return frozenset({*(a.name for a in arguments), *declared, *args, "G", "out"})
 
 
 def read_gradient(
@@ -131,11 +141,17 @@ def _upstream_by_output(source: Source, node: MapNode) -> Upstream:
     return tuple(array for array in arrays if array is not None)
 
 
-def read_expect(source: Source, node: Node, reason: str, inputs: Collection[Input]) -> Expectation:
-    """The verdict that the case expects, of the whole or by input."""
+def read_expect(
+    source: Source, node: Node, reason: str, inputs: Collection[Input], *, others: bool = False
+) -> Expectation:
+    """The verdict that the case expects, of the whole or by input.
+
+    `others`: a name that is no input may be a variable's.
+    """
     expect: Expectation
     if isinstance(node, MapNode):
-        expect = _expected_by_input(source, node, [i.name for i in inputs if i.grad])
+        known = [i.name for i in inputs if i.grad]
+        expect = _expected_by_input(source, node, known, others=others)
         found = set(expect.values())
     else:
         single = fields.choice(source, node, "`expect`", EXPECTATIONS)
@@ -150,12 +166,15 @@ def read_expect(source: Source, node: Node, reason: str, inputs: Collection[Inpu
     return expect
 
 
-def _expected_by_input(source: Source, node: MapNode, known: list[str]) -> dict[str, Verdict]:
+def _expected_by_input(
+    source: Source, node: MapNode, known: list[str], *, others: bool
+) -> dict[str, Verdict]:
     if not node.items:
         source.problem(node, "`expect` is an empty mapping", "name an input, or a verdict")
     verdicts: dict[str, Verdict] = {}
     for name, entry in node.entries.items():
-        if name not in known:
+        # A variable is not called almost as an input is.
+        if name not in known and not (others and not get_close_matches(name, known, cutoff=0.8)):
             hint = fields.did_you_mean(name, known) or f"those are: {', '.join(known)}"
             message = f"`expect` names {shown(name)}, which is no differentiated input"
             source.problem(entry.key, message, hint)

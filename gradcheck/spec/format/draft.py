@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gradcheck.model import (
+        Argument,
         Array,
         CheckKind,
         Expectation,
@@ -34,7 +35,12 @@ class Draft:
     name_node: Node
     chosen: Chosen
     inputs: tuple[Input, ...]
+    arguments: tuple[Argument, ...]
+    by_position: bool
     args: Mapping[str, Any]
+    init: Mapping[str, Any]
+    variables: bool
+    outputs: tuple[int | str, ...]
     dtypes: tuple[str, ...]
     modes: tuple[Mode, ...]
     seeds: tuple[int, ...] | None
@@ -54,7 +60,8 @@ def merge(file: MapNode, case: MapNode | None) -> dict[str, Entry]:
     if case is None:
         return merged
     if any(target in case.items for target in keys.TARGETS):
-        merged = {name: e for name, e in merged.items() if name not in keys.TARGETS}
+        replaced = keys.TARGETS if "layer" in case.items else (*keys.TARGETS, *keys.OF_A_LAYER)
+        merged = {name: e for name, e in merged.items() if name not in replaced}
     for name, value in case.items.items():
         below = merged[name].value if name in merged else None
         if name in keys.MERGED and isinstance(below, MapNode) and isinstance(value, MapNode):

@@ -1,42 +1,80 @@
-"""The `inputs:` of a case: shapes, numbers and values into Inputs that fit the function."""
+"""The `inputs:` of a case: its arguments and their tensors, as the function takes them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from gradcheck.model import Array, Input, Sample, Shape
-from gradcheck.ops.declaration import Kind, Op, Parameter
-from gradcheck.ops.samples.registry import SAMPLES, parse_sample
+from gradcheck.model import Argument, Input
 from gradcheck.spec.format import fields
-from gradcheck.spec.format.array_values import read_array, read_shape
-from gradcheck.spec.format.keys import INPUT_DTYPES, INPUT_KEYS, INTEGER_DTYPES
-from gradcheck.spec.yaml.nodes import Entries, Entry, ListNode, MapNode, Node, ScalarNode
+from gradcheck.spec.format.nested_inputs import read_argument
+from gradcheck.spec.yaml.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 from gradcheck.spec.yaml.source import Source, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gradcheck.ops.declaration import Op, Parameter
+    from gradcheck.spec.expression.parameters import Parameters
+    from gradcheck.spec.yaml.nodes import Entries
+
 
 @dataclass(frozen=True, slots=True)
-class _Content:
-    """What fills an input, a shape or values, and where that stands in the spec."""
+class Inputs:
+    """The tensors of a case, and the arguments that they make up."""
 
-    place: Node
-    shape: Shape | None = None
-    values: Array | None = None
-    options: Mapping[str, Node] = field(default_factory=dict)
-    """The keys beside it, where the input is a mapping."""
+    tensors: tuple[Input, ...] = ()
+    arguments: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What stands under `inputs:`, each with a name."""
+
+    entries: Entries
+    by_position: bool = False
+    """Whether the names are ours, and the order counts."""
+
+
+def list_inputs(
+    source: Source, node: Node, op: Op | None, parameters: Parameters | None
+) -> Listed | None:
+    """A mapping as it is; the items of a list by the function's own names where we know them."""
+    if isinstance(node, MapNode):
+        return Listed(node.entries)
+    if not isinstance(node, ListNode):
+        message = f"`inputs` must be a mapping, or a list, not {fields.found(node)}"
+        source.problem(node, message, "write `name: value` lines, or {name: value}")
+        return None
+    for item in node.items:
+        if isinstance(item, ScalarNode) and type(item.value) is int:
+            hint = "a shape is a list of its own, [[3]]; a number is {values: 3}"
+            message = "`inputs` must be a mapping, or a list of inputs, not a shape"
+            source.problem(item, message, hint)
+            return None
+    count = len(node.items)
+    known: tuple[str, ...] = ()
+    if op is not None and not op.variadic:
+        known = tuple(p.name for p in op.inputs)
+    elif op is None and parameters is not None:
+        known = tuple(n for n in parameters.by_position if n in parameters.by_name)
+    named = 0 < count <= len(known)
+    names = known[:count] if named else tuple(f"input{i}" for i in range(count))
+    keys = [
+        ScalarNode(line=i.line, column=i.column, length=i.length, value=name, text=name)
+        for name, i in zip(names, node.items, strict=True)
+    ]
+    entries = {k.text: Entry(k, item) for k, item in zip(keys, node.items, strict=True)}
+    return Listed(entries, by_position=not named and op is None)
 
 
 def read_inputs(
     source: Source, entries: Entries, place: Node, op: Op | None, reserved: Mapping[str, str]
-) -> tuple[Input, ...]:
+) -> Inputs:
     """Every input that is right, in the order of the call; `reserved`: names and what they mean."""
     parameters = {} if op is None or op.variadic else {p.name: p for p in op.inputs}
-    inputs: dict[str, Input] = {}
+    tensors: dict[str, list[Input]] = {}
+    arguments: dict[str, Argument] = {}
     for name, entry in entries.items():
         if op is not None and parameters and name not in parameters:
             _unknown_input(source, name, entry, op)
@@ -44,14 +82,18 @@ def read_inputs(
         if not fields.name_is_good(source, name, entry.key, "an input", reserved):
             continue
         parameter = op.inputs[0] if op is not None and op.variadic else parameters.get(name)
-        read = _read_input(source, name, entry, parameter)
+        read = read_argument(source, name, entry, parameter)
         if read is not None:
-            inputs[name] = read
+            tensors[name] = read[0]
+            arguments[name] = Argument(name, read[1])
     if op is not None:
         _missing_inputs(source, parameters, entries, place, op)
     # A declared op is called in its own order, whatever that of the spec.
-    order = list(parameters) or list(entries)
-    return tuple(inputs[name] for name in order if name in inputs)
+    order = [name for name in (parameters or entries) if name in tensors]
+    return Inputs(
+        tuple(tensor for name in order for tensor in tensors[name]),
+        tuple(arguments[name] for name in order),
+    )
 
 
 def _missing_inputs(
@@ -71,157 +113,3 @@ def _unknown_input(source: Source, name: str, entry: Entry, op: Op) -> None:
     if name in op.args or name in op.required:
         hint = f"`{name}` is not a tensor: put it under `args`"
     source.problem(entry.key, f"`{op.name}` has no input {shown(name)}", hint)
-
-
-def _read_input(
-    source: Source, name: str, entry: Entry, parameter: Parameter | None
-) -> Input | None:
-    what = f"the input `{name}`"
-    before = source.count
-    content = _content(source, entry, what)
-    if content is None:
-        return None
-    options, shape, values = content.options, content.shape, content.values
-    sample = _sample(source, options, shape)
-    dtype = _dtype(source, options, parameter, values, name)
-    grad = _grad(source, options, dtype, what)
-    variable = False
-    if "variable" in options:
-        variable = bool(fields.boolean(source, options["variable"], "`variable`"))
-    if values is not None:
-        values = _fit_values(source, content.place, values, dtype, what)
-        shape = None if values is None else values.shape
-    if source.count != before or shape is None:
-        return None
-    return Input(name, shape, source.location(entry.key), values, sample, dtype, grad, variable)
-
-
-def _content(source: Source, entry: Entry, what: str) -> _Content | None:
-    """What the entry holds: a mapping, a bare list, which is a shape, or a bare number."""
-    node = entry.value
-    if isinstance(node, MapNode):
-        return _mapped_content(source, entry.key, node, what)
-    if isinstance(node, ListNode):
-        return _Content(node, shape=_bare_list(source, node, what))
-    if isinstance(node, ScalarNode) and type(node.value) in (int, float):
-        return _Content(node, values=read_array(source, node, what))
-    message = f"{what} must be a shape, a number or a mapping, not {fields.found(node)}"
-    source.problem(node, message, "write [3, 4], 2.0, {shape: [3, 4]} or {values: [1, 2]}")
-    return None
-
-
-def _mapped_content(source: Source, key: Node, node: MapNode, what: str) -> _Content | None:
-    """What stands under the one of `shape` and `values` that the mapping has."""
-    before = source.count
-    fields.unknown_keys(source, node, what, INPUT_KEYS)
-    given = [name for name in ("shape", "values") if name in node.items]
-    if source.count == before and len(given) != 1:
-        which = "both `shape` and `values`" if given else "neither `shape` nor `values`"
-        source.problem(key, f"{what} has {which}", "give one of them")
-    if len(given) != 1:
-        return None
-    place = node.items[given[0]]
-    if given == ["values"]:
-        values = read_array(source, place, f"`values` of {what}")
-        return _Content(place, values=values, options=node.items)
-    if isinstance(place, ListNode):
-        return _Content(place, shape=read_shape(source, place, what), options=node.items)
-    message = f"`shape` must be a list of whole numbers, not {fields.found(place)}"
-    source.problem(place, message, "write [3, 4], or [] for a single number")
-    return _Content(place, options=node.items)
-
-
-def _bare_list(source: Source, node: ListNode, what: str) -> Shape | None:
-    """A list is a shape; one that cannot be is probably meant as values."""
-    for item in node.items:
-        whole = isinstance(item, ScalarNode) and type(item.value) is int
-        if not whole:
-            message = f"a list is a shape, and {what} holds {fields.found(item)}"
-            source.problem(item, message, "for values write {values: […]}")
-            return None
-    return read_shape(source, node, what)
-
-
-def _sample(source: Source, options: Mapping[str, Node], shape: Shape | None) -> Sample | None:
-    node = options.get("sample")
-    if node is None:
-        return None
-    text = fields.text(source, node, "`sample`", ".{1,200}", "write it as in `uniform(0, 1)`")
-    if text is None:
-        return None
-    if "values" in options:
-        source.problem(node, "`sample` goes with `shape`: with `values` nothing is drawn")
-        return None
-    try:
-        sample = parse_sample(text)
-    except ValueError as error:
-        source.problem(node, str(error))
-        return None
-    square = SAMPLES[sample.name].square
-    if square and shape is not None and (len(shape) < 2 or shape[-1] != shape[-2]):
-        message = f"the sample `{sample.name}` draws square matrices, not the shape {list(shape)}"
-        source.problem(options["shape"], message, "make the last two sizes equal")
-    return sample
-
-
-def _dtype(
-    source: Source,
-    options: Mapping[str, Node],
-    parameter: Parameter | None,
-    values: Array | None,
-    name: str,
-) -> str | None:
-    kind = parameter.kind if parameter is not None else Kind.REAL
-    if "dtype" in options:
-        node = options["dtype"]
-        given = fields.choice(source, node, "`dtype` of an input", INPUT_DTYPES)
-        fitting = {Kind.INTEGER: INTEGER_DTYPES, Kind.BOOLEAN: ("bool",)}.get(kind, INPUT_DTYPES)
-        if given is not None and given not in fitting:
-            message = f"`{name}` holds {_PLURALS[kind]}: its dtype cannot be `{given}`"
-            source.problem(node, message, f"possible are: {', '.join(fitting)}")
-        return given
-    if kind is Kind.INTEGER:
-        return "int32"
-    if kind is Kind.BOOLEAN or (values is not None and values.dtype == np.bool_):
-        return "bool"
-    return None
-
-
-_PLURALS = {Kind.REAL: "numbers", Kind.INTEGER: "whole numbers", Kind.BOOLEAN: "booleans"}
-
-
-def _grad(source: Source, options: Mapping[str, Node], dtype: str | None, what: str) -> bool:
-    differentiable = dtype is None or dtype not in (*INTEGER_DTYPES, "bool")
-    if "grad" not in options:
-        return differentiable
-    grad = fields.boolean(source, options["grad"], "`grad`")
-    if grad and not differentiable:
-        message = f"{what} is of dtype {dtype}: it has no gradient"
-        source.problem(options["grad"], message, "leave `grad` out, or choose a floating dtype")
-    return bool(grad)
-
-
-def _fit_values(
-    source: Source, node: Node, values: Array, dtype: str | None, what: str
-) -> Array | None:
-    """The values in the widest dtype of the input's kind."""
-    if (dtype == "bool") != (values.dtype == np.bool_):
-        kind = "booleans" if dtype == "bool" else f"numbers of dtype {dtype}"
-        source.problem(node, f"{what} must hold {kind}")
-        return None
-    if dtype == "bool":
-        return values
-    if dtype in INTEGER_DTYPES:
-        if values.size and values.dtype != np.int64:
-            source.problem(node, f"{what} must hold whole numbers: its dtype is {dtype}")
-            return None
-        limits = np.iinfo(dtype)
-        if values.size and (values.min() < limits.min or values.max() > limits.max):
-            source.problem(node, f"{what} holds a number that does not fit into {dtype}")
-            return None
-        return values.astype(np.int64)
-    if values.dtype == np.complex128:
-        if dtype is not None and not dtype.startswith("complex"):
-            source.problem(node, f"{what} holds complex numbers, and its dtype is {dtype}")
-        return values
-    return values.astype(np.float64)

@@ -6,12 +6,36 @@ import copy
 from itertools import combinations
 from typing import Any
 
-from gradcheck.spec.format.keys import CASE_KEYS, CASES_TEXT, INPUT_KEYS, TARGETS
+from gradcheck.spec.format.keys import (
+    CASE_KEYS,
+    CASES_TEXT,
+    INPUT_KEYS,
+    OF_A_LAYER,
+    STRUCTURE_KEYS,
+    STRUCTURES,
+    TARGETS,
+)
+
+
+def _structure(kind: str) -> dict[str, Any]:
+    """An input of several tensors, or of another kind: what stands beside its one key."""
+    beside: dict[str, Any] = {}
+    if kind in ("ragged", "sparse"):
+        own = "inner" if kind == "ragged" else "indices"
+        options = {key: value for key, value in INPUT_KEYS.items() if key != "shape"}
+        beside = {own: STRUCTURE_KEYS[own], **options}
+    return {
+        "type": "object",
+        "properties": {kind: STRUCTURES[kind], **beside},
+        "additionalProperties": False,
+        "required": [kind, *(["indices"] if kind == "sparse" else [])],
+    }
 
 
 def schema() -> dict[str, Any]:
     """The JSON Schema, draft-07, of a spec file."""
     one_target = {"not": {"anyOf": [{"required": list(p)} for p in combinations(TARGETS, 2)]}}
+    of_a_layer = {key: ["layer"] for key in OF_A_LAYER}
     case = {
         "type": "object",
         "properties": CASE_KEYS,
@@ -27,6 +51,7 @@ def schema() -> dict[str, Any]:
     }
     single = {
         "allOf": [{"$ref": "#/definitions/case"}, {"required": ["inputs"]}],
+        "dependencies": of_a_layer,
         "anyOf": [{"required": [target]} for target in TARGETS],
     }
     several = {"properties": {**shared, "cases": cases}, "additionalProperties": False}
@@ -53,6 +78,7 @@ def schema() -> dict[str, Any]:
                         "additionalProperties": False,
                         "oneOf": [{"required": ["shape"]}, {"required": ["values"]}],
                     },
+                    *(_structure(kind) for kind in STRUCTURES),
                 ]
             },
             "values": {

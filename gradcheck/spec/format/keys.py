@@ -27,17 +27,24 @@ NEED_A_REASON = frozenset(
 """Expecting one of these calls something a known bug: the spec says which."""
 UPSTREAMS = ("random", "ones")
 
-TARGETS = ("op", "expr", "function")
-MERGED = ("inputs", "args", "gradient", "tolerance")
+TARGETS = ("op", "expr", "function", "layer")
+OF_A_LAYER = ("init", "call")
+"""The keys that go with `layer` alone."""
+MERGED = ("inputs", "args", "init", "call", "gradient", "tolerance")
 """Where a case adds to the file's mapping, name by name; every other key it replaces."""
 
 MAX_SEED = 2**63 - 1
 """What fits into 64 bits with a sign, as numpy and TensorFlow take seeds."""
+MAX_OUTPUTS = 10_000
+"""Positions beyond are a slip: no function has so many outputs."""
 MAX_TIMEOUT = 86_400
 """Seconds: a day."""
 NAME = r"[A-Za-z0-9_\-.,+]+"
 IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
-FUNCTION = rf"{IDENTIFIER}(\.{IDENTIFIER})*:{IDENTIFIER}(\.{IDENTIFIER})*"
+DOTTED = rf"{IDENTIFIER}(\.{IDENTIFIER})*"
+FUNCTION = rf"{DOTTED}:{DOTTED}"
+PATH = rf"{IDENTIFIER}(\[[^\]]+\]|\.values)*"
+"""An input, or a tensor inside of one: `x`, `x['a']`, `x[0]`, `x.values`."""
 
 
 def _one_or_more(item: Schema) -> Schema:
@@ -45,10 +52,10 @@ def _one_or_more(item: Schema) -> Schema:
     return {"anyOf": [item, many]}
 
 
-def _by_name(value: Schema) -> Schema:
+def _by_name(value: Schema, pattern: str = IDENTIFIER) -> Schema:
     return {
         "type": "object",
-        "propertyNames": {"pattern": f"^{IDENTIFIER}$"},
+        "propertyNames": {"pattern": f"^{pattern}$"},
         "additionalProperties": value,
     }
 
@@ -86,6 +93,40 @@ INPUT_KEYS: dict[str, Schema] = {
     },
 }
 
+_INPUT: Schema = {"$ref": "#/definitions/input"}
+_PARTS: Schema = {"type": "array", "items": _INPUT, "minItems": 1}
+_LENGTHS: Schema = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1}
+
+STRUCTURES: dict[str, Schema] = {
+    "dict": {
+        "type": "object",
+        "additionalProperties": _INPUT,
+        "minProperties": 1,
+        "description": "A dictionary of tensors; x['a'] is one of them.",
+    },
+    "list": {**_PARTS, "description": "A list of tensors; x[0] is the first."},
+    "tuple": {**_PARTS, "description": "A tuple of tensors; x[0] is the first."},
+    "ragged": {
+        "anyOf": [_LENGTHS, {"type": "array", "items": _LENGTHS, "minItems": 1}],
+        "description": "A ragged tensor: the length of each row, or a list of such lists, the "
+        "outermost first; x.values are its values.",
+    },
+    "sparse": {
+        **_SHAPE,
+        "description": "A sparse tensor of this shape; x.values are the values that it stores.",
+    },
+}
+"""What an input is, that is more than one tensor, or one of another kind."""
+
+STRUCTURE_KEYS: dict[str, Schema] = {
+    "inner": {**_SHAPE, "description": "Of a ragged tensor: the shape of what its rows hold."},
+    "indices": {
+        "type": "array",
+        "items": _LENGTHS,
+        "description": "Of a sparse tensor: where its values stand, in the order of the rows.",
+    },
+}
+
 TOLERANCE_KEYS: dict[str, Schema] = {
     "rtol": {
         "type": "number",
@@ -120,13 +161,40 @@ CASE_KEYS: dict[str, Schema] = {
         "be allowed in pyproject.toml, [tool.gradcheck] allow, or with --allow.",
         "examples": ["mypkg.layers:swish"],
     },
+    "layer": {
+        "type": "string",
+        "pattern": f"^{DOTTED}(:{DOTTED})?$",
+        "description": "The function under test: an object of this class, one of Keras' layers, "
+        "losses and models, or your own, package.module:Name, whose package must be allowed.",
+        "examples": ["keras.layers.Dense", "keras.losses.Huber", "mypkg.layers:Attention"],
+    },
+    "init": {
+        **_by_name({}),
+        "description": "What the class of the layer takes, plain data; {layer: …, init: {…}} "
+        "stands for a layer inside.",
+    },
+    "call": {
+        **_by_name({}),
+        "description": "Keyword arguments of the layer's call, which are not differentiated.",
+    },
     "inputs": {
-        **_by_name({"$ref": "#/definitions/input"}),
-        "description": "The tensors that the function takes, by name, in the order of the call.",
+        "anyOf": [_by_name(_INPUT), _PARTS],
+        "description": "The tensors that the function takes, by the names of its parameters; a "
+        "list for those that it takes by position.",
     },
     "args": {
         **_by_name({}),
         "description": "Keyword arguments of the op or function, which are not differentiated.",
+    },
+    "variables": {
+        "type": "boolean",
+        "default": True,
+        "description": "Whether the variables that the function reads, such as the weights of a "
+        "layer, are checked beside its inputs.",
+    },
+    "outputs": {
+        **_one_or_more({"type": ["integer", "string"], "minimum": 0, "minLength": 1}),
+        "description": "Which outputs are differentiated, by position or name; by default all.",
     },
     "dtype": {
         **_one_or_more({"enum": list(CASE_DTYPES)}),
@@ -160,12 +228,12 @@ CASE_KEYS: dict[str, Schema] = {
         "{outputs: […]} with the values for each of several outputs.",
     },
     "gradient": {
-        **_by_name({"anyOf": [{"type": "string"}, _VALUES]}),
+        **_by_name({"anyOf": [{"type": "string"}, _VALUES]}, PATH),
         "description": "What the gradients should be: by input, a numpy formula over the inputs, "
         "the args, G (upstream) and out, or the values.",
     },
     "expect": {
-        "anyOf": [_EXPECTATION, {**_by_name(_EXPECTATION), "minProperties": 1}],
+        "anyOf": [_EXPECTATION, {**_by_name(_EXPECTATION, ".+"), "minProperties": 1}],
         "description": "The verdict that is right for this case, or by input; then any other "
         "fails the run.",
     },
@@ -199,6 +267,6 @@ CASE_KEYS: dict[str, Schema] = {
 }
 
 CASES_TEXT = (
-    "The cases. Each takes over the keys of the file and overrides them; inputs, args, gradient "
-    "and tolerance are merged name by name."
+    "The cases. Each takes over the keys of the file and overrides them; inputs, args, init, call, "
+    "gradient and tolerance are merged name by name."
 )

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gradcheck.errors import ExpressionError, ShapeError
-from gradcheck.model import (
-    Array,
-    CheckKind,
-    Expectation,
-    Input,
-    Mode,
-    Shape,
-    Tolerance,
-    Upstream,
-)
-from gradcheck.spec.expression.expression import parse_tf
+from gradcheck.model import Array, CheckKind, Expectation, Input, Mode, Tolerance, Upstream
 from gradcheck.spec.format import claims, fields, keys
-from gradcheck.spec.format.args import read_args
-from gradcheck.spec.format.array_values import size_problem
+from gradcheck.spec.format.called import Called, CallReader
 from gradcheck.spec.format.draft import Draft
-from gradcheck.spec.format.inputs import read_inputs
-from gradcheck.spec.format.target import Chosen, read_target
+from gradcheck.spec.yaml.nodes import ScalarNode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
-    from gradcheck.ops.declaration import Op
-    from gradcheck.spec.yaml.nodes import Entries, Entry, Node
+    from gradcheck.spec.yaml.nodes import Entries, Node
     from gradcheck.spec.yaml.source import Source
 
 
@@ -41,37 +26,42 @@ class CaseReader:
         self._source = source
         self._place = place
         self._entries = entries
-        self._allow = allow
+        self._call = CallReader(source, place, entries, allow)
 
     def read(self) -> Draft | None:
         """The draft; None where anything is wrong."""
         before = self._source.count
-        chosen = self._target()
-        args = self._args(chosen)
-        inputs = self._inputs(chosen, args)
-        fitting = chosen is not None and self._source.count == before
-        output = self._output(chosen, inputs, args) if chosen is not None and fitting else None
-        self._check_expression(chosen)
-        dtypes = self._choices("dtype", keys.CASE_DTYPES, ("float64",))
-        self._check_complex(inputs, dtypes)
+        called = self._call.read()
+        fitting = self._source.count == before
+        tensors = called.inputs.tensors
+        # Keras computes in float16 or bfloat16 by such a policy, and takes float32.
+        mixed = str(called.init.get("dtype", "")).startswith("mixed_")
+        dtypes = self._choices("dtype", keys.CASE_DTYPES, ("float32" if mixed else "float64",))
+        self._check_complex(tensors, dtypes)
         modes = self._choices("mode", keys.MODES, ("eager",))
         checks = self._choices("check", keys.CHECKS, ("reverse",))
         seeds, tags = self._seeds(), self._tags()
         name = self._text("name", keys.NAME, "letters, digits and any of _ - . , + make a name")
         reason = self._text("reason") or ""
-        upstream, tolerance, timeout = self._upstream(output), self._tolerance(), self._timeout()
+        upstream, tolerance = self._upstream(called), self._tolerance()
+        timeout, variables, outputs = self._timeout(), self._variables(), self._outputs()
         # Claims about inputs that could not be read would only raise false alarms.
-        gradient = self._gradient(chosen, inputs, args) if fitting else {}
-        expect = self._expect(reason, inputs) if fitting else None
-        if self._source.count != before or chosen is None:
+        gradient = self._gradient(called) if fitting else {}
+        expect = self._expect(reason, called, variables=variables) if fitting else None
+        if self._source.count != before or called.chosen is None:
             return None
         return Draft(
             location=self._source.location(self._place),
             name=name,
             name_node=self._entries["name"].value if name else self._place,
-            chosen=chosen,
-            inputs=inputs,
-            args=args,
+            chosen=called.chosen,
+            inputs=tensors,
+            arguments=called.inputs.arguments,
+            by_position=called.by_position,
+            args=called.args,
+            init=called.init,
+            variables=variables,
+            outputs=outputs,
             dtypes=dtypes,
             modes=tuple(Mode(mode) for mode in modes),
             seeds=seeds,
@@ -85,119 +75,61 @@ class CaseReader:
             tags=tags,
         )
 
-    def _target(self) -> Chosen | None:
-        given = [target for target in keys.TARGETS if target in self._entries]
-        if len(given) == 1:
-            node = self._entries[given[0]].value
-            return read_target(self._source, given[0], node, self._allow)
-        if given:
-            both = " and ".join(f"`{target}`" for target in given)
-            place = max((self._entries[t].key for t in given), key=lambda k: (k.line, k.column))
-            self._source.problem(place, f"{both} stand side by side", "keep one of them")
-        else:
-            hint = "give one of `op`, `expr` and `function`, here or at the top of the file"
-            self._source.problem(self._place, "the case does not say what to check", hint)
-        return None
-
-    def _args(self, chosen: Chosen | None) -> dict[str, Any]:
-        entries = self._mapping("args")
-        if chosen is not None and chosen.is_expression and entries:
-            hint = "write the value in the expression, or make it an input with `grad: false`"
-            self._source.problem(self._entries["args"].key, "an `expr` takes no `args`", hint)
-            return {}
-        place = self._entries["args"].key if "args" in self._entries else self._place
-        return read_args(self._source, entries, place, _op(chosen))
-
-    def _inputs(self, chosen: Chosen | None, args: Mapping[str, Any]) -> tuple[Input, ...]:
-        if "inputs" not in self._entries:
-            hint = "write `inputs: {x: [3, 4]}`: a list of whole numbers is a shape"
-            self._source.problem(self._place, "the case has no `inputs`", hint)
-            return ()
-        place = self._entries["inputs"]
-        before = self._source.count
-        entries = self._mapping("inputs")
-        if self._source.count != before:
-            return ()
-        reserved = dict.fromkeys(args, "an arg already")
-        if chosen is not None and chosen.is_expression:
-            reserved["tf"] = "TensorFlow in an expression"
-        if "gradient" in self._entries:
-            reserved |= {"G": "the upstream in a formula", "out": "the output in a formula"}
-        inputs = read_inputs(self._source, entries, place.key, _op(chosen), reserved)
-        if self._source.count == before and not any(i.grad for i in inputs):
-            message = "no input has a gradient" if inputs else "`inputs` is empty"
-            hint = "leave out `grad: false` where the gradient is to be checked" if inputs else ""
-            self._source.problem(place.key, message, hint)
-        return inputs
-
-    def _output(
-        self, chosen: Chosen, inputs: tuple[Input, ...], args: Mapping[str, Any]
-    ) -> Shape | None:
-        """The output's shape where the op is declared; says why the inputs do not fit."""
-        op, place = chosen.op, self._entries["inputs"].key
-        if op is None:
-            return None
-        try:
-            shape = op.shape(op.call({i.name: i.shape for i in inputs}, args))
-        except ShapeError as error:
-            self._misfit(op, str(error))
-            return None
-        except Exception as error:  # an arg of a kind that the rule did not think of
-            self._misfit(op, f"{type(error).__name__}: {error}")
-            return None
-        problem = size_problem(shape)
-        if problem:
-            self._source.problem(place, f"the output of `{op.name}`: {problem}")
-        return shape if not op.outputs else None
-
-    def _misfit(self, op: Op, why: str) -> None:
-        """Note why a call is not possible, at the arg that is to blame or at the inputs."""
-        for name, entry in self._mapping("args").items():
-            if re.search(rf"\b{name}\b", why):
-                self._source.problem(entry.key, f"the args do not fit `{op.name}`: {why}")
-                return
-        place = self._entries["inputs"].key
-        self._source.problem(place, f"the inputs do not fit `{op.name}`: {why}")
-
-    def _check_expression(self, chosen: Chosen | None) -> None:
-        if chosen is None or not chosen.is_expression:
-            return
-        try:
-            parse_tf(chosen.target.text, list(self._mapping("inputs")))
-        except ExpressionError as error:
-            claims.expression_problem(self._source, chosen.node, error)
-
     def _check_complex(self, inputs: tuple[Input, ...], dtypes: tuple[str, ...]) -> None:
         real = [dtype for dtype in dtypes if not dtype.startswith("complex")]
         for given in inputs:
             is_complex = given.values is not None and given.values.dtype.kind == "c"
             if is_complex and given.dtype is None and real:
-                entry = self._mapping("inputs")[given.name]
                 message = f"the input `{given.name}` is complex, and `dtype` is {real[0]}"
-                self._source.problem(entry.key, message, "write `dtype: complex128` in the case")
+                hint, at = "write `dtype: complex128` in the case", given.location
+                self._source.problem_at(at.line, at.column, message, hint, len(given.name))
 
-    def _gradient(
-        self, chosen: Chosen | None, inputs: tuple[Input, ...], args: Mapping[str, Any]
-    ) -> dict[str, str | Array]:
-        names = claims.formula_names(_op(chosen), inputs, args)
-        return claims.read_gradient(self._source, self._mapping("gradient"), inputs, names)
+    def _gradient(self, called: Called) -> dict[str, str | Array]:
+        names = claims.formula_names(called.op, called.inputs.arguments, called.args)
+        given = self._call.mapping("gradient")
+        return claims.read_gradient(self._source, given, called.inputs.tensors, names)
 
-    def _upstream(self, output: Shape | None) -> Upstream:
+    def _upstream(self, called: Called) -> Upstream:
         if "upstream" not in self._entries:
             return "random"
-        return claims.read_upstream(self._source, self._entries["upstream"].value, output)
+        return claims.read_upstream(self._source, self._entries["upstream"].value, called.output)
 
-    def _expect(self, reason: str, inputs: tuple[Input, ...]) -> Expectation:
+    def _expect(self, reason: str, called: Called, *, variables: bool) -> Expectation:
         if "expect" not in self._entries:
             return None
-        return claims.read_expect(self._source, self._entries["expect"].value, reason, inputs)
+        # Of which variables a function reads, nothing is known before it runs.
+        known = not variables or called.chosen is None or not called.chosen.may_read_variables
+        return claims.read_expect(
+            self._source,
+            self._entries["expect"].value,
+            reason,
+            called.inputs.tensors,
+            others=not known,
+        )
+
+    def _variables(self) -> bool:
+        if "variables" not in self._entries:
+            return True
+        node = self._entries["variables"].value
+        return bool(fields.boolean(self._source, node, "`variables`"))
+
+    def _outputs(self) -> tuple[int | str, ...]:
+        if "outputs" not in self._entries:
+            return ()
+        node = self._entries["outputs"].value
+        return fields.one_or_more(self._source, node, "`outputs`", self._output)
+
+    def _output(self, node: Node) -> int | str | None:
+        if isinstance(node, ScalarNode) and type(node.value) is int:
+            return fields.whole(self._source, node, "an output", 0, keys.MAX_OUTPUTS)
+        return fields.text(self._source, node, "an output, where it is no position,")
 
     def _tolerance(self) -> Tolerance | None:
         if "tolerance" not in self._entries:
             return None
         place = self._entries["tolerance"].key
         before = self._source.count
-        entries = self._mapping("tolerance")
+        entries = self._call.mapping("tolerance")
         if self._source.count != before:
             return None
         return claims.read_tolerance(self._source, entries, place)
@@ -249,15 +181,3 @@ class CaseReader:
         if key not in self._entries:
             return None
         return fields.text(self._source, self._entries[key].value, f"`{key}`", pattern, hint)
-
-    def _mapping(self, key: str) -> dict[str, Entry]:
-        """The entries of a key that holds a mapping; none where it is absent or not one."""
-        if key not in self._entries:
-            return {}
-        node = fields.mapping(self._source, self._entries[key].value, f"`{key}`")
-        return {} if node is None else node.entries
-
-
-def _op(chosen: Chosen | None) -> Op | None:
-    """Our declaration of what is checked, if the case says what that is and there is one."""
-    return None if chosen is None else chosen.op

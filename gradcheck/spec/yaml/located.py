@@ -39,7 +39,7 @@ def read_yaml(source: Source) -> Node | None:
         return None
     root = builder.root
     if root is None or (isinstance(root, ScalarNode) and root.value is None):
-        hint = "a spec names its `inputs` and one of `op`, `expr` and `function`"
+        hint = "a spec names its `inputs` and one of `op`, `expr`, `function` and `layer`"
         source.problem_at(1, 1, "the file is empty", hint)
         return None
     return root

@@ -71,7 +71,7 @@ def test_what_ends_a_program_is_not() -> None:
         (ValueError(), "ValueError"),
         (
             ValueError("in user code:\n\n    File x, line 3\n\n    ValueError: at the end"),
-            "ValueError: ValueError: at the end",
+            "ValueError: at the end",
         ),
         (ValueError("{{function_node __wrapped}} bad [Op:Reshape]"), "ValueError: bad"),
     ],

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from typing import Any
 
 import pytest
 
-from gradcheck.spec.expression.allowlist import ALLOWED, equivalent, is_module, nearest
+from gradcheck.spec.expression.allowlist import (
+    ALLOWED,
+    CALLABLE,
+    LAYERS,
+    equivalent,
+    is_module,
+    layer_parameters,
+    nearest,
+    nearest_layer,
+    parameters,
+    why_refused,
+)
+from gradcheck.spec.expression.control_flow import CONTROL_FLOW
+
+ROOTS = ("keras", "tf.keras")
 
 # fmt: off
 DANGEROUS = [
@@ -27,6 +42,21 @@ DANGEROUS = [
     "tf.raw_ops.Batch", "tf.raw_ops.Enter", "tf.raw_ops.Abort", "tf.raw_ops.DebugIdentityV2",
     "tf.raw_ops.CollectiveReduce", "tf.raw_ops.Copy", "tf.raw_ops.PartitionedCall",
     "tf.raw_ops.While", "tf.raw_ops.If", "tf.raw_ops.SdcaOptimizer",
+    "tf.experimental.numpy.experimental_enable_numpy_behavior", "tf.sparse.map_values",
+    "tf.ragged.map_flat_values", "tf.nest.map_structure", "tf.TensorArray",
+    "keras.activations.get", "keras.activations.deserialize", "keras.losses.get",
+    "keras.layers.deserialize", "keras.layers.Input", "keras.ops.custom_gradient",
+    "keras.ops.vectorize", "keras.ops.vectorized_map", "keras.ops.map", "keras.ops.scan",
+    "keras.ops.cond", "keras.ops.while_loop", "keras.ops.fori_loop", "keras.ops.jvp",
+    "keras.ops.switch", "keras.ops.associative_scan", "keras.ops.convert_to_numpy",
+    "tf.keras.ops.cond", "tf.keras.ops.while_loop", "tf.keras.utils.get_file",
+]
+
+# Layers that run code, read files or have nothing to differentiate.
+NO_LAYERS = [
+    "Lambda", "Layer", "Wrapper", "Input", "InputLayer", "TFSMLayer", "TorchModuleWrapper",
+    "JaxLayer", "FlaxLayer", "StringLookup", "IntegerLookup", "TextVectorization", "Hashing",
+    "HashedCrossing", "Discretization", "deserialize",
 ]
 # fmt: on
 
@@ -39,6 +69,12 @@ WANTED = [
     "tf.random.normal", "tf.random.stateless_uniform", "tf.keras.activations.relu",
     "tf.keras.losses.mse", "tf.math.special.dawsn", "tf.linalg.svd", "tf.raw_ops.Roll",
     "tf.raw_ops.MatMul", "tf.raw_ops.StridedSlice", "tf.raw_ops.IdentityN",
+    "tf.experimental.numpy.tanh", "tf.experimental.numpy.cross", "tf.linalg.cross",
+    "tf.sparse.to_dense", "tf.sparse.sparse_dense_matmul", "tf.sparse.softmax",
+    "tf.ragged.constant", "tf.RaggedTensor.from_row_lengths", "tf.SparseTensor",
+    "tf.nn.embedding_lookup_sparse", "keras.ops.softmax", "keras.ops.image.resize",
+    "keras.ops.nn.relu", "keras.activations.relu", "keras.losses.mean_squared_error",
+    "keras.layers.add", "keras.random.normal", "tf.keras.ops.softmax",
 ]
 # fmt: on
 
@@ -55,15 +91,61 @@ def test_the_usual_functions_are_allowed(name: str) -> None:
 
 def test_whole_modules_are_out() -> None:
     modules = "io debugging summary saved_model train data distribute config compat autograph"
-    others = (
-        "queue lookup audio strings sparse sets ragged profiler tpu experimental feature_column"
-    )
+    others = "queue lookup audio strings sets profiler tpu feature_column"
+    keras = "saving utils models datasets callbacks config backend export src trees"
     prefixes = tuple(f"tf.{module}." for module in (modules + " " + others).split())
-    assert not [name for name in ALLOWED if name.startswith(prefixes)]
+    prefixes += tuple(f"{root}.{module}." for module in keras.split() for root in ROOTS)
+    assert not [name for name in CALLABLE | LAYERS if name.startswith(prefixes)]
+    experimental = {name for name in CALLABLE if name.startswith("tf.experimental.")}
+    assert all(name.startswith("tf.experimental.numpy.") for name in experimental)
 
 
 def test_every_name_is_dotted_and_public() -> None:
-    assert all(re.fullmatch(r"tf(\.[A-Za-z][A-Za-z0-9_]*)+", name) for name in ALLOWED)
+    pattern = r"(tf|keras)(\.[A-Za-z][A-Za-z0-9_]*)+"
+    assert all(re.fullmatch(pattern, name) for name in CALLABLE | LAYERS)
+
+
+@pytest.mark.parametrize("name", NO_LAYERS)
+def test_no_dangerous_layer_is_allowed(name: str) -> None:
+    assert not {f"{root}.layers.{name}" for root in ROOTS} & (LAYERS | CALLABLE)
+    assert why_refused(f"keras.layers.{name}")
+
+
+@pytest.mark.parametrize(
+    "name", ["keras.layers.Dense", "tf.keras.layers.Dense", "keras.Sequential"]
+)
+def test_layers_are_allowed(name: str) -> None:
+    assert name in LAYERS
+
+
+def test_what_takes_functions_is_for_expressions_alone() -> None:
+    assert CONTROL_FLOW.keys() <= CALLABLE
+    assert not CONTROL_FLOW.keys() & ALLOWED
+    for name, flow in CONTROL_FLOW.items():
+        wanted = {*flow.functions, flow.bound, *flow.start} - {""}
+        assert wanted <= set(parameters(name).names), name
+
+
+def test_nothing_is_both_allowed_and_refused() -> None:
+    assert not [name for name in CALLABLE | LAYERS if why_refused(name)]
+
+
+def test_the_parameters_of_functions_are_known() -> None:
+    conv = parameters("tf.nn.conv2d")
+    assert conv.required == {"input", "filters", "strides", "padding"}
+    assert conv.takes("dilations")
+    assert not conv.takes("dilation")
+    assert parameters("tf.raw_ops.Roll").by_position == ()
+
+
+def test_the_parameters_of_layers_are_known() -> None:
+    dense = layer_parameters("tf.keras.layers.Dense")
+    assert dense.init.required == {"units"}
+    assert dense.init.takes("dtype")
+    assert dense.call.required == {"inputs"}
+    assert layer_parameters("keras.layers.Flatten").call.takes("training")
+    assert layer_parameters("keras.losses.Huber").call.required == {"y_true", "y_pred"}
+    assert "cell" not in layer_parameters("keras.layers.LSTM").init.names
 
 
 @pytest.mark.parametrize(
@@ -79,10 +161,26 @@ def test_every_name_is_dotted_and_public() -> None:
         ("tf.raw_ops.Matmul", "tf.raw_ops.MatMul"),
         ("tf.io.write_file", None),
         ("__import__", None),
+        ("keras.ops.sofmax", "keras.ops.softmax"),
     ],
 )
 def test_the_nearest_name_is_found(name: str, near: str | None) -> None:
     assert nearest(name) == near
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("Dense", "keras.layers.Dense"),
+        ("keras.layers.Dens", "keras.layers.Dense"),
+        ("tf.keras.layers.dense", "keras.layers.Dense"),
+        ("keras.MeanSquaredError", "keras.losses.MeanSquaredError"),
+        ("Sequential", "keras.Sequential"),
+        ("os.system", None),
+    ],
+)
+def test_the_nearest_layer_is_found(name: str, near: str | None) -> None:
+    assert nearest_layer(name) == near
 
 
 def test_an_equivalent_is_never_a_guess() -> None:
@@ -95,22 +193,29 @@ def test_modules_are_known_as_such() -> None:
     assert not is_module("tf.linalg.matmul")
 
 
-def test_the_list_fits_the_installed_tensorflow() -> None:
-    import tensorflow as tf
+def found(name: str) -> Any:
+    """What a dotted name stands for in what is installed; None where it has nothing."""
+    root, *parts = name.split(".")
+    value: Any = importlib.import_module({"tf": "tensorflow"}.get(root, root))
+    for part in parts:
+        value = getattr(value, part, None)
+    return value
 
+
+def test_the_list_fits_the_installed_tensorflow() -> None:
     missing = []
     for name in sorted(ALLOWED):
-        function: Any = tf
-        for part in name.split(".")[1:]:
-            function = getattr(function, part, None)
+        # Names of Keras' are reached through TensorFlow too, as far as it has them.
+        function = found(name.removeprefix("tf.") if name.startswith("tf.keras.") else name)
+        function = found(name) if function is None else function
         if function is None:
             missing.append(name)
             continue
         assert callable(function), name
-        assert not inspect.isclass(function), name
+        assert not inspect.isclass(function) or function.__name__ in COMPOSITES, name
         for parameter in inspect.signature(function).parameters.values():
             must = parameter.default is inspect.Parameter.empty
-            takes_code = re.fullmatch(r"f|fn|func|body|callable|\w+_fn", parameter.name)
+            takes_code = re.fullmatch(r"f|fn|fun|func|body|callable|\w+_fn", parameter.name)
             # Kernels have tensors by the name of `f`, the gate of an LSTM.
             kernel = name.startswith("tf.raw_ops.")
             assert not (must and takes_code and not kernel), (
@@ -119,3 +224,19 @@ def test_the_list_fits_the_installed_tensorflow() -> None:
             assert not re.search("file|path", parameter.name), f"{name}: {parameter.name}"
     # Other versions have a few less.
     assert len(missing) < len(ALLOWED) // 10, missing
+
+
+COMPOSITES = ("SparseTensor", "IndexedSlices")
+"""Classes that make a tensor of tensors."""
+
+
+def test_the_layers_fit_the_installed_keras() -> None:
+    for name in sorted(LAYERS):
+        if name.startswith("keras."):
+            kind = found(name)
+            assert kind is None or inspect.isclass(kind), name
+            assert not re.search("file|path|function", allowed_words(name)), name
+
+
+def allowed_words(name: str) -> str:
+    return " ".join(layer_parameters(name).init.names)
