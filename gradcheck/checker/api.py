@@ -50,11 +50,10 @@ def check(
 
     Args:
         fn: a function, a Keras layer, model or loss, a tf.Module; it may return any structure.
-        *inputs: numpy arrays, numbers, tensors or variables of any dtype, or structures of them:
+        *inputs: arrays, numbers, tensors or variables of any dtype, or structures of them:
             dictionaries, lists, tuples, data classes, ragged and sparse tensors.
-        wrt: what to differentiate: positions or names of inputs, names of variables, variables
-            themselves; by default every input that is floating-point or complex, and every
-            trainable variable that `fn` reads.
+        wrt: what to differentiate, inputs by position or name, variables by name or themselves; by
+            default every real or complex input and every trainable variable that `fn` reads.
         upstream: the cotangent: None or "random" draws a signed one, "ones" is all ones; or one
             array, or a list with one array per output.
         seed: for everything that is drawn.
@@ -74,8 +73,6 @@ def check(
         A Result. What the function does (raise, return NaN, be random) is a verdict, never an
         exception; only a call that makes no sense raises UsageError.
     """
-    if not callable(fn):
-        raise UsageError(f"fn is a {type(fn).__name__}: it must be a function")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"seed is {seed!r}: it must be a whole number, 0 or more")
     given = take_apart(fn, inputs, named, call or {}, wrt, structure, variables=variables)

@@ -14,7 +14,7 @@ from gradcheck.checker.subject.callee import Arguments, Callee
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Wanted
 from gradcheck.checker.subject.reachable import handle_of, is_variable
-from gradcheck.checker.subject.structures import Flat, flatten
+from gradcheck.checker.subject.flatten import Flat, flatten
 from gradcheck.checker.subject.tensors import is_differentiable
 from gradcheck.errors import UsageError, nearest
 
@@ -67,6 +67,8 @@ def take_apart(
         structure: by name of an input, the kind of matrix that it is.
         variables: whether variables that `wrt` does not name are differentiated.
     """
+    if not callable(fn):
+        raise UsageError(f"fn is a {type(fn).__name__}: it must be a function")
     names = _names(fn, len(positional))
     moved, rest = _by_position(fn, len(positional), named)
     keys = [*names, *moved, *rest]

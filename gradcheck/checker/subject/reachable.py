@@ -19,7 +19,17 @@ from gradcheck.checker import limits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LIBRARIES = ("builtins", "gradcheck", "numpy", "tensorflow", "typing", "collections", "functools", "re", "abc")
+_LIBRARIES = (
+    "builtins",
+    "gradcheck",
+    "numpy",
+    "tensorflow",
+    "typing",
+    "collections",
+    "functools",
+    "re",
+    "abc",
+)
 """The objects of whose classes hold nothing of the user's; Keras' layers and TensorFlow's modules
 do."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker.subject.structures import flatten
+from gradcheck.checker.subject.flatten import flatten
 from gradcheck.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 import gradcheck
 from gradcheck import UsageError
-from gradcheck.checker.subject.structures import flatten
+from gradcheck.checker.subject.flatten import flatten
 from tests.checker.planted import planted
 from tests.checker.test_api import verdicts
 
