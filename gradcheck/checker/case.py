@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.checker import limits
 from gradcheck.checker.check import check_problem
-from gradcheck.checker.subject.build_function import build
+from gradcheck.checker.subject.build_function import build, distribution
 from gradcheck.checker.subject.draw_inputs import operands
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.evaluate_formulas import claims, formulas
@@ -59,6 +59,7 @@ def problem_of(case: Case, *, allow: Collection[str], root: str) -> Problem:
         checks=case.checks,
         seed=case.seed,
         tolerance=case.tolerance,
+        cdf=distribution(resolved),
     )
 
 

@@ -132,6 +132,8 @@ class Case:
     upstream: Upstream = "random"
     gradient: Mapping[str, str | Array] = field(default_factory=dict)
     """Claims about gradients by input: a formula's text, or the values."""
+    cdf: str = ""
+    """Of a sample that is differentiated implicitly: its distribution function, an expression."""
     expect: Expectation = None
     reason: str = ""
     seed: int = 0

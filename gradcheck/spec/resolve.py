@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck import ops
 from gradcheck.model import Array, Case, TargetKind
 from gradcheck.ops.declaration import Parameter
-from gradcheck.spec.expression.expression import Expression, parse_formula, parse_tf
+from gradcheck.spec.expression.expression import OUT, Expression, parse_formula, parse_tf
 from gradcheck.spec.format.claims import formula_names
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class ResolvedCase:
     """The function under test, where it is an expression."""
     claims: Mapping[str, Expression | Array]
     """What the spec claims of the gradients, by input: a formula, or the values."""
+    cdf: Expression | None = None
+    """The distribution function of what the function draws."""
 
     @property
     def args(self) -> Mapping[str, Any]:
@@ -90,4 +92,5 @@ def resolve(case: Case) -> ResolvedCase:
         name: parse_formula(claim, names) if isinstance(claim, str) else claim
         for name, claim in case.gradient.items()
     }
-    return ResolvedCase(case, declared, expression, claims)
+    cdf = parse_tf(case.cdf, [OUT, *(a.name for a in case.takes)]) if case.cdf else None
+    return ResolvedCase(case, declared, expression, claims, cdf)

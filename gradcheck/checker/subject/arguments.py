@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.subject.callee import Arguments, Callee
+from gradcheck.checker.subject.flatten import Flat, flatten
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Wanted
 from gradcheck.checker.subject.reachable import handle_of, is_variable
-from gradcheck.checker.subject.flatten import Flat, flatten
 from gradcheck.checker.subject.tensors import is_differentiable
 from gradcheck.errors import UsageError, nearest
 

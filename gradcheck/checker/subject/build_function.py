@@ -22,7 +22,7 @@ from gradcheck.checker.subject.user_code import import_object
 from gradcheck.errors import FunctionError, UsageError
 from gradcheck.model import Case, TargetKind
 from gradcheck.spec.expression import allowlist
-from gradcheck.spec.expression.expression import TF_CONSTANTS
+from gradcheck.spec.expression.expression import OUT, TF_CONSTANTS
 from gradcheck.spec.expression.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -80,12 +80,22 @@ def _expression(case: Case, expression: Expression) -> Callable[..., Any]:
     names, lookup = [i.name for i in case.inputs], functools.cache(tensorflow_name)
     arguments = case.takes
 
-    def function(*tensors: Any) -> Any:
-        leaves = dict(zip(names, tensors, strict=True))
+    def function(*tensors: Any, **others: Any) -> Any:
+        # (Behind the inputs may come the variables that a function captures.)
+        leaves = dict(zip(names, tensors, strict=False))
         values = {a.name: rebuild(a.template, leaves) for a in arguments}
-        return expression.evaluate(values, lookup)
+        return expression.evaluate({**values, **others}, lookup)
 
     return function
+
+
+def distribution(resolved: ResolvedCase) -> Callable[..., Any] | None:
+    """The distribution function that the case gives, of the sample and one tensor per input."""
+    expression = resolved.cdf
+    if expression is None:
+        return None
+    evaluate = _expression(resolved.case, expression)
+    return lambda sample, *tensors: evaluate(*tensors, **{OUT: sample})
 
 
 def _user_function(case: Case, allow: Collection[str], root: str) -> Callable[..., Any]:

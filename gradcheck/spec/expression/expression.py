@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
     from gradcheck.errors import ExpressionError
 
-__all__ = ["TF_CONSTANTS", "Expression", "parse_formula", "parse_tf"]
+__all__ = ["OUT", "TF_CONSTANTS", "Expression", "parse_formula", "parse_tf"]
+
+OUT = "out"
+"""What an expression about a function's output calls it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,8 @@ class CallReader:
             reserved |= {"tf": "TensorFlow in an expression", "keras": "Keras in an expression"}
         if "gradient" in self._entries:
             reserved |= {"G": "the upstream in a formula", "out": "the output in a formula"}
+        if "cdf" in self._entries:
+            reserved["out"] = "the sample in `cdf`"
         inputs = read_inputs(self._source, listed.entries, place, called.op, reserved)
         if self._source.count != before:
             return inputs

@@ -47,6 +47,7 @@ class Draft:
     checks: tuple[CheckKind, ...]
     upstream: Upstream
     gradient: Mapping[str, str | Array]
+    cdf: str
     expect: Expectation
     reason: str
     tolerance: Tolerance | None

@@ -90,6 +90,7 @@ def _variants(path: str, draft: Draft, name: str, seed: int) -> Iterator[Case]:
             checks=draft.checks,
             upstream=draft.upstream,
             gradient=draft.gradient,
+            cdf=draft.cdf,
             expect=draft.expect,
             reason=draft.reason,
             seed=one_seed,

@@ -232,6 +232,13 @@ CASE_KEYS: dict[str, Schema] = {
         "description": "What the gradients should be: by input, a numpy formula over the inputs, "
         "the args, G (upstream) and out, or the values.",
     },
+    "cdf": {
+        "type": "string",
+        "description": "Of a function that draws a sample by rejection, whose gradient is the "
+        "implicit one: its distribution function, an expression over out (the sample) and the "
+        "inputs; then the gradient is compared with -dF/dx / f.",
+        "examples": ["tf.math.igamma(alpha, out)"],
+    },
     "expect": {
         "anyOf": [_EXPECTATION, {**_by_name(_EXPECTATION, ".+"), "minProperties": 1}],
         "description": "The verdict that is right for this case, or by input; then any other "

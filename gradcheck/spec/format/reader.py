@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradcheck.errors import ExpressionError
 from gradcheck.model import Array, CheckKind, Expectation, Input, Mode, Tolerance, Upstream
+from gradcheck.spec.expression.expression import OUT, parse_tf
 from gradcheck.spec.format import claims, fields, keys
 from gradcheck.spec.format.called import Called, CallReader
 from gradcheck.spec.format.draft import Draft
@@ -47,6 +49,7 @@ class CaseReader:
         timeout, variables, outputs = self._timeout(), self._variables(), self._outputs()
         # Claims about inputs that could not be read would only raise false alarms.
         gradient = self._gradient(called) if fitting else {}
+        cdf = self._cdf(called) if fitting else ""
         expect = self._expect(reason, called, variables=variables) if fitting else None
         if self._source.count != before or called.chosen is None:
             return None
@@ -68,6 +71,7 @@ class CaseReader:
             checks=tuple(CheckKind(check) for check in checks),
             upstream=upstream,
             gradient=gradient,
+            cdf=cdf,
             expect=expect,
             reason=reason,
             tolerance=tolerance,
@@ -112,6 +116,20 @@ class CaseReader:
             return True
         node = self._entries["variables"].value
         return bool(fields.boolean(self._source, node, "`variables`"))
+
+    def _names(self, called: Called) -> list[str]:
+        """What the function is given, structures as a whole."""
+        named = [argument.name for argument in called.inputs.arguments]
+        return named or [given.name for given in called.inputs.tensors]
+
+    def _cdf(self, called: Called) -> str:
+        text = self._text("cdf") or ""
+        if text:
+            try:
+                parse_tf(text, [OUT, *self._names(called)])
+            except ExpressionError as error:
+                claims.expression_problem(self._source, self._entries["cdf"].value, error)
+        return text
 
     def _outputs(self) -> tuple[int | str, ...]:
         if "outputs" not in self._entries:
