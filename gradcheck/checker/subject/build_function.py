@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.checker.subject.bind_arguments import bind, rebuild
 from gradcheck.checker.subject.build_layer import (
     LayerMaker,
-    build_on,
     call_parameters,
     draw_weights,
 )
@@ -44,9 +43,11 @@ def build(resolved: ResolvedCase, *, allow: Collection[str], root: str) -> Calle
             return Callee(function, select=chosen)
         return Callee(function, bind(case, parameters, case.args), chosen)
     if case.target.kind is TargetKind.LAYER:
-        layer = LayerMaker(case, allow, root).make()
+        maker = LayerMaker(case, allow, root)
+        layer = maker.make()
         arrange = bind(case, call_parameters(layer), case.args)
-        _build_layer(resolved, layer, arrange)
+        maker.build_on(layer, arrange(_tensors(resolved)))
+        draw_weights(layer, case)
         return Callee(layer, arrange, chosen)
     function = _user_function(case, allow, root)
     return Callee(function, bind(case, Parameters.of(function), case.args), chosen)
@@ -108,13 +109,5 @@ def _user_function(case: Case, allow: Collection[str], root: str) -> Callable[..
     return found
 
 
-def _build_layer(resolved: ResolvedCase, layer: Any, arrange: Callable[..., Any]) -> None:
-    """Make the weights by a first call on the inputs, and draw them."""
-    import tensorflow as tf
-
-    tensors = [
-        tf.Variable(operand.value) if operand.variable else tf.constant(operand.value)
-        for operand in operands(resolved)
-    ]
-    build_on(layer, arrange(tensors), resolved.case)
-    draw_weights(layer, resolved.case)
+def _tensors(resolved: ResolvedCase) -> list[Any]:
+    return [operand.hold(operand.value) for operand in operands(resolved)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import random
-import re
 import zlib
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,12 +33,21 @@ class LayerMaker:
         self._case = case
         self._allow = allow
         self._root = root
-        self._names: dict[str, int] = {}
+        self._names: dict[str, int] = defaultdict(int)
 
     def make(self) -> Any:
         """An object of the case's class; FunctionError where it cannot be made."""
-        with building(self._case):
+        with building(self._case, self._names):
             return self._make(self._case.target.text, self._case.init)
+
+    def build_on(self, layer: Any, arguments: tuple[Any, dict[str, Any]]) -> None:
+        """Make the weights, by a first call; FunctionRaised where that raises."""
+        positional, named = arguments
+        with building(self._case, self._names):
+            try:
+                layer(*positional, **named)
+            except Exception as error:  # whatever the layer does
+                raise FunctionRaised(error) from error
 
     def _make(self, text: str, init: Mapping[str, Any]) -> Any:
         kind = self._class(text)
@@ -47,9 +56,6 @@ class LayerMaker:
         if taken is not None:
             for misfit in taken.named_misfits(f"`{text}`", (), given):
                 raise FunctionError(str(misfit).replace(" has no arg ", " has no `init` "))
-        if taken is not None and taken.takes("name") and "name" not in given and _is_keras(kind):
-            # Keras counts the layers of a process: the names of weights would depend on the others.
-            given["name"] = self._name(kind.__name__)
         try:
             return kind(**given)
         except Exception as error:  # whatever the class does with what it was given
@@ -80,12 +86,6 @@ class LayerMaker:
             raise UsageError("a mapping in `init` must be a layer: {layer: …, init: {…}}")
         return self._make(str(value["layer"]), value.get("init") or {})
 
-    def _name(self, name: str) -> str:
-        snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
-        count = self._names.get(snake, 0)
-        self._names[snake] = count + 1
-        return f"{snake}_{count}" if count else snake
-
 
 def call_parameters(layer: Any) -> Parameters | None:
     """What a call of the object takes: for Keras, what its `call` does."""
@@ -113,23 +113,17 @@ def draw_weights(layer: Any, case: Case) -> None:
         weight.assign(drawn.astype(initial.dtype))
 
 
-def build_on(layer: Any, arguments: tuple[Any, dict[str, Any]], case: Case) -> None:
-    """Make the weights, by a first call; FunctionRaised where that raises."""
-    positional, named = arguments
-    with building(case):
-        try:
-            layer(*positional, **named)
-        except Exception as error:  # whatever the layer does
-            raise FunctionRaised(error) from error
-
-
 @contextlib.contextmanager
-def building(case: Case) -> Iterator[None]:
+def building(case: Case, names: dict[str, int]) -> Iterator[None]:
     """While a layer is made and built: the dtype and the seed of the case; behind it, as before.
 
     Layers inside of a user's layer take Keras' own default dtype, and Keras draws weights by
     Python's generator: without it `test_layers_inside_compute_in_the_dtype_of_the_case` and
     `test_the_weights_are_those_of_the_seed` fail.
+
+    Args:
+        case: whose dtype and seed.
+        names: how often Keras gave a name to a layer of this case.
     """
     config = keras().config
     before = config.dtype_policy(), config.floatx(), random.getstate(), np.random.get_state()
@@ -140,12 +134,37 @@ def building(case: Case) -> Iterator[None]:
         if any(":" in text for text in _texts(case.target.text, case.init)):
             # TensorFlow gives its seed to nobody who would restore it: only where it may be used.
             importlib.import_module("tensorflow").random.set_seed(case.seed)
-        yield
+        with _counted(names):
+            yield
     finally:
         config.set_dtype_policy(before[0])
         config.set_floatx(before[1])
         random.setstate(before[2])
         np.random.set_state(before[3])
+
+
+@contextlib.contextmanager
+def _counted(names: dict[str, int]) -> Iterator[None]:
+    """Within this, Keras counts the names of layers here, and not over the whole process.
+
+    Else those of weights would depend on what the worker did before: without it
+    `test_names_do_not_depend_on_other_layers` fails.
+    """
+    try:
+        state = importlib.import_module("keras.src.backend.common.global_state")
+        before = state.get_global_attribute(_KERAS_NAMES)
+    except (ImportError, AttributeError):  # another Keras: then they depend on it
+        yield
+        return
+    state.set_global_attribute(_KERAS_NAMES, names)
+    try:
+        yield
+    finally:
+        state.set_global_attribute(_KERAS_NAMES, before)
+
+
+_KERAS_NAMES = "object_name_uids"
+"""Where Keras counts them."""
 
 
 def _set_dtype(config: Any, case: Case) -> None:
@@ -166,7 +185,3 @@ def _texts(text: str, init: Any) -> Iterator[str]:
             yield from _texts("", value)
         elif isinstance(value, dict):
             yield from _texts(str(value.get("layer")), value.get("init") or {})
-
-
-def _is_keras(kind: type) -> bool:
-    return issubclass(kind, keras().layers.Layer)

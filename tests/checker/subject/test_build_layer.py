@@ -219,3 +219,15 @@ def test_inputs_that_a_layer_does_not_take(text: str, inputs: Any, init: Any, wo
     assert result.verdict is Verdict.ERROR
     assert words in result.message
     assert "•" not in result.message
+
+
+def test_names_do_not_depend_on_other_layers() -> None:
+    import keras
+
+    lstm = case("layer", "keras.layers.LSTM", shape("sequences", 2, 3, 2), init={"units": 2})
+    first = [w.path for w in layer_of(lstm).trainable_variables]
+    keras.layers.LSTM(2)
+    assert [w.path for w in layer_of(lstm).trainable_variables] == first
+    assert first[0] == "lstm/lstm_cell/kernel"
+    # Keras itself counts on.
+    assert keras.layers.Dense(1).name != keras.layers.Dense(1).name
