@@ -21,6 +21,8 @@ from gradcheck.checker.power.mutations import Mutation, Scene, mutations
 from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import Backward, draw_upstream
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.model import CheckKind, Comparison, Mode, Verdict
@@ -49,8 +51,9 @@ def measure_power(case: Case, *, allow: Collection[str] = (), root: str = ".") -
     planted: tuple[Planted, ...] = ()
     message = result.message
     if sound:
-        with np.errstate(all="ignore"):
-            planted = tuple(Study(problem_of(case, allow=allow, root=root)).run(sound))
+        problem = problem_of(case, allow=allow, root=root)
+        with np.errstate(all="ignore"), explored(problem) as whole:
+            planted = tuple(Study(along_the_quantile(whole)).run(sound))
     elif CheckKind.REVERSE not in case.checks:
         message = message or "the case does not check the gradient of the tape"
     else:

@@ -9,12 +9,11 @@ import numpy as np
 from gradcheck.checker import limits
 from gradcheck.checker.subject.monte_carlo import current_draw
 from gradcheck.checker.subject.row_function import OneByOne
-from gradcheck.checker.subject.tape import Tape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.problem import Differentiate, Problem
     from gradcheck.checker.subject.row_function import RowFunction
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array, Mode
@@ -71,7 +70,8 @@ class RememberingTape:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._tapes: dict[Mode, Tape] = {}
+        self._tapes: dict[tuple[object, ...], Differentiate] = {}
+        """By mode and dtypes: a variable that is captured has one."""
         self._known: dict[tuple[object, ...], Backward] = {}
 
     def __call__(self, values: Sequence[Array], upstream: Sequence[Array], mode: Mode) -> Backward:
@@ -82,7 +82,9 @@ class RememberingTape:
             *((array.dtype, array.tobytes()) for array in (*values, *upstream)),
         )
         if key not in self._known:
-            if mode not in self._tapes:
-                self._tapes[mode] = Tape(self._problem.function, self._problem.operands, mode)
-            self._known[key] = self._tapes[mode](values, upstream)
+            kind = (mode, *(value.dtype for value in values))
+            if kind not in self._tapes:
+                problem = self._problem
+                self._tapes[kind] = problem.tape(problem.function, problem.operands, mode)
+            self._known[key] = self._tapes[kind](values, upstream)
         return self._known[key]

@@ -314,3 +314,21 @@ def test_every_fault_in_every_op_is_caught_or_explained(op: str) -> None:
         floor = found.floor(family)
         assert floor is not None
         assert floor <= 1e-8
+
+
+def test_faults_in_weights(tmp_path: Path) -> None:
+    text = "layer: keras.layers.Dense\ninit: {units: 2}\ninputs: {inputs: [2, 3]}\n"
+    power = measure_power(case(text, tmp_path))
+    assert {planted.input for planted in power.planted} == {"inputs", "dense/kernel", "dense/bias"}
+    assert all(p.fate is Fate.CAUGHT for p in power.planted if p.name == "sign")
+
+
+def test_faults_in_a_sample(tmp_path: Path) -> None:
+    text = "expr: tf.random.stateless_gamma([4], [1, 2], a, dtype=tf.float64)\n"
+    text += "inputs: {a: {values: [1.5]}}\ncdf: tf.math.igamma(a, out)\n"
+    power = measure_power(case(text, tmp_path))
+    assert power.verdict is Verdict.PASS
+    sizes = {p.size: p.fate for p in power.planted if p.family == "whole"}
+    assert sizes[1e-6] is Fate.CAUGHT
+    # A fault that is far below the error bar is not, or everything would be.
+    assert Fate.CAUGHT not in {fate for size, fate in sizes.items() if size and size < 1e-13}
