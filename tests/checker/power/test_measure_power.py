@@ -325,7 +325,7 @@ def test_faults_in_weights(tmp_path: Path) -> None:
 
 def test_faults_in_a_sample(tmp_path: Path) -> None:
     text = "expr: tf.random.stateless_gamma([4], [1, 2], a, dtype=tf.float64)\n"
-    text += "inputs: {a: {values: [1.5]}}\ncdf: tf.math.igamma(a, out)\n"
+    text += "inputs: {a: {values: [1.5, 0.7, 2.5, 3.0]}}\ncdf: tf.math.igamma(a, out)\n"
     power = measure_power(case(text, tmp_path))
     assert power.verdict is Verdict.PASS
     sizes = {p.size: p.fate for p in power.planted if p.family == "whole"}
