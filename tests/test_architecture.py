@@ -63,6 +63,7 @@ LAYERS = {
         ("precision",),
         ("diagnose",),
         ("verdict", "forward", "second_order"),
+        ("code_places",),
         ("check",),
         ("case", "api"),
         ("power",),

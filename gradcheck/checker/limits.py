@@ -226,3 +226,12 @@ SEVERAL: Final = 3
 
 NAMED_SLICES: Final = 4
 """How many slices are named one by one."""
+
+# The user's own code
+
+TRIED_CALLS: Final = 8
+"""How many calls of gradient functions are checked by themselves to find the wrong one: each costs
+about as much as a check."""
+
+NAMED_PLACES: Final = 3
+"""How many gradient functions are named where nobody can tell which is wrong: more are no help."""

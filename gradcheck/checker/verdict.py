@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def judge_gradients(
-    point: Point, recorded: Tape | None = None, noise: Noise | None = None
+    point: Point, recorded: Tape | None = None, noise: Noise | None = None, *, causes: bool = True
 ) -> list[Comparison]:
     """One comparison per input that is differentiated.
 
@@ -45,12 +45,13 @@ def judge_gradients(
         point: the function at its point.
         recorded: the tape that recorded that evaluation, if one did.
         noise: of the function, where it is known already.
+        causes: look for the causes of mismatches.
     """
     evidence = gradients(point, recorded, noise)
     for stage in GATHERING:
         evidence = stage(evidence)
     precision = own_precision(evidence)
-    return [_decided(evidence, own, precision) for own in evidence.inputs]
+    return [_decided(evidence, own, precision, causes) for own in evidence.inputs]
 
 
 # ---- Gathering: about all the inputs
@@ -185,6 +186,7 @@ class Open:
     own: OfInput
     precision: OwnPrecision | None
     """The gradients in the precision of the inputs, where that is not double."""
+    causes: bool
     figures: Figures
     suggested: Verdict
     """What the numbers suggest, or a formula where they could not judge."""
@@ -198,9 +200,11 @@ class Open:
         return comparison(self.own, self.figures, verdict, stage, note, **changed)
 
 
-def _decided(evidence: Evidence, own: OfInput, precision: OwnPrecision | None) -> Comparison:
+def _decided(
+    evidence: Evidence, own: OfInput, precision: OwnPrecision | None, causes: bool
+) -> Comparison:
     """What the first stage says that can decide on this input."""
-    asked = Open(evidence, own, precision, figures_of(evidence, own), *own.suggestion)
+    asked = Open(evidence, own, precision, causes, figures_of(evidence, own), *own.suggestion)
     if asked.suggested_by is not Stage.FIRST_LOOK:
         asked = replace(asked, note=notes.on_numbers(evidence, own))
     for stage in DECIDING:
@@ -264,7 +268,7 @@ def numeric_derivative(asked: Open) -> Open | Comparison:
         worst = () if found is None else (found,)
         return asked.comparison(verdict, stage, asked.note, worst=worst)
     told = asked.comparison(verdict, stage, asked.note)
-    if verdict is not Verdict.MISMATCH:
+    if verdict is not Verdict.MISMATCH or not asked.causes:
         return told
     return replace(told, diagnosis=diagnose(told, asked.evidence))
 
