@@ -221,11 +221,27 @@ SUMMED_RANK: Final = 4
 JACOBIAN_ENTRIES: Final = 2**18
 """Entries of a Jacobian up to which it is worked out."""
 
-SEVERAL: Final = 3
-"""Elements on each side from which on a condition on the input is no coincidence."""
-
 NAMED_SLICES: Final = 4
 """How many slices are named one by one."""
+
+OTHER_POINTS: Final = 2
+OTHER_POINTS_IF_FEW: Final = 5
+"""At how many other points a suspect must hold too; at more if the input has few elements, as any
+factor fits one number."""
+
+FEW_ELEMENTS: Final = 4
+"""Elements below which an input has few."""
+
+ELSEWHERE_PAYS: Final = 2**20
+"""Numbers of an input times those of the output beyond which one other point has to do."""
+
+OTHER_REACHES: Final = (0.6, 0.2, 0.02)
+"""How far other points are, relative to each element: far and, where the function is not defined
+there, nearer."""
+
+TELLING: Final = 6
+"""How many different derivatives must fit where no other point could be had: two suspects of which
+each has a free factor differ in fewer."""
 
 # The user's own code
 
