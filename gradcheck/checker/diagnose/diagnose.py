@@ -16,6 +16,7 @@ import numpy as np
 from gradcheck.checker import limits
 from gradcheck.checker.diagnose.elsewhere import Elsewhere
 from gradcheck.checker.diagnose.view import View
+from gradcheck.checker.diagnose.wrong_formula import as_formula
 from gradcheck.checker.diagnose.wrong_jacobian import from_jacobian
 from gradcheck.checker.diagnose.wrong_numbers import arranged, chain_factor, simple
 from gradcheck.checker.diagnose.wrong_region import right_in_part
@@ -42,7 +43,7 @@ def diagnose(comparison: Comparison, evidence: Evidence) -> Diagnosis | None:
                 if fit is not None and _holds(suspect, elsewhere):
                     size = explained_by_size(elsewhere) if suspect.cause == "factor" else ""
                     return Diagnosis(suspect.cause, suspect.told(fit, size))
-        return _special(elsewhere)
+        return _special(elsewhere) or as_formula(elsewhere)
 
 
 def _holds(suspect: Suspect, elsewhere: Elsewhere) -> bool:

@@ -26,7 +26,7 @@ from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.model import Mode, Stage, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Differentiate
@@ -50,15 +50,25 @@ class Elsewhere:
             count = 1
         return [view for i in range(count) if (view := self._drawn(i)) is not None]
 
-    def resized(self, size: int) -> View | None:
-        """The input at a point where every axis of this size is longer by one."""
+    @cached_property
+    def with_other_signs(self) -> View | None:
+        """The input at a point where some elements have the other sign, if that is to be had.
+
+        What holds for the signs of the point alone is no formula. Without it
+        `test_a_formula_for_one_sign_is_none` fails.
+        """
+        return self._drawn(limits.OTHER_POINTS_IF_FEW, signs=True)
+
+    def resized(self, axes: Collection[tuple[str, int]]) -> View | None:
+        """The input at a point where these axes, each of an operand by name, are longer by one."""
         rng = generator(self.here.evidence.point.problem.seed, 0x7369)
 
         def longer(operand: Operand) -> Array:
             value = operand.value
-            for axis, length in enumerate(value.shape):
-                if length == size:
-                    value = np.take(value, np.arange(size + 1) % size, axis)
+            for name, axis in axes:
+                if name == operand.name:
+                    length = value.shape[axis]
+                    value = np.take(value, np.arange(length + 1) % length, axis)
             return _moved(replace(operand, value=value), limits.OTHER_REACHES[-1], rng)
 
         return self._at([longer(o) for o in self._operands], 1, None)
@@ -67,20 +77,21 @@ class Elsewhere:
     def _operands(self) -> Sequence[Operand]:
         return self.here.evidence.point.problem.operands
 
-    def _drawn(self, number: int) -> View | None:
+    def _drawn(self, number: int, *, signs: bool = False) -> View | None:
         """The point of this number, as far away as the function allows."""
         rng = generator(self.here.evidence.point.problem.seed + number, 0x656C)
         for shuffle in (True, False) if number % 2 else (False,):
             for reach in limits.OTHER_REACHES:
                 values = [_moved(o, reach, rng, shuffle=shuffle) for o in self._operands]
+                if signs:
+                    given = zip(values, self._operands, strict=True)
+                    values = [_with_other_signs(v, o, rng) for v, o in given]
                 view = self._at(values, 1 + number, self.here.evidence.tape)
                 if view is not None:
                     return view
         return None
 
-    def _at(
-        self, values: Sequence[Array], draw: int, tape: Differentiate | None
-    ) -> View | None:
+    def _at(self, values: Sequence[Array], draw: int, tape: Differentiate | None) -> View | None:
         """The input at these values; None if the function or its gradient is not to be had.
 
         Args:
@@ -149,6 +160,15 @@ def _moved(
     return np.asarray(moved.astype(value.dtype))
 
 
+def _with_other_signs(value: Array, operand: Operand, rng: np.random.Generator) -> Array:
+    if not operand.differentiate or operand.structure != "general":
+        return value
+    signs = rng.choice([-1.0, 1.0], value.shape)
+    # (Of one element, or of several that fell the same way, the first has the other one.)
+    signs.ravel()[:1] = -1.0
+    return np.asarray((value * signs).astype(value.dtype))
+
+
 def _by_share(values: Array, reach: float, rng: np.random.Generator) -> Array:
     finite = np.abs(values[np.isfinite(values)])
     typical = float(finite.max(initial=0.0)) or 1.0
@@ -163,7 +183,10 @@ def _shares(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
 
 def _inside(moved: Array, before: Array, operand: Operand) -> Array:
     """Half of the way to the edge of the domain for what would lie beyond it."""
-    for edge, beyond in ((operand.low, moved <= operand.low), (operand.high, moved >= operand.high)):
+    for edge, beyond in (
+        (operand.low, moved <= operand.low),
+        (operand.high, moved >= operand.high),
+    ):
         if np.isfinite(edge):
             moved = np.where(beyond & (before != edge), (before + edge) / 2, moved)
     return moved

@@ -91,6 +91,12 @@ class View:
         return {o.name: v for o, v in given if o.name != self.name and v.dtype.kind in "fc"}
 
     @property
+    def function_text(self) -> str:
+        """The function of its inputs, as formulas name it."""
+        names = ", ".join(operand.name for operand in self.evidence.point.problem.operands)
+        return f"f({names})" if len(names) <= limits.LONGEST_NAMES else "f"
+
+    @property
     def columns(self) -> Array:
         """The coordinates of the input."""
         return self.evidence.plan.coordinates.parts[self.position].columns

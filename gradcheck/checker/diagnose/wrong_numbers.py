@@ -94,7 +94,7 @@ def arranged(view: View) -> Suspects:
     for axis in range(rank):
         if view.shape[axis] > 1:
             text = f"the gradient of {name} is reversed along axis {axis}"
-            yield without_fault("reversed", text, lambda v, a=axis: np.flip(v.analytic, a))
+            yield without_fault("reversed", text, partial(_flipped, axis=axis))
             for shift in (1, -1):
                 text = f"the gradient of {name} is shifted by one along axis {axis}"
                 back = partial(_shifted, axis=axis, shift=shift)
@@ -117,6 +117,10 @@ def _orders(view: View) -> Iterator[tuple[str, tuple[int, ...]]]:
         else:
             right = f"tf.transpose(…, {list(order)}) puts them right"
             yield f"the axes of the gradient of {name} are in the wrong order: {right}", order
+
+
+def _flipped(view: View, axis: int) -> Array:
+    return np.flip(view.analytic, axis)
 
 
 def _permuted(view: View, order: tuple[int, ...]) -> Array:
@@ -151,19 +155,16 @@ def _with_factor(view: View, text: str, inverse: bool = False) -> Array | None:
 
 def _functions(view: View) -> dict[str, Array]:
     x = view.value
-    functions = {"x": x, "2x": 2 * x, "x²": x * x, "eˣ": np.exp(x), "cos x": np.cos(x)}
-    functions |= {"sin x": np.sin(x)}
+    name, f = view.name, view.function_text
+    functions = {name: x, f"2·{name}": 2 * x, f"{name}²": x * x, f"exp({name})": np.exp(x)}
+    functions |= {f"cos({name})": np.cos(x), f"sin({name})": np.sin(x)}
     if len(view.outputs) == 1 and view.outputs[0].shape == x.shape:
         y = view.outputs[0]
-        functions |= {
-            "f(x)": y,
-            "1−f(x)": 1 - y,
-            "f(x)·(1−f(x))": y * (1 - y),
-            "1−f(x)²": 1 - y * y,
-        }
-    for name, value in view.others.items():
+        functions |= {f: y, f"1 − {f}": 1 - y}
+        functions |= {f"{f}·(1 − {f})": y * (1 - y), f"1 − {f}²": 1 - y * y}
+    for other, value in view.others.items():
         if _fits(value, x):
-            functions[name] = np.broadcast_to(value, x.shape)
+            functions[other] = np.broadcast_to(value, x.shape)
     return functions
 
 

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import tolerances
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.diagnose.fit import repairs
 from gradcheck.checker.diagnose.wrong_numbers import common_factor, times
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gradcheck.checker.diagnose.elsewhere import Elsewhere
     from gradcheck.checker.diagnose.view import View
 
@@ -31,12 +33,10 @@ def explained_by_size(elsewhere: Elsewhere) -> str:
     if factor is None:
         return ""
     fitting = [what for what, size in _sizes(here).items() if _is(size, factor) and size > 1]
-    lengths = {length for shape in here.evidence.point.inputs.shapes for length in shape}
     followed: set[str] = set()
-    for length in sorted(lengths - {0, 1}) if fitting else ():
-        longer = elsewhere.resized(length)
-        new = common_factor(longer) if longer is not None else None
-        if longer is None or new is None or repairs(new * longer.analytic, longer) is None:
+    for longer in _longer(elsewhere) if fitting else ():
+        new = common_factor(longer)
+        if new is None or repairs(new * longer.analytic, longer) is None:
             continue
         sizes = _sizes(longer)
         fitting = [what for what in fitting if _is(sizes.get(what, 0), new)]
@@ -50,6 +50,21 @@ def explained_by_size(elsewhere: Elsewhere) -> str:
             )
             return f": that is {what}, so perhaps something is {wrongly}"
     return ""
+
+
+def _longer(elsewhere: Elsewhere) -> Iterator[View]:
+    """The input where an axis is longer; or all of one length, where it cannot be alone."""
+    point = elsewhere.here.evidence.point
+    axes: dict[int, list[tuple[str, int]]] = {}
+    for operand in point.moved:
+        for axis, length in enumerate(operand.value.shape):
+            axes.setdefault(length, []).append((operand.name, axis))
+    for length, same in axes.items():
+        if not length > 1 or len(same) > limits.LONGER_AXES:
+            continue
+        alone = [view for axis in same if (view := elsewhere.resized([axis])) is not None]
+        together = None if alone or len(same) == 1 else elsewhere.resized(same)
+        yield from alone or ([] if together is None else [together])
 
 
 def _is(size: int, factor: float) -> bool:

@@ -60,7 +60,7 @@ def _other_upstreams(view: View) -> Iterator[tuple[str, Weights, bool]]:
     yield ignored, lambda view: np.ones_like(view.evidence.point.weights), False
     if not any(outputs.complex_):
         squared = "uses the square of the upstream gradient: it is multiplied in twice"
-        yield squared, lambda view: view.evidence.point.weights ** 2, False
+        yield squared, lambda view: view.evidence.point.weights**2, False
         unsigned = "uses the size of the upstream gradient, without its sign"
         yield unsigned, lambda view: np.abs(view.evidence.point.weights), False
     if any(outputs.complex_) and view.evidence.point.inputs.complex_[view.position]:

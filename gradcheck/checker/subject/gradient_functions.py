@@ -11,18 +11,19 @@ Without it `test_the_line_of_a_wrong_gradient_function` fails.
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import is_own_code
 from gradcheck.model import CodePlace, Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.model import Array
@@ -62,7 +63,7 @@ def gradient_functions(
     if sys.getprofile() is not None:
         return []
     alone = [replace(o, differentiate=o.differentiate and o.name == name) for o in operands]
-    with _as_python():
+    with as_python():
         found = _watched(Tape(function, alone), alone, upstream)
     return found or _watched(Tape(function, alone, Mode.GRAPH), alone, upstream)
 
@@ -79,19 +80,6 @@ def _watched(
     finally:
         sys.setprofile(None)
     return watcher.found
-
-
-@contextmanager
-def _as_python() -> Iterator[None]:
-    """Within this, every tf.function runs as the Python that it was made of."""
-    import tensorflow as tf
-
-    before = tf.config.functions_run_eagerly()
-    tf.config.run_functions_eagerly(True)
-    try:
-        yield
-    finally:
-        tf.config.run_functions_eagerly(before)
 
 
 class _Watcher:
