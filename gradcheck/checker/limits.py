@@ -260,7 +260,9 @@ FEWEST_NUMBERS: Final = 3
 """How many derivatives a formula is fitted to, and how few will do; all the others must agree."""
 
 POOL: Final = 140
-"""How many powers of factors, the shortest, terms are made of: 400,000 products of three."""
+COMPARED: Final = 64
+"""How many powers of factors, the shortest, terms are made of: 400,000 products of three; and on
+how many values factors are told apart."""
 
 PAIRED_POWERS: Final = 60
 PAIRED_FACTORS: Final = 16

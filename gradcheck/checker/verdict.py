@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gradcheck.checker.diagnose.diagnose import diagnose
+from gradcheck.checker.diagnose.elsewhere import OtherPoints
 from gradcheck.checker.judge import notes
 from gradcheck.checker.judge.bisect import find_wrong_element
 from gradcheck.checker.judge.confirm import confirmed
@@ -51,7 +52,8 @@ def judge_gradients(
     for stage in GATHERING:
         evidence = stage(evidence)
     precision = own_precision(evidence)
-    return [_decided(evidence, own, precision, causes) for own in evidence.inputs]
+    points = OtherPoints(evidence) if causes else None
+    return [_decided(evidence, own, precision, points) for own in evidence.inputs]
 
 
 # ---- Gathering: about all the inputs
@@ -185,8 +187,7 @@ class Open:
     evidence: Evidence
     own: OfInput
     precision: OwnPrecision | None
-    """The gradients in the precision of the inputs, where that is not double."""
-    causes: bool
+    points: OtherPoints | None
     figures: Figures
     suggested: Verdict
     """What the numbers suggest, or a formula where they could not judge."""
@@ -201,10 +202,10 @@ class Open:
 
 
 def _decided(
-    evidence: Evidence, own: OfInput, precision: OwnPrecision | None, causes: bool
+    evidence: Evidence, own: OfInput, precision: OwnPrecision | None, points: OtherPoints | None
 ) -> Comparison:
     """What the first stage says that can decide on this input."""
-    asked = Open(evidence, own, precision, causes, figures_of(evidence, own), *own.suggestion)
+    asked = Open(evidence, own, precision, points, figures_of(evidence, own), *own.suggestion)
     if asked.suggested_by is not Stage.FIRST_LOOK:
         asked = replace(asked, note=notes.on_numbers(evidence, own))
     for stage in DECIDING:
@@ -268,9 +269,9 @@ def numeric_derivative(asked: Open) -> Open | Comparison:
         worst = () if found is None else (found,)
         return asked.comparison(verdict, stage, asked.note, worst=worst)
     told = asked.comparison(verdict, stage, asked.note)
-    if verdict is not Verdict.MISMATCH or not asked.causes:
+    if verdict is not Verdict.MISMATCH or asked.points is None:
         return told
-    return replace(told, diagnosis=diagnose(told, asked.evidence))
+    return replace(told, diagnosis=diagnose(told, asked.points))
 
 
 def low_precision(asked: Open) -> Open | Comparison:

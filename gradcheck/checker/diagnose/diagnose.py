@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits
-from gradcheck.checker.diagnose.elsewhere import Elsewhere
+from gradcheck.checker.diagnose.elsewhere import Elsewhere, OtherPoints
 from gradcheck.checker.diagnose.view import View
 from gradcheck.checker.diagnose.wrong_formula import as_formula
 from gradcheck.checker.diagnose.wrong_jacobian import from_jacobian
@@ -26,16 +26,20 @@ from gradcheck.model import Diagnosis
 
 if TYPE_CHECKING:
     from gradcheck.checker.diagnose.fit import Suspect
-    from gradcheck.checker.judge.evidence import Evidence
     from gradcheck.model import Comparison
 
 
-def diagnose(comparison: Comparison, evidence: Evidence) -> Diagnosis | None:
-    """The cause that explains the mismatch, or None."""
-    here = View.of(comparison, evidence)
+def diagnose(comparison: Comparison, points: OtherPoints) -> Diagnosis | None:
+    """The cause that explains the mismatch, or None.
+
+    Args:
+        comparison: of one input.
+        points: the evidence that it comes from, and other points, which all the inputs share.
+    """
+    here = View.of(comparison, points.here)
     if here is None:
         return None
-    elsewhere = Elsewhere(here)
+    elsewhere = Elsewhere(here, points)
     with np.errstate(all="ignore"):
         for hear in SUSPECTS:
             for suspect in hear(here):

@@ -23,45 +23,39 @@ from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import with_sample
 from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.tape import draw_upstream
 from gradcheck.model import Mode, Stage, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
+    from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.operand import Operand
-    from gradcheck.checker.subject.problem import Differentiate
+    from gradcheck.checker.subject.problem import Differentiate, Problem
     from gradcheck.model import Array
 
 
-class Elsewhere:
-    """Other points for the input of a view; nothing is evaluated before somebody asks."""
+class OtherPoints:
+    """Other points for a function and its gradients; nothing is evaluated before somebody asks."""
 
-    def __init__(self, here: View) -> None:
+    def __init__(self, here: Evidence) -> None:
         self.here = here
+        self._drawn: dict[tuple[int, str], Evidence | None] = {}
 
-    @cached_property
-    def views(self) -> list[View]:
-        """The input at other points; fewer than wanted, or none, where the function fails there."""
-        point = self.here.evidence.point
-        count = limits.OTHER_POINTS
-        if self.here.analytic.size < limits.FEW_ELEMENTS:
-            count = limits.OTHER_POINTS_IF_FEW
-        elif len(point.at) * len(point.base) > limits.ELSEWHERE_PAYS:
-            count = 1
-        return [view for i in range(count) if (view := self._drawn(i)) is not None]
+    def drawn(self, number: int, mirrored: str = "") -> Evidence | None:
+        """The point of this number, as far away as the function allows; None if nowhere.
 
-    @cached_property
-    def with_other_signs(self) -> View | None:
-        """The input at a point where some elements have the other sign, if that is to be had.
-
-        What holds for the signs of the point alone is no formula. Without it
-        `test_a_formula_for_one_sign_is_none` fails.
+        Args:
+            number: gives another point each time.
+            mirrored: an operand that has the other sign there; those of the others are drawn.
         """
-        return self._drawn(limits.OTHER_POINTS_IF_FEW, signs=True)
+        if (number, mirrored) not in self._drawn:
+            self._drawn[number, mirrored] = self._draw(number, mirrored)
+        return self._drawn[number, mirrored]
 
-    def resized(self, axes: Collection[tuple[str, int]]) -> View | None:
-        """The input at a point where these axes, each of an operand by name, are longer by one."""
-        rng = generator(self.here.evidence.point.problem.seed, 0x7369)
+    def resized(self, axes: Collection[tuple[str, int]]) -> Evidence | None:
+        """A point where these axes, each of an operand by name, are longer by one."""
+        rng = generator(self.here.point.problem.seed, 0x7369)
 
         def longer(operand: Operand) -> Array:
             value = operand.value
@@ -71,35 +65,33 @@ class Elsewhere:
                     value = np.take(value, np.arange(length + 1) % length, axis)
             return _moved(replace(operand, value=value), limits.OTHER_REACHES[-1], rng)
 
-        return self._at([longer(o) for o in self._operands], 1, None)
+        return self._at([longer(o) for o in self.here.point.problem.operands], 1, None)
 
-    @property
-    def _operands(self) -> Sequence[Operand]:
-        return self.here.evidence.point.problem.operands
-
-    def _drawn(self, number: int, *, signs: bool = False) -> View | None:
-        """The point of this number, as far away as the function allows."""
-        rng = generator(self.here.evidence.point.problem.seed + number, 0x656C)
+    def _draw(self, number: int, mirrored: str) -> Evidence | None:
+        rng = generator(self.here.point.problem.seed + number, 0x656C)
+        operands = self.here.point.problem.operands
         for shuffle in (True, False) if number % 2 else (False,):
             for reach in limits.OTHER_REACHES:
-                values = [_moved(o, reach, rng, shuffle=shuffle) for o in self._operands]
-                if signs:
-                    given = zip(values, self._operands, strict=True)
-                    values = [_with_other_signs(v, o, rng) for v, o in given]
-                view = self._at(values, 1 + number, self.here.evidence.tape)
-                if view is not None:
-                    return view
+                values = [_moved(o, reach, rng, shuffle=shuffle) for o in operands]
+                if mirrored:
+                    given = zip(values, operands, strict=True)
+                    values = [_with_signs(v, o, rng, o.name == mirrored) for v, o in given]
+                evidence = self._at(values, 1 + number, self.here.tape)
+                if evidence is not None:
+                    return evidence
         return None
 
-    def _at(self, values: Sequence[Array], draw: int, tape: Differentiate | None) -> View | None:
-        """The input at these values; None if the function or its gradient is not to be had.
+    def _at(
+        self, values: Sequence[Array], draw: int, tape: Differentiate | None
+    ) -> Evidence | None:
+        """Both derivatives at these values; None if the function or its gradient has none.
 
         Args:
             values: of all the operands.
             draw: gives another upstream each time, where it is random.
-            tape: takes gradients for operands of these shapes; None for a new one.
+            tape: takes gradients for operands of these shapes; None if they are others.
         """
-        before = self.here.evidence.point
+        before = self.here.point
         given = zip(before.problem.operands, values, strict=True)
         operands = tuple(replace(operand, value=value) for operand, value in given)
         upstream = before.problem.upstream
@@ -110,29 +102,99 @@ class Elsewhere:
             upstream="random" if isinstance(upstream, tuple) else upstream,
         )
         try:
-            point = evaluate_at(problem)
+            point = evaluate_at(problem) if tape is None else _at_another(before, problem)
             lost = np.count_nonzero(~np.isfinite(point.base))
             if lost > np.count_nonzero(~np.isfinite(before.base)):
                 return None
             if tape is None:
                 mode = Mode.EAGER if point.two_questions else problem.mode
                 tape = problem.tape(problem.function, operands, mode)
-            passed = tape(point.values, point.upstream)
-            plan = with_sample(point)
-            analytic = along_coordinates(point, plan, passed)
-            derivatives, estimate = along_elements(with_measured_noise(point, plan))
+            return _seen(point, tape)
         except Exception:  # whatever the function does at another point
             return None
-        evidence = Evidence(
-            point, tape, passed, derivatives.plan, analytic, derivatives.noise,
-            derivatives=derivatives, estimate=estimate,
-        )  # fmt: skip
-        evidence = replace(evidence, inputs=evidence.by_input(estimate))
-        own = evidence.inputs[self.here.position]
-        if not own.can_be_compared:
-            return None
-        figures = figures_of(evidence, own)
-        return View.of(comparison(own, figures, Verdict.MISMATCH, Stage.CONFIRMATION), evidence)
+
+
+class Elsewhere:
+    """Other points for the input of a view."""
+
+    def __init__(self, here: View, points: OtherPoints) -> None:
+        self.here = here
+        self._points = points
+
+    @cached_property
+    def views(self) -> list[View]:
+        """The input at other points; fewer than wanted, or none, where the function fails there."""
+        point = self.here.evidence.point
+        count = limits.OTHER_POINTS
+        if self._has_few:
+            count = limits.OTHER_POINTS_IF_FEW
+        elif len(point.at) * len(point.base) > limits.ELSEWHERE_PAYS:
+            count = 1
+        return self._views(self._points.drawn(number) for number in range(count))
+
+    @cached_property
+    def with_other_signs(self) -> list[View]:
+        """The input at points where its elements have the other sign, if they are to be had.
+
+        What holds for the signs of the point alone is no formula. Without it
+        `test_a_formula_for_one_sign_is_none` fails.
+        """
+        count = limits.OTHER_POINTS_IF_FEW if self._has_few else 1
+        return self._views(self._points.drawn(n, self.here.name) for n in range(count))
+
+    @property
+    def _has_few(self) -> bool:
+        return self.here.analytic.size < limits.FEW_ELEMENTS
+
+    def resized(self, axes: Collection[tuple[str, int]]) -> View | None:
+        """The input at a point where these axes, each of an operand by name, are longer by one."""
+        return next(iter(self._views([self._points.resized(axes)])), None)
+
+    def _views(self, points: Iterable[Evidence | None]) -> list[View]:
+        found = []
+        for evidence in points:
+            own = None if evidence is None else evidence.inputs[self.here.position]
+            if evidence is not None and own is not None and own.can_be_compared:
+                figures = figures_of(evidence, own)
+                told = comparison(own, figures, Verdict.MISMATCH, Stage.CONFIRMATION)
+                found.append(View.of(told, evidence))
+        return [view for view in found if view is not None]
+
+
+def _seen(point: Point, tape: Differentiate) -> Evidence:
+    """Both derivatives there."""
+    passed = tape(point.values, point.upstream)
+    plan = with_sample(point)
+    analytic = along_coordinates(point, plan, passed)
+    derivatives, estimate = along_elements(with_measured_noise(point, plan))
+    evidence = Evidence(
+        point, tape, passed, derivatives.plan, analytic, derivatives.noise,
+        derivatives=derivatives, estimate=estimate,
+    )  # fmt: skip
+    return replace(evidence, inputs=evidence.by_input(estimate))
+
+
+def _at_another(before: Point, problem: Problem) -> Point:
+    """The function at another point of the same shapes, called in the way that was found before."""
+    given = zip(problem.operands, before.values, strict=True)
+    values = [o.value.astype(v.dtype) if o.differentiate else v for o, v in given]
+    moved = tuple(operand for operand in problem.operands if operand.differentiate)
+    at = before.inputs.flatten(
+        [v for v, o in zip(values, problem.operands, strict=True) if o.differentiate]
+    )
+    base = before.evaluator(at[np.newaxis])[0]
+    outputs = before.outputs
+    upstream = draw_upstream(problem.upstream, outputs.shapes, outputs.complex_, problem.seed)
+    return replace(
+        before,
+        problem=problem,
+        moved=moved,
+        values=values,
+        upstream=upstream,
+        weights=outputs.flatten(upstream),
+        at=at,
+        base=base,
+    )
 
 
 def _moved(
@@ -160,12 +222,11 @@ def _moved(
     return np.asarray(moved.astype(value.dtype))
 
 
-def _with_other_signs(value: Array, operand: Operand, rng: np.random.Generator) -> Array:
+def _with_signs(value: Array, operand: Operand, rng: np.random.Generator, mirrored: bool) -> Array:
+    """The values with all signs turned, or with any."""
     if not operand.differentiate or operand.structure != "general":
         return value
-    signs = rng.choice([-1.0, 1.0], value.shape)
-    # (Of one element, or of several that fell the same way, the first has the other one.)
-    signs.ravel()[:1] = -1.0
+    signs = -np.ones(value.shape) if mirrored else rng.choice([-1.0, 1.0], value.shape)
     return np.asarray((value * signs).astype(value.dtype))
 
 

@@ -8,6 +8,7 @@ the sum over what it was broadcast to.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -71,11 +72,24 @@ class Scene:
 
     def summed(self, rows: Array) -> Array:
         """Rows with a number for each element, as rows with one for each element of the input."""
-        size = len(self.numeric)
-        if len(self.owner) == size:
-            return rows[:, np.argsort(self.owner)]
-        belongs = self.owner[:, np.newaxis] == np.arange(size)
-        return np.asarray(rows @ belongs.astype(float))
+        order, starts = self._sorted
+        rows = rows if order is None else rows[:, order]
+        return rows if starts is None else np.add.reduceat(rows, starts, axis=1)
+
+    @property
+    def is_broadcast(self) -> bool:
+        """Whether several elements belong to one of the input."""
+        return len(self.owner) > len(self.numeric)
+
+    @cached_property
+    def _sorted(self) -> tuple[Array | None, Array | None]:
+        """What puts the elements in the order of the input's, and where each of those begins."""
+        in_order = bool((np.diff(self.owner) >= 0).all())
+        order = None if in_order else np.argsort(self.owner, kind="stable")
+        if not self.is_broadcast:
+            return order, None
+        sorted_ = self.owner if order is None else self.owner[order]
+        return order, np.searchsorted(sorted_, np.arange(len(self.numeric)))
 
     @classmethod
     def joined(cls, scenes: Sequence[Scene]) -> Scene:
@@ -99,6 +113,7 @@ class Scene:
         number = np.full(len(self.numeric), -1)
         number[chosen] = np.arange(len(chosen))
         kept = np.flatnonzero(number[self.owner] >= 0)
+        kept = kept[np.argsort(number[self.owner[kept]], kind="stable")]
         return Scene(
             {f: (values[kept], cost) for f, (values, cost) in self.factors.items()},
             self.upstream[kept],

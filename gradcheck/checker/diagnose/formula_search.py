@@ -63,7 +63,8 @@ class Pool:
             values = np.concatenate([scene.factors[formula][0] for scene in scenes])
             if not np.isfinite(values).all() or not np.ptp(values) > 0:
                 continue
-            direction = values / values[int(np.argmax(np.abs(values)))]
+            direction = values[:: -(-len(values) // limits.COMPARED)]
+            direction = direction / direction[int(np.argmax(np.abs(direction)))]
             if any(np.allclose(direction, other, rtol=tolerances.FIT, atol=0) for other in seen):
                 continue
             seen.append(direction)
@@ -134,7 +135,8 @@ class Search:
         if ground is None:
             return None
         for shared, most in _SHARED.items():
-            for count in range(most + 1):
+            # (Sums over what an input was broadcast to take longer.)
+            for count in range(min(most, 2) + 1 if ground.scene.is_broadcast else most + 1):
                 found = self._best(ground.products(self._pool, shared, count), target)
                 if found is not None:
                     return found
@@ -184,7 +186,9 @@ class Ground:
         telling = np.flatnonzero(allowed < tolerances.SHOWS_FORMULA * size)
         if len(telling) < limits.FEWEST_NUMBERS:
             return None
-        chosen = telling[:: -(-len(telling) // limits.FORMULA_NUMBERS)]
+        share = -(-len(whole.owner) // len(wanted))
+        most = max(limits.FEWEST_NUMBERS, limits.FORMULA_NUMBERS // share)
+        chosen = telling[:: -(-len(telling) // most)]
         return cls(whole.only(chosen), wanted[chosen], allowed[chosen])
 
     def products(self, pool: Pool, shared: Powers, count: int) -> Iterator[Formula]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import tolerances
 from gradcheck.checker.diagnose.factors import scene_of
 from gradcheck.checker.diagnose.fit import broadcast_axes
 from gradcheck.checker.diagnose.formula_search import Search
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
 def as_formula(elsewhere: Elsewhere) -> Diagnosis | None:
     """The error as a formula, or what the gradient reads and what it should; None if neither."""
-    if scene_of(elsewhere.here) is None or not elsewhere.views:
+    first = scene_of(elsewhere.here)
+    if first is None or not elsewhere.views or not _is_elementwise(elsewhere.here, first):
         return None
-    mirrored = elsewhere.with_other_signs
-    views = [elsewhere.here, *([] if mirrored is None else [mirrored]), *elsewhere.views]
+    views = [elsewhere.here, *elsewhere.with_other_signs, *elsewhere.views]
     scenes = [scene for view in views if (scene := scene_of(view)) is not None]
     search, name = Search(scenes), elsewhere.here.name
 
@@ -53,6 +54,16 @@ def as_formula(elsewhere: Elsewhere) -> Diagnosis | None:
     else:
         return None
     return Diagnosis("formula", f"{text} (G is the upstream gradient)")
+
+
+def _is_elementwise(view: View, scene: Scene) -> bool:
+    """Whether each output moves with its own element alone, as far as that is known."""
+    jacobian = view.jacobian
+    if jacobian is None or len(jacobian) != len(scene.owner):
+        return True
+    others = scene.owner[:, np.newaxis] != np.arange(jacobian.shape[1])
+    size = np.abs(jacobian)
+    return bool((size[others] <= tolerances.FIT * size.max(initial=0.0)).all())
 
 
 def _summed_over(view: View) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradcheck
-from gradcheck.checker.diagnose.elsewhere import Elsewhere
+from gradcheck.checker.diagnose.elsewhere import Elsewhere, OtherPoints
 from gradcheck.checker.diagnose.view import View
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.operand import Operand
@@ -96,7 +96,7 @@ def elsewhere(function: Any, *operands: Operand) -> Elsewhere:
         evidence = stage(evidence)
     gradient = np.asarray(evidence.passed.gradients[0])
     here = View(operands[0].name, gradient, gradient, np.zeros(gradient.shape), evidence)
-    return Elsewhere(here)
+    return Elsewhere(here, OtherPoints(evidence))
 
 
 def test_other_points_are_others_and_of_the_same_shapes(tf: Any) -> None:
