@@ -150,7 +150,10 @@ def _with_factor(view: View, text: str, inverse: bool = False) -> Array | None:
     values = _functions(view).get(text)
     if values is None:
         return None
-    return view.analytic / values if inverse else view.analytic * values
+    if inverse:
+        # Where the factor is zero, nothing can be said of what it was multiplied with.
+        return np.where(values == 0, view.numeric, view.analytic / values)
+    return view.analytic * values
 
 
 def _functions(view: View) -> dict[str, Array]:

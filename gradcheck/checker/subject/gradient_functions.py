@@ -115,9 +115,12 @@ class _Watcher:
         from tensorflow.python.eager import record
 
         gradient, arguments = called["grad_fn"], called["args"]
+        leaves = tf.nest.flatten(arguments)
+        # (A tape watches a variable by its handle.)
+        watched = [leaf.handle if isinstance(leaf, tf.Variable) else leaf for leaf in leaves]
         moves = tuple(
-            isinstance(leaf, tf.Tensor | tf.Variable) and record.should_record_backprop([leaf])
-            for leaf in tf.nest.flatten(arguments)
+            isinstance(leaf, tf.Tensor) and record.should_record_backprop([leaf])
+            for leaf in watched
         )
         call = CustomCall(called["f"], arguments, called["kwargs"], moves)
         self._calls[id(gradient)] = gradient, call

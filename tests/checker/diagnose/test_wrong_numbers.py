@@ -50,6 +50,15 @@ def test_a_chain_factor_at_an_awkward_point(tf: Any, point: str) -> None:
 
 
 @pytest.mark.parametrize("point", POINTS)
+def test_a_factor_too_many_at_an_awkward_point(tf: Any, point: str) -> None:
+    function = with_gradient(tf.tanh, lambda u, x: u * x * (1 - tf.tanh(x) ** 2))
+    result = gradcheck.check(function, POINTS[point] + (point == "ones"))
+    assert cause(result) == "chain"
+    assert result.diagnosis is not None
+    assert "has the factor input0 too much" in result.diagnosis.text
+
+
+@pytest.mark.parametrize("point", POINTS)
 def test_an_ignored_upstream_at_an_awkward_point(tf: Any, point: str) -> None:
     function = with_gradient(tf.tanh, lambda _u, x: 1 - tf.tanh(x) ** 2)
     assert cause(gradcheck.check(function, POINTS[point])) == "upstream"

@@ -30,6 +30,15 @@ def test_they_come_in_the_order_of_the_way_back_with_what_they_were_given(tf: An
     np.testing.assert_array_equal(last.arguments[0], 2 * X)
 
 
+def test_a_variable_moves_too(tf: Any) -> None:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def doubled(x: Any, factor: Any) -> Any:
+        return x * factor, lambda upstream: (upstream * factor, None)
+
+    ran = found(lambda x: doubled(x, 2.0), Operand("x", X, variable=True))
+    assert [function.call.moves for function in ran] == [(True, False)]
+
+
 def test_a_callable_object_and_a_decorated_function(tf: Any) -> None:
     class Gradient:
         def __call__(self, upstream: Any) -> Any:
