@@ -127,6 +127,8 @@ def _describe_input(comparison: Comparison) -> list[str]:
         lines.append(f"    {comparison.note}")
     if comparison.diagnosis:
         lines.append(f"    likely cause: {comparison.diagnosis.text}")
+    if comparison.places:
+        lines.append(f"    in your code: {'; '.join(map(str, comparison.places))}")
     return lines
 
 

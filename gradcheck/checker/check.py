@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker.code_places import with_places
 from gradcheck.checker.forward import check_forward
 from gradcheck.checker.judge.notes import joined
 from gradcheck.checker.reference.point import Point, evaluate_at
@@ -101,13 +102,14 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
     return point
 
 
-def _reverse(problem: Problem) -> list[Comparison]:
+def _reverse(problem: Problem, *, second: bool = False) -> list[Comparison]:
     problem = along_the_quantile(problem)
     # (Who takes gradients in another way is not to be gone around.)
     recorded = problem.mode is Mode.EAGER and problem.tape is Tape
     tape = Tape(problem.function, problem.operands) if recorded else None
-    comparisons = judge_gradients(_evaluated(problem, tape), tape)
-    return [_with_remark(comparison, problem) for comparison in comparisons]
+    point = _evaluated(problem, tape)
+    comparisons = judge_gradients(point, tape)
+    return [_with_remark(with_places(c, point, second=second), problem) for c in comparisons]
 
 
 def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
@@ -127,7 +129,7 @@ def _forward(problem: Problem) -> list[Comparison]:
 
 def _second(problem: Problem) -> list[Comparison]:
     derived = gradient_problem(_evaluated(problem))
-    return [replace(c, check=CheckKind.SECOND) for c in _reverse(derived)]
+    return [replace(c, check=CheckKind.SECOND) for c in _reverse(derived, second=True)]
 
 
 _CHECKS: dict[CheckKind, Callable[[Problem], list[Comparison]]] = {

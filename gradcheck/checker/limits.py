@@ -227,9 +227,6 @@ SUMMED_RANK: Final = 4
 JACOBIAN_ENTRIES: Final = 2**18
 """Entries of a Jacobian up to which it is worked out."""
 
-SEVERAL: Final = 3
-"""Elements on each side from which on a condition on the input is no coincidence."""
-
 NAMED_SLICES: Final = 4
 """How many slices are named one by one."""
 

@@ -286,6 +286,13 @@ FIT: Final = 1e-6
 EXPLAINED: Final = 0.05
 """Share of an error that a suspect may leave, where the error bar does not allow more."""
 
+FORMULA_FITS: Final = 1e-9
+"""How far a formula may be from a derivative beyond its error bar, relative to the largest: its own
+rounding, and that of the gradient."""
+
+SHOWS_FORMULA: Final = 1e-5
+"""Error bars up to which, relative to what is to be explained, an element tells formulas apart."""
+
 LAST_PLACES: Final = 4.0
 """How many units in the last place make no difference to a gradient in which a fault is planted."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gradcheck.checker.diagnose.diagnose import diagnose
+from gradcheck.checker.diagnose.elsewhere import OtherPoints
 from gradcheck.checker.judge import notes
 from gradcheck.checker.judge.bisect import find_wrong_element
 from gradcheck.checker.judge.confirm import confirmed
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def judge_gradients(
-    point: Point, recorded: Tape | None = None, noise: Noise | None = None
+    point: Point, recorded: Tape | None = None, noise: Noise | None = None, *, causes: bool = True
 ) -> list[Comparison]:
     """One comparison per input that is differentiated.
 
@@ -45,12 +46,14 @@ def judge_gradients(
         point: the function at its point.
         recorded: the tape that recorded that evaluation, if one did.
         noise: of the function, where it is known already.
+        causes: look for the causes of mismatches.
     """
     evidence = gradients(point, recorded, noise)
     for stage in GATHERING:
         evidence = stage(evidence)
     precision = own_precision(evidence)
-    return [_decided(evidence, own, precision) for own in evidence.inputs]
+    points = OtherPoints(evidence) if causes else None
+    return [_decided(evidence, own, precision, points) for own in evidence.inputs]
 
 
 # ---- Gathering: about all the inputs
@@ -184,7 +187,7 @@ class Open:
     evidence: Evidence
     own: OfInput
     precision: OwnPrecision | None
-    """The gradients in the precision of the inputs, where that is not double."""
+    points: OtherPoints | None
     figures: Figures
     suggested: Verdict
     """What the numbers suggest, or a formula where they could not judge."""
@@ -198,9 +201,11 @@ class Open:
         return comparison(self.own, self.figures, verdict, stage, note, **changed)
 
 
-def _decided(evidence: Evidence, own: OfInput, precision: OwnPrecision | None) -> Comparison:
+def _decided(
+    evidence: Evidence, own: OfInput, precision: OwnPrecision | None, points: OtherPoints | None
+) -> Comparison:
     """What the first stage says that can decide on this input."""
-    asked = Open(evidence, own, precision, figures_of(evidence, own), *own.suggestion)
+    asked = Open(evidence, own, precision, points, figures_of(evidence, own), *own.suggestion)
     if asked.suggested_by is not Stage.FIRST_LOOK:
         asked = replace(asked, note=notes.on_numbers(evidence, own))
     for stage in DECIDING:
@@ -264,9 +269,9 @@ def numeric_derivative(asked: Open) -> Open | Comparison:
         worst = () if found is None else (found,)
         return asked.comparison(verdict, stage, asked.note, worst=worst)
     told = asked.comparison(verdict, stage, asked.note)
-    if verdict is not Verdict.MISMATCH:
+    if verdict is not Verdict.MISMATCH or asked.points is None:
         return told
-    return replace(told, diagnosis=diagnose(told, asked.evidence))
+    return replace(told, diagnosis=diagnose(told, asked.points))
 
 
 def low_precision(asked: Open) -> Open | Comparison:

@@ -19,7 +19,7 @@ from gradcheck.model.cases import (
     Upstream,
 )
 from gradcheck.model.problems import SpecProblem
-from gradcheck.model.results import Comparison, Diagnosis, Element, Result
+from gradcheck.model.results import CodePlace, Comparison, Diagnosis, Element, Result
 from gradcheck.model.stages import Stage
 from gradcheck.model.structures import Argument, Group, Ragged, Sparse, Template
 from gradcheck.model.suites import Plan, Shard, Summary
@@ -30,6 +30,7 @@ __all__ = [
     "Array",
     "Case",
     "CheckKind",
+    "CodePlace",
     "Comparison",
     "Diagnosis",
     "Element",

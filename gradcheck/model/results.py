@@ -55,6 +55,21 @@ class Diagnosis:
     """One sentence for the report."""
 
 
+@dataclass(frozen=True, slots=True)
+class CodePlace:
+    """A function in the user's own code."""
+
+    path: str
+    """From the working directory, where it lies below that; else the whole path."""
+    line: int
+    """Where the function begins, counted from 1."""
+    function: str
+    """Its name, after those that it is nested in."""
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}, in {self.function}"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """The gradient of one input against the numeric one, element by element."""
@@ -84,6 +99,9 @@ class Comparison:
     formula: Array | None = None
     """Whole arrays of the input's shape; None where there is nothing to show or it is too large."""
     diagnosis: Diagnosis | None = None
+    places: tuple[CodePlace, ...] = ()
+    """The user's gradient functions that made this gradient what it is: those that were found to be
+    wrong by themselves or, where that cannot be told, all that ran, three at most."""
     decided_by: Stage | None = None
     """The stage of the check in which the verdict arose."""
 
@@ -132,3 +150,8 @@ class Result:
     def diagnosis(self) -> Diagnosis | None:
         """The likely cause of the first mismatch that has one."""
         return next((c.diagnosis for c in self.comparisons if c.diagnosis), None)
+
+    @property
+    def places(self) -> tuple[CodePlace, ...]:
+        """The gradient functions that the comparisons point at, each once."""
+        return tuple(dict.fromkeys(place for c in self.comparisons for place in c.places))

@@ -39,7 +39,7 @@ def statements(failure: FailureDetails) -> list[str]:
 
 
 def input_text(details: InputDetails) -> str:
-    """One input: what is wrong, the worst elements, the likely cause."""
+    """One input: what is wrong, the worst elements, the likely cause, the place."""
     lines = [f"{details.label}: {details.verdict}, {details.facts}"]
     if details.elements:
         lines.append(indented(grid_text(details.elements)))
@@ -47,6 +47,8 @@ def input_text(details: InputDetails) -> str:
         lines.append(indented(details.note))
     if details.cause:
         lines.append(indented(f"likely cause: {details.cause}"))
+    if details.places:
+        lines.append(indented(f"in your code: {details.places}"))
     return "\n".join(lines)
 
 

@@ -37,6 +37,8 @@ class InputDetails:
     elements: Grid | None
     note: str
     cause: str
+    places: str
+    """The user's gradient functions that it points at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +222,7 @@ def _input_details(comparison: Comparison) -> InputDetails:
         elements=element_grid(comparison.worst),
         note=clipped(comparison.note) if comparison.note else "",
         cause=one_line(diagnosis.text) if diagnosis else "",
+        places=one_line("; ".join(map(str, comparison.places))),
     )
 
 

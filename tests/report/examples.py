@@ -10,6 +10,7 @@ import numpy as np
 from gradcheck.model import (
     Case,
     CheckKind,
+    CodePlace,
     Comparison,
     Diagnosis,
     Element,
@@ -81,6 +82,7 @@ def compared(
     directions: int = 0,
     analytic: np.ndarray | None = None,
     stage: Stage = Stage.FIRST_LOOK,
+    places: tuple[CodePlace, ...] = (),
 ) -> Comparison:
     largest = errors or (None, None, None)
     return Comparison(
@@ -101,6 +103,7 @@ def compared(
         analytic=analytic,
         numeric=analytic,
         decided_by=stage,
+        places=places,
     )
 
 
@@ -123,6 +126,7 @@ def mismatch() -> Result:
         "a",
         Verdict.MISMATCH,
         errors=(1e-3, 5e-4, 3.1e-13),
+        places=(CodePlace("layers/products.py", 31, "Product.call.grad"),),
         worst=worst,
         failing=3,
         diagnosis=sign,

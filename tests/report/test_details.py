@@ -30,6 +30,7 @@ def test_a_mismatch_is_told_in_full() -> None:
     assert Verdict.MISMATCH.meaning in text
     assert "3 of 12 elements" in text
     assert "likely cause: The gradient is 1.0005 times" in text
+    assert "in your code: layers/products.py:31, in Product.call.grad" in text
     assert "The closed formula agrees" in text
     assert "b[4,5]" not in text, "an input that is right has no place among the failures"
 

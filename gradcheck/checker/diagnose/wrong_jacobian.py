@@ -13,90 +13,79 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
-from gradcheck.checker.diagnose.fit import Suspects, arrays, broadcast_axes, explains, how_well
+from gradcheck.checker import limits
+from gradcheck.checker.diagnose.fit import Suspects, broadcast_axes, with_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gradcheck.checker.judge.evidence import Evidence
-    from gradcheck.model import Array, Comparison, Shape
+    from gradcheck.checker.diagnose.view import View
+    from gradcheck.model import Array
 
 
-def from_jacobian(comparison: Comparison, evidence: Evidence) -> Suspects:
+def from_jacobian(view: View) -> Suspects:
     """What goes wrong between the Jacobian and the gradient."""
-    analytic, _ = arrays(comparison)
-    name = comparison.name
-    position = [operand.name for operand in evidence.point.moved].index(name)
-    columns = evidence.plan.coordinates.parts[position].columns
-    if (
-        any(evidence.point.inputs.complex_)
-        or any(evidence.point.outputs.complex_)
-        or evidence.plan.coordinates.space.partners is not None
-        or len(columns) != analytic.size
-        or len(columns) * len(evidence.point.base) > limits.JACOBIAN_ENTRIES
-    ):
+    if view.jacobian is None:
         return
-    jacobian = _jacobian(evidence, columns)
-    weights, shapes = evidence.point.weights, evidence.point.outputs.shapes
-    mistakes = [_square(jacobian, weights, analytic.shape, shapes)]
-    if len(shapes) == 1:
-        parts = jacobian.sum(axis=1) * weights
-        mistakes.append(_other_axes(parts.reshape(shapes[0]), analytic.shape))
-    for cause, text, candidate in (mistake for kind in mistakes for mistake in kind):
-        fit = explains(candidate, comparison)
-        if fit is not None:
-            yield cause, f"the gradient of {name} {text} (that fits {how_well(fit)})", None
+    yield from _square(view)
+    yield from _other_axes(view)
 
 
-def _jacobian(evidence: Evidence, columns: Array) -> Array:
-    """(outputs, coordinates): how each output moves with each of these coordinates."""
-    space, outputs = evidence.plan.coordinates.space, len(evidence.point.base)
-    moves = (
-        np.array([1.0, -1.0, 0.5, -0.5])
-        * tolerances.JACOBIAN_STEP
-        * space.unit[columns, np.newaxis]
-    )
-    points, actual = space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
-    found = evidence.point.evaluator(points).reshape(*moves.shape, outputs)
-    actual = actual.reshape(moves.shape)
-    wide, narrow = (
-        (found[:, i] - found[:, i + 1]) / (actual[:, i] - actual[:, i + 1])[:, np.newaxis]
-        for i in (0, 2)
-    )
-    return np.asarray((4 * narrow - wide) / 3).T
-
-
-def _square(
-    jacobian: Array, weights: Array, given: Shape, outputs: tuple[Shape, ...]
-) -> Iterator[tuple[str, str, Array]]:
+def _square(view: View) -> Suspects:
     """Mistakes that only a square Jacobian allows."""
-    if jacobian.shape[0] != jacobian.shape[1]:
+    jacobian, name = view.jacobian, view.name
+    if jacobian is None or jacobian.shape[0] != jacobian.shape[1]:
         return
-    if outputs == (given,):
+    if view.evidence.point.outputs.shapes == (view.shape,):
         text = (
-            "counts only what each element does to the output at its own place: what it does to "
-            "the others is missing, as if the function worked element by element"
+            f"the gradient of {name} counts only what each element does to the output at its own "
+            "place: what it does to the others is missing, as if the function worked element by "
+            "element"
         )
-        yield "diagonal", text, np.diag(jacobian) * weights
-    text = "is multiplied by the Jacobian, and not by its transpose"
-    yield "jacobian", text, jacobian @ weights
+        yield with_fault("diagonal", text, _diagonal)
+    text = f"the gradient of {name} is multiplied by the Jacobian, and not by its transpose"
+    yield with_fault("jacobian", text, _without_transpose)
 
 
-def _other_axes(parts: Array, given: Shape) -> Iterator[tuple[str, str, Array]]:
+def _diagonal(view: View) -> Array | None:
+    if view.jacobian is None:
+        return None
+    return np.asarray(np.diag(view.jacobian) * view.evidence.point.weights)
+
+
+def _without_transpose(view: View) -> Array | None:
+    return None if view.jacobian is None else view.jacobian @ view.evidence.point.weights
+
+
+def _other_axes(view: View) -> Suspects:
     """Sums over other axes than those along which the input was broadcast."""
-    right = broadcast_axes(given, parts.shape)
-    if not right or parts.ndim > limits.SUMMED_RANK:
+    shapes = view.evidence.point.outputs.shapes
+    if len(shapes) != 1 or len(shapes[0]) > limits.SUMMED_RANK:
         return
-    for axes in combinations(range(parts.ndim), len(right)):
-        for kept in (False, True):
-            summed = parts.sum(axis=axes, keepdims=kept)
-            if axes != tuple(right) and summed.shape == given:
-                text = (
-                    f"is summed over {_named(axes)} of the output, but the input was broadcast "
-                    f"along {_named(right)}"
-                )
-                yield "axis", text, summed
+    right = broadcast_axes(view.shape, shapes[0])
+    for axes, kept in _sums(len(shapes[0]), right):
+
+        def summed(view: View, axes: tuple[int, ...] = axes, kept: bool = kept) -> Array | None:
+            if view.jacobian is None:
+                return None
+            point = view.evidence.point
+            parts = (view.jacobian.sum(axis=1) * point.weights).reshape(point.outputs.shapes[0])
+            found = parts.sum(axis=axes, keepdims=kept)
+            return np.asarray(found) if found.shape == view.shape else None
+
+        text = (
+            f"the gradient of {view.name} is summed over {_named(axes)} of the output, but the "
+            f"input was broadcast along {_named(right)}"
+        )
+        yield with_fault("axis", text, summed)
+
+
+def _sums(rank: int, right: list[int]) -> Iterator[tuple[tuple[int, ...], bool]]:
+    """As many axes as the input was broadcast along, but others; and whether they are kept."""
+    for axes in combinations(range(rank), len(right)):
+        if right and axes != tuple(right):
+            yield axes, False
+            yield axes, True
 
 
 def _named(axes: tuple[int, ...] | list[int]) -> str:

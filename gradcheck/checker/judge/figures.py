@@ -116,11 +116,15 @@ def _judged(evidence: Evidence, own: OfInput, agreement: Agreement) -> Figures:
     shown = _ranked(agreement)[: max(1, min(notable, 2 * limits.WORST))]
     indices = dict.fromkeys(index_of(int(flat), point, position) for flat in element[shown])
     error = agreement.error
-    judged = (agreement.grades != INCONCLUSIVE) & np.isfinite(error)
+    # (What is NaN or infinite is as wrong as that.)
+    told = np.isfinite(error) | (agreement.grades == NONFINITE)
+    judged = (agreement.grades != INCONCLUSIVE) & told
     if not judged.all():
         error = np.where(judged, error, 0.0)
     relative = relative_error(error, own.analytic, own.estimate)
     most, most_relative = float(error.max(initial=0.0)), float(relative.max(initial=0.0))
+    if not np.isfinite(most):
+        most_relative = most
     failing = len(np.unique(element[wrong] // parts))
     if own.tie is not None:
         most, most_relative = max(own.tie.error, most), max(own.tie.relative, most_relative)

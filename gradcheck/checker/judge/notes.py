@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 AS_MEANT = "If that is meant, say `grad: false` for the input, or `expect: disconnected`"
 
+IS_MISSING = "so a gradient is missing"
+"""What is said of None from the tape where the output moves: a fault, and not a fact."""
+
 EMPTY = "the input is empty: only the shape and dtype of its gradient were checked"
 
 ONLY_TOGETHER = (
@@ -57,7 +60,7 @@ def missing_gradient(evidence: Evidence, own: OfInput) -> tuple[str, int]:
     index = index_of(flat, evidence.point, own.part.position)
     note = (
         f"the output does move with this input: its numeric derivative at {place(index)} is "
-        f"{estimate.numeric[most]:.6g} ± {estimate.bound[most]:.1g}, so a gradient is missing"
+        f"{estimate.numeric[most]:.6g} ± {estimate.bound[most]:.1g}, {IS_MISSING}"
     )
     hint = evidence.point.problem.hint
     return f"{note}. {hint}" if hint else note, int(moves.sum())

@@ -106,7 +106,8 @@ class Study:
             return differentiate
 
         faulty = replace(self.problem, tape=tape)
-        return judge_gradients(replace(self.point, problem=faulty), noise=self._noise)[position]
+        point = replace(self.point, problem=faulty)
+        return judge_gradients(point, noise=self._noise, causes=False)[position]
 
     def at_the_point(
         self, position: int, element: int, upstream: Sequence[Array] | None = None

@@ -162,18 +162,21 @@ def _reason(text: str) -> tuple[str, str]:
 def where_raised(error: BaseException) -> str:
     """The innermost line of the user's own code, in brackets; nothing where there is none."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if not f.filename.startswith("<") and not _is_library(f.filename)]
+    own = [f for f in frames if is_own_code(f.filename)]
     if not own:
         return ""
     frame = own[-1]
     return f" ({Path(frame.filename).name}:{frame.lineno}, in {frame.name})"
 
 
-def _is_library(filename: str) -> bool:
+def is_own_code(filename: str) -> bool:
+    """Whether a file is the user's own: neither a library's nor made up while running."""
     path = Path(filename)
+    if filename.startswith("<") or path.name.startswith("__autograph_generated_file"):
+        return False
     if {"site-packages", "dist-packages"} & set(path.parts):
-        return True
-    return path.is_relative_to(_PACKAGE) or path.is_relative_to(_STANDARD_LIBRARY)
+        return False
+    return not (path.is_relative_to(_PACKAGE) or path.is_relative_to(_STANDARD_LIBRARY))
 
 
 _PACKAGE = Path(__file__).parents[2]

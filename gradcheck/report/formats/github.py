@@ -6,15 +6,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from gradcheck.model import Location
 from gradcheck.report import numbers
 from gradcheck.report.columns import failure_text
-from gradcheck.report.details import failure_details, gist, mark
+from gradcheck.report.details import fails, failure_details, gist, input_label, mark
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
 from gradcheck.report.safe_text import SafeStream, clean, one_line
 from gradcheck.report.totals import file_totals, succeeded, totals
 
 if TYPE_CHECKING:
-    from gradcheck.model import Location
+    from gradcheck.model import Result
 
 SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 """The variable with the path of the file whose Markdown GitHub shows on the job's page."""
@@ -39,11 +40,25 @@ class GitHubReporter(CollectingReporter):
             title = f"gradcheck: {what} in {name}"
             where = result.case.location if result.case else None
             self._command("error", failure_text(details), title, where)
+            self._at_code(result, name)
         self._command("notice", totals(outcome), "gradcheck", None)
         summary_file = os.environ.get(SUMMARY_FILE)
         if summary_file:
             with Path(summary_file).open("a", encoding="utf-8", errors="replace") as file:
                 file.write(markdown(outcome))
+
+    def _at_code(self, result: Result, name: str) -> None:
+        """An error at each of the user's gradient functions that lies in the repository."""
+        for place in result.places:
+            told = [c for c in result.comparisons if place in c.places and fails(result, c)]
+            path = _repository_path(place.path)
+            if told and not Path(path).is_absolute():
+                causes = [c.diagnosis.text if c.diagnosis else c.note for c in told]
+                labels = ", ".join(map(input_label, told))
+                lines = [f"{place.function}: the gradient of {labels} is wrong", *causes]
+                text = "\n".join(line for line in lines if line)
+                title = f"gradcheck: {told[0].verdict} in {name}"
+                self._command("error", text, title, Location(place.path, place.line, 1))
 
     def _command(self, kind: str, message: str, title: str, where: Location | None) -> None:
         properties = {"title": title}

@@ -111,6 +111,10 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "bound": _array(comparison.bound),
         "formula": _array(comparison.formula),
         "diagnosis": _diagnosis(comparison.diagnosis),
+        "places": [
+            {"path": place.path, "line": place.line, "function": place.function}
+            for place in comparison.places
+        ],
     }
 
 

@@ -93,6 +93,10 @@ def _print_input(console: Console, details: InputDetails) -> None:
     if details.cause:
         cause = Text.assemble(text("likely cause: ", "bold"), text(details.cause))
         _print_indented(console, cause, by=4)
+    if details.places:
+        # (A terminal makes a link of `file.py:8` where it is whole.)
+        places = Text.assemble(text("    in your code: ", "bold"), text(details.places, "cyan"))
+        _print_as_is(console, places)
 
 
 def _grid(grid: Grid, width: int) -> RenderableType:

@@ -17,6 +17,7 @@ from gradcheck.model import (
     Array,
     Case,
     CheckKind,
+    CodePlace,
     Comparison,
     Diagnosis,
     Element,
@@ -155,6 +156,8 @@ def _comparison(data: Mapping[str, Any]) -> Comparison:
         bound=_array(data["bound"]),
         formula=_array(data["formula"]),
         diagnosis=_diagnosis(data["diagnosis"]),
+        # (Reports of before they were told have none.)
+        places=tuple(_place(item) for item in data.get("places", ())),
     )
 
 
@@ -179,6 +182,10 @@ def _expect(data: str | Mapping[str, str] | None) -> Expectation:
 
 def _diagnosis(data: Mapping[str, str] | None) -> Diagnosis | None:
     return None if data is None else Diagnosis(data["cause"], data["text"])
+
+
+def _place(data: Mapping[str, Any]) -> CodePlace:
+    return CodePlace(_text(data["path"]), int(data["line"]), _text(data["function"]))
 
 
 def _location(data: Mapping[str, Any]) -> Location:

@@ -65,22 +65,22 @@ MISTAKES = (
     Mistake(
         "the factor x",
         lambda _tf: with_gradient(lambda x: x**3, lambda u, x: 3 * x * u),
-        (draw(3, 4),), 0, "chain", ("lacks the factor x ", "agrees"),
+        (draw(3, 4),), 0, "chain", ("lacks the factor input0 ", "agrees"),
     ),
     Mistake(
         "the factor 1/x",
         lambda tf: with_gradient(tf.math.log, lambda u, _x: u),
-        (np.abs(draw(6)) + 0.5,), 0, "chain", ("has the factor x too much",),
+        (np.abs(draw(6)) + 0.5,), 0, "chain", ("has the factor input0 too much",),
     ),
     Mistake(
         "the factor 1-f",
         lambda tf: with_gradient(tf.sigmoid, lambda u, x: u * tf.sigmoid(x)),
-        (draw(2, 3),), 0, "chain", ("lacks the factor 1−f(x)",),
+        (draw(2, 3),), 0, "chain", ("lacks the factor 1 − f(input0)",),
     ),
     Mistake(
         "the factor f",
         lambda tf: with_gradient(tf.sigmoid, lambda u, x: u * (1 - tf.sigmoid(x))),
-        (draw(2, 3),), 0, "chain", ("lacks the factor f(x)",),
+        (draw(2, 3),), 0, "chain", ("lacks the factor f(input0)",),
     ),
     Mistake(
         "the other input as a factor",
@@ -204,12 +204,12 @@ class TestDiagnosis:
     @pytest.mark.parametrize(
         ("forward", "gradient", "factor"),
         [
-            ("square", lambda g, _x: 2 * g, "x"),
-            ("square", lambda g, _x: g, "2x"),
-            ("exp", lambda g, _x: g, "f(x)"),
-            ("sin", lambda g, _x: g, "cos x"),
-            ("sigmoid", lambda g, _x: g, "f(x)·(1−f(x))"),
-            ("tanh", lambda g, _x: g, "1−f(x)²"),
+            ("square", lambda g, _x: 2 * g, "input0"),
+            ("square", lambda g, _x: g, "2·input0"),
+            ("exp", lambda g, _x: g, "exp(input0)"),
+            ("sin", lambda g, _x: g, "cos(input0)"),
+            ("sigmoid", lambda g, _x: g, "f(input0)·(1 − f(input0))"),
+            ("tanh", lambda g, _x: g, "1 − f(input0)²"),
         ],
     )
     def test_a_chain_factor_is_missing(
@@ -222,9 +222,7 @@ class TestDiagnosis:
         result = gradcheck.check(function, x)
         assert cause(result) == "chain"
         assert result.diagnosis is not None
-        assert f"lacks the factor {factor}" in result.diagnosis.text or (
-            factor == "f(x)" and "lacks the factor eˣ" in result.diagnosis.text
-        )
+        assert f"lacks the factor {factor} (" in result.diagnosis.text
 
     def test_a_factor_of_another_input_is_missing(self) -> None:
         a, b = subject("multiply").inputs

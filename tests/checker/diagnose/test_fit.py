@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
 import gradcheck
 from gradcheck.checker.diagnose.fit import broadcast_axes, explains, how_well
-from gradcheck.model import Comparison, Verdict
+from gradcheck.checker.diagnose.view import View
 from tests.checker.planted import cause, first, planted, subject
 
 
@@ -41,14 +43,7 @@ def test_axes_that_were_repeated(
 
 def test_an_explanation_is_what_the_gradient_is_and_the_derivative_is_not() -> None:
     numeric = np.array([1.0, 2.0])
-    wrong = Comparison(
-        name="x",
-        verdict=Verdict.MISMATCH,
-        shape=(2,),
-        dtype="float64",
-        analytic=np.array([3.0, 1.0]),
-        numeric=numeric,
-    )
+    wrong = View("x", np.array([3.0, 1.0]), numeric, np.zeros(2), cast("Any", None))
     assert explains(np.array([3.0, 1.0]), wrong) == 0.0
     assert explains(numeric, wrong) is None
     assert explains(np.array([np.inf, 1.0]), wrong) is None

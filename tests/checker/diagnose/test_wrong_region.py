@@ -108,3 +108,18 @@ class TestSpecialPoints:
         assert cause(result) == "element"
         assert result.comparisons[0].worst_index == (1,)
         assert gradcheck.check(lambda x: tf.gather(x, indices), np.ones(3)).verdict == "pass"
+
+    def test_a_condition_is_not_taken_for_the_indices_at_which_it_holds(self) -> None:
+        import tensorflow as tf
+
+        # In this order, what is negative comes first.
+        function = with_gradient(tf.nn.leaky_relu, lambda g, x: tf.where(x < 0, 0.1 * g, g))
+        result = gradcheck.check(function, np.linspace(-2.1, 2.5, 6))
+        assert cause(result) == "condition"
+
+    def test_nor_indices_for_a_condition(self) -> None:
+        import tensorflow as tf
+
+        function = planted(tf.tanh, first(lambda g: g * np.array([0.5, 0.5, 1, 1, 1, 1])))
+        result = gradcheck.check(function, np.array([-2.0, -1.0, 1.0, 2.0, 3.0, 4.0]))
+        assert cause(result) == "slice"

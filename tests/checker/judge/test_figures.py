@@ -47,3 +47,11 @@ def test_the_index_of_a_number_in_its_input() -> None:
     assert index_of(4, point, 1) == index_of(5, point, 1) == (1, 0)
     assert place(index_of(4, point, 0)) == "[1, 1]"
     assert place(()) == "the scalar"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_is_no_error_of_zero(tf: Any, value: float) -> None:
+    wrong = planted(tf.square, lambda gs: [gs[0] * np.array([1.0, value, 1.0])])
+    comparison = gradcheck.check(wrong, X).comparisons[0]
+    assert comparison.verdict == "nonfinite"
+    assert str(comparison.max_abs_error) == str(comparison.max_rel_error) == str(value)

@@ -53,6 +53,11 @@ def test_each_verdict_has_its_element() -> None:
     assert outcome(examples.bug_gone()) == ("failure", "pass")
 
 
+def test_a_failure_names_the_gradient_function() -> None:
+    failure = next(parsed([examples.mismatch()]).iter("failure"))
+    assert "in your code: layers/products.py:31, in Product.call.grad" in (failure.text or "")
+
+
 def test_a_testcase_can_be_found_in_its_file() -> None:
     testcase = next(parsed([examples.mismatch()]).iter("testcase"))
     assert testcase.attrib == {

@@ -56,6 +56,14 @@ def test_the_stage_that_decided_is_read_back_where_a_report_tells_it() -> None:
     assert decode_result(older).decided_by is None
 
 
+def test_the_places_are_read_back_where_a_report_tells_them() -> None:
+    data = encode_result(examples.mismatch())
+    assert decode_result(data).places == examples.mismatch().places != ()
+    for item in data["comparisons"]:
+        del item["places"]
+    assert decode_result(data).places == ()
+
+
 def test_a_shard_is_read_back(path: Path) -> None:
     result = examples.passing()
     assert result.case is not None

@@ -1,0 +1,108 @@
+"""Where in the user's code a wrong gradient is made.
+
+The gradient functions that the gradient goes through are checked, each by itself, as functions of
+what they were given: those that are wrong are named. Those that are right are not to blame. What
+cannot be checked so, such as a gradient that is registered for an op, is named where nothing else
+is known to be wrong.
+
+Without it `test_the_one_of_two_that_is_wrong` fails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker import diagnosis_limits
+from gradcheck.checker.judge.notes import IS_MISSING
+from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.second_order import gradient_problem
+from gradcheck.checker.subject.gradient_functions import CustomCall, gradient_functions
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
+from gradcheck.checker.subject.tape import Tape
+from gradcheck.checker.verdict import judge_gradients
+from gradcheck.model import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.checker.reference.point import Point
+    from gradcheck.checker.subject.gradient_functions import GradientFunction
+    from gradcheck.model import CodePlace, Comparison
+
+
+def with_places(comparison: Comparison, point: Point, *, second: bool = False) -> Comparison:
+    """The comparison, pointing at the user's gradient functions that are to blame.
+
+    Args:
+        comparison: of one input.
+        point: the function at its point.
+        second: whether that function is itself a gradient: then those are to blame whose own
+            gradients are wrong.
+    """
+    problem = point.problem
+    if not _is_fault(comparison) or problem.tape is not Tape:
+        return comparison
+    ran = gradient_functions(problem.function, problem.operands, point.upstream, comparison.name)
+    return replace(comparison, places=_to_blame(ran, second))
+
+
+def _is_fault(comparison: Comparison) -> bool:
+    if comparison.verdict is Verdict.DISCONNECTED:
+        return IS_MISSING in comparison.note
+    return comparison.verdict in (Verdict.MISMATCH, Verdict.NONFINITE)
+
+
+def _to_blame(ran: Sequence[GradientFunction], second: bool) -> tuple[CodePlace, ...]:
+    wrong: dict[CodePlace, bool | None] = {}
+    """By place: whether it is wrong; None where that cannot be told."""
+    for number, function in enumerate(ran):
+        known = wrong.get(function.place, False)
+        if known is not True:
+            tried = function.call is not None and number < diagnosis_limits.TRIED_CALLS
+            found = _is_wrong(function.call, second) if tried and function.call else None
+            wrong[function.place] = found if known is False or found else known
+    named = [place for place, known in wrong.items() if known]
+    if not named:
+        named = [place for place, known in wrong.items() if known is None]
+    return tuple(named[: diagnosis_limits.NAMED_PLACES])
+
+
+def _is_wrong(call: CustomCall, second: bool) -> bool | None:
+    """Whether this function has a wrong gradient at what it was given; None if nobody can tell."""
+    try:
+        point = evaluate_at(_problem(call))
+        if second:
+            point = evaluate_at(gradient_problem(point))
+        comparisons = judge_gradients(point, causes=False)
+    except Exception:  # whatever the user's function does
+        return None
+    if any(_is_fault(comparison) for comparison in comparisons):
+        return True
+    known = (Verdict.PASS, Verdict.KINK, Verdict.DISCONNECTED)
+    return False if comparisons and all(c.verdict in known for c in comparisons) else None
+
+
+def _problem(call: CustomCall) -> Problem:
+    """The function under `tf.custom_gradient`, as a problem of its own."""
+    import tensorflow as tf
+
+    leaves = tf.nest.flatten(call.arguments)
+    moving = [i for i, moves in enumerate(call.moves) if moves and _is_number(leaves[i])]
+    decorated = tf.custom_gradient(call.function)
+
+    def function(*tensors: Any) -> Any:
+        given = list(leaves)
+        for i, tensor in zip(moving, tensors, strict=True):
+            given[i] = tensor
+        return decorated(*tf.nest.pack_sequence_as(call.arguments, given), **call.keywords)
+
+    operands = [Operand(name=str(i), value=np.asarray(leaves[i].numpy())) for i in moving]
+    return Problem(function=function, operands=tuple(operands))
+
+
+def _is_number(leaf: Any) -> bool:
+    return bool(leaf.dtype.is_floating or leaf.dtype.is_complex)
