@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker import diagnosis_limits
+from gradcheck.checker import causes
 from gradcheck.checker.judge.notes import IS_MISSING
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.second_order import gradient_problem
@@ -62,13 +62,13 @@ def _to_blame(ran: Sequence[GradientFunction], second: bool) -> tuple[CodePlace,
     for number, function in enumerate(ran):
         known = wrong.get(function.place, False)
         if known is not True:
-            tried = function.call is not None and number < diagnosis_limits.TRIED_CALLS
+            tried = function.call is not None and number < causes.TRIED_CALLS
             found = _is_wrong(function.call, second) if tried and function.call else None
             wrong[function.place] = found if known is False or found else known
     named = [place for place, known in wrong.items() if known]
     if not named:
         named = [place for place, known in wrong.items() if known is None]
-    return tuple(named[: diagnosis_limits.NAMED_PLACES])
+    return tuple(named[: causes.NAMED_PLACES])
 
 
 def _is_wrong(call: CustomCall, second: bool) -> bool | None:

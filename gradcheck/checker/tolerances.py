@@ -82,10 +82,6 @@ UNIT_STEP: Final = 0.25
 SMALLEST_SIZE: Final = 2.0**-1000
 """Below this an element is taken for zero when steps are chosen: its square is no number."""
 
-JACOBIAN_STEP: Final = ODD * 2.0**-10
-"""Step of a Jacobian that is only compared with suspects, in units of the element: with one
-extrapolation that is accurate to far more than `FIT`."""
-
 # What a sequence of halving steps shows
 
 HALVES: Final = 0.75
@@ -279,19 +275,6 @@ FEW_DIGITS: Final = 2.0**-6
 """What a number below the smallest normal one is off that keeps too few digits."""
 
 # Diagnosis and planted faults
-
-FIT: Final = 1e-6
-"""How well a suspect must explain the numeric derivative, relative to its largest element."""
-
-EXPLAINED: Final = 0.05
-"""Share of an error that a suspect may leave, where the error bar does not allow more."""
-
-FORMULA_FITS: Final = 1e-9
-"""How far a formula may be from a derivative beyond its error bar, relative to the largest: its own
-rounding, and that of the gradient."""
-
-SHOWS_FORMULA: Final = 1e-5
-"""Error bars up to which, relative to what is to be explained, an element tells formulas apart."""
 
 LAST_PLACES: Final = 4.0
 """How many units in the last place make no difference to a gradient in which a fault is planted."""

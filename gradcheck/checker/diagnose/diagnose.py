@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import diagnosis_limits
+from gradcheck.checker import causes
 from gradcheck.checker.diagnose.elsewhere import Elsewhere, OtherPoints
 from gradcheck.checker.diagnose.view import View
 from gradcheck.checker.diagnose.wrong_formula import as_formula
@@ -58,7 +58,7 @@ def _holds(suspect: Suspect, elsewhere: Elsewhere) -> bool:
     if elsewhere.views:
         return all(suspect.fit(view) is not None for view in elsewhere.views)
     numeric = elsewhere.here.numeric[elsewhere.here.known]
-    return len(np.unique(np.abs(numeric[numeric != 0]))) >= diagnosis_limits.TELLING
+    return len(np.unique(np.abs(numeric[numeric != 0]))) >= causes.TELLING
 
 
 def _special(elsewhere: Elsewhere) -> Diagnosis | None:

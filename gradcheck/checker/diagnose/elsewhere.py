@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import diagnosis_limits
+from gradcheck.checker import causes
 from gradcheck.checker.diagnose.view import View
 from gradcheck.checker.judge.evidence import Evidence, along_coordinates
 from gradcheck.checker.judge.figures import comparison, figures_of
@@ -63,7 +63,7 @@ class OtherPoints:
                 if name == operand.name:
                     length = value.shape[axis]
                     value = np.take(value, np.arange(length + 1) % length, axis)
-            return _moved(replace(operand, value=value), diagnosis_limits.OTHER_REACHES[-1], rng)
+            return _moved(replace(operand, value=value), causes.OTHER_REACHES[-1], rng)
 
         return self._at([longer(o) for o in self.here.point.problem.operands], 1, None)
 
@@ -71,7 +71,7 @@ class OtherPoints:
         rng = generator(self.here.point.problem.seed + number, 0x656C)
         operands = self.here.point.problem.operands
         for shuffle in (True, False) if number % 2 else (False,):
-            for reach in diagnosis_limits.OTHER_REACHES:
+            for reach in causes.OTHER_REACHES:
                 values = [_moved(o, reach, rng, shuffle=shuffle) for o in operands]
                 if mirrored:
                     given = zip(values, operands, strict=True)
@@ -125,10 +125,10 @@ class Elsewhere:
     def views(self) -> list[View]:
         """The input at other points; fewer than wanted, or none, where the function fails there."""
         point = self.here.evidence.point
-        count = diagnosis_limits.OTHER_POINTS
+        count = causes.OTHER_POINTS
         if self._has_few:
-            count = diagnosis_limits.OTHER_POINTS_IF_FEW
-        elif len(point.at) * len(point.base) > diagnosis_limits.ELSEWHERE_PAYS:
+            count = causes.OTHER_POINTS_IF_FEW
+        elif len(point.at) * len(point.base) > causes.ELSEWHERE_PAYS:
             count = 1
         return self._views(self._points.drawn(number) for number in range(count))
 
@@ -139,12 +139,12 @@ class Elsewhere:
         What holds for the signs of the point alone is no formula. Without it
         `test_a_formula_for_one_sign_is_none` fails.
         """
-        count = diagnosis_limits.OTHER_POINTS_IF_FEW if self._has_few else 1
+        count = causes.OTHER_POINTS_IF_FEW if self._has_few else 1
         return self._views(self._points.drawn(n, self.here.name) for n in range(count))
 
     @property
     def _has_few(self) -> bool:
-        return self.here.analytic.size < diagnosis_limits.FEW_ELEMENTS
+        return self.here.analytic.size < causes.FEW_ELEMENTS
 
     def resized(self, axes: Collection[tuple[str, int]]) -> View | None:
         """The input at a point where these axes, each of an operand by name, are longer by one."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import diagnosis_limits
+from gradcheck.checker import causes
 from gradcheck.checker.subject.watch_ops import in_brackets, results_on_the_way
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def scene_of(view: View) -> Scene | None:
     point = view.evidence.point
     if len(view.outputs) != 1 or any(point.inputs.complex_) or any(point.outputs.complex_):
         return None
-    if max(view.analytic.size, view.outputs[0].size) > diagnosis_limits.FORMULA_ELEMENTS:
+    if max(view.analytic.size, view.outputs[0].size) > causes.FORMULA_ELEMENTS:
         return None
     upstream, output = view.upstream[0], view.outputs[0]
     working = _working_shape(view.shape, output.shape)
@@ -161,7 +161,7 @@ def scene_of(view: View) -> Scene | None:
 def _factors(view: View, output: Array) -> dict[str, tuple[Array, float]]:
     """Each with what it costs a reader: a name costs one."""
     point, x = view.evidence.point, view.value
-    length = diagnosis_limits.LENGTHS["result"]
+    length = causes.LENGTHS["result"]
     plain: dict[str, tuple[Array, float]] = {view.name: (x, 1.0)}
     plain |= {name: (v, 1.0) for name, v in view.others.items() if v.dtype.kind == "f"}
     found = dict(plain)
@@ -172,29 +172,23 @@ def _factors(view: View, output: Array) -> dict[str, tuple[Array, float]]:
         computed = {}
     for formula, values in computed.items():
         operations = sum(formula.count(sign) for sign in "(·/+−²") + formula.count("|") / 2
-        found.setdefault(
-            formula, (values, length + diagnosis_limits.LENGTHS["operation"] * operations)
-        )
-    found.setdefault(view.function_text, (output, diagnosis_limits.LENGTHS["output"]))
+        found.setdefault(formula, (values, length + causes.LENGTHS["operation"] * operations))
+    found.setdefault(view.function_text, (output, causes.LENGTHS["output"]))
     own = list(found)
     for formula, function in _OF_THE_INPUT.items():
-        found.setdefault(
-            formula.format(view.name), (function(x), diagnosis_limits.LENGTHS["function"])
-        )
+        found.setdefault(formula.format(view.name), (function(x), causes.LENGTHS["function"]))
     for formula, (values, cost) in list(found.items()):
         for beside, function in _BESIDE_ONE.items():
             if formula in own or "²" not in beside:
                 squared = "²" in beside
                 more = (
-                    diagnosis_limits.LENGTHS["square beside one"]
-                    if squared
-                    else diagnosis_limits.LENGTHS["beside one"]
+                    causes.LENGTHS["square beside one"] if squared else causes.LENGTHS["beside one"]
                 )
                 found[beside.format(in_brackets(formula))] = function(values), cost + more
     for name, (values, _) in plain.items():
         for formula in _OF_OTHERS if name != view.name else ():
             of_it = _OF_THE_INPUT[formula](values)
-            found.setdefault(formula.format(name), (of_it, diagnosis_limits.LENGTHS["function"]))
+            found.setdefault(formula.format(name), (of_it, causes.LENGTHS["function"]))
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradcheck.checker import tolerances
+from gradcheck.checker import causes
 from gradcheck.checker.diagnose.view import View
 from gradcheck.model import Array, Shape
 
@@ -79,10 +79,10 @@ def repairs(candidate: Array, view: View) -> float | None:
     known, numeric = view.known, view.numeric
     before = np.abs(view.analytic - numeric)[known]
     after, allowed = np.abs(candidate - numeric)[known], view.allowed[known]
-    if not (after <= allowed + tolerances.FIT * view.largest).all():
+    if not (after <= allowed + causes.FIT * view.largest).all():
         return None
     wrong = ~(before <= allowed)
-    if not (after <= np.maximum(allowed, tolerances.EXPLAINED * before))[wrong].all():
+    if not (after <= np.maximum(allowed, causes.EXPLAINED * before))[wrong].all():
         return None
     return float(after.max()) / view.largest if view.largest else 0.0
 
@@ -94,11 +94,7 @@ def explains(found: Array, view: View) -> float | None:
     """
     analytic, numeric = _flat(view.analytic), _flat(view.numeric)
     fit = _distance(found.ravel(), analytic)
-    return (
-        fit
-        if fit <= min(tolerances.FIT, tolerances.EXPLAINED * _distance(numeric, analytic))
-        else None
-    )
+    return fit if fit <= min(causes.FIT, causes.EXPLAINED * _distance(numeric, analytic)) else None
 
 
 def _flat(gradient: Array) -> Array:

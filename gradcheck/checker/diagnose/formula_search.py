@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import diagnosis_limits, tolerances
+from gradcheck.checker import causes
 from gradcheck.checker.diagnose.factors import Scene
 from gradcheck.checker.diagnose.term_text import Coefficient, Factor, coefficient, total
 from gradcheck.model import Array
@@ -63,20 +63,18 @@ class Pool:
             values = np.concatenate([scene.factors[formula][0] for scene in scenes])
             if not np.isfinite(values).all() or not np.ptp(values) > 0:
                 continue
-            direction = values[:: -(-len(values) // diagnosis_limits.COMPARED)]
+            direction = values[:: -(-len(values) // causes.COMPARED)]
             direction = direction / direction[int(np.argmax(np.abs(direction)))]
-            if any(np.allclose(direction, other, rtol=tolerances.FIT, atol=0) for other in seen):
+            if any(np.allclose(direction, other, rtol=causes.FIT, atol=0) for other in seen):
                 continue
             seen.append(direction)
             for exponent in (1, 2, 3, -1, -2) if cost[formula] <= 1 else (1, 2, -1, -2):
                 if exponent > 0 or values.all():
-                    longer = diagnosis_limits.LENGTHS["power"] * (
-                        abs(exponent) - 1 + (exponent < 0)
-                    )
+                    longer = causes.LENGTHS["power"] * (abs(exponent) - 1 + (exponent < 0))
                     powers.append((cost[formula] + longer, (formula, exponent)))
         powers.sort(key=lambda item: item[0])
-        self.powers = [power for _, power in powers[: diagnosis_limits.POOL]]
-        self.costs = np.array([cost for cost, _ in powers[: diagnosis_limits.POOL]])
+        self.powers = [power for _, power in powers[: causes.POOL]]
+        self.costs = np.array([cost for cost, _ in powers[: causes.POOL]])
         names = {formula: number for number, (formula, _) in enumerate(self.powers)}
         self._base = np.array([names[formula] for formula, _ in self.powers], dtype=int)
 
@@ -94,15 +92,13 @@ class Pool:
     @cached_property
     def shortest_products(self) -> list[tuple[int, ...]]:
         """Those that sums are tried of."""
-        few = len(self.powers[: diagnosis_limits.PAIRED_POWERS])
+        few = len(self.powers[: causes.PAIRED_POWERS])
         pairs = [tuple(pair) for pair in self.pairs.T.tolist() if max(pair) < few]
-        plain = [i for i, (_, n) in enumerate(self.powers[:few]) if n == 1][
-            : diagnosis_limits.PAIRED_FACTORS
-        ]
+        plain = [i for i, (_, n) in enumerate(self.powers[:few]) if n == 1][: causes.PAIRED_FACTORS]
         triples = [ids for ids in combinations(plain, 3) if len({*self._base[list(ids)]}) == 3]
         every = [(), *((i,) for i in range(len(self.powers))), *pairs, *triples]
         every.sort(key=lambda ids: float(self.costs[list(ids)].sum()))
-        return every[: diagnosis_limits.PAIRED_TERMS]
+        return every[: causes.PAIRED_TERMS]
 
     def products(self, values: Array, count: int) -> Iterator[tuple[Array, Array]]:
         """Blocks of products of so many of them: which, in the columns, and their values."""
@@ -168,7 +164,7 @@ linear in the upstream; a wrong one may forget it in a term, or have it twice.""
 def _agrees(formula: Formula, scene: Scene, target: Array) -> bool:
     known = np.isfinite(target)
     largest = float(np.max(np.abs(scene.numeric[known]), initial=0.0))
-    allowed = scene.allowed + tolerances.FORMULA_FITS * largest
+    allowed = scene.allowed + causes.FORMULA_FITS * largest
     return bool((np.abs(formula.values(scene) - target) <= allowed)[known].all())
 
 
@@ -186,12 +182,12 @@ class Ground:
         wanted = np.concatenate([target(scene) for scene in scenes])
         whole = Scene.joined(scenes)
         size = np.where(np.isfinite(wanted), np.abs(wanted), 0.0)
-        allowed = whole.allowed + tolerances.FORMULA_FITS * size.max(initial=0.0)
-        telling = np.flatnonzero(allowed < tolerances.SHOWS_FORMULA * size)
-        if len(telling) < diagnosis_limits.FEWEST_NUMBERS:
+        allowed = whole.allowed + causes.FORMULA_FITS * size.max(initial=0.0)
+        telling = np.flatnonzero(allowed < causes.SHOWS_FORMULA * size)
+        if len(telling) < causes.FEWEST_NUMBERS:
             return None
         share = -(-len(whole.owner) // len(wanted))
-        most = max(diagnosis_limits.FEWEST_NUMBERS, diagnosis_limits.FORMULA_NUMBERS // share)
+        most = max(causes.FEWEST_NUMBERS, causes.FORMULA_NUMBERS // share)
         chosen = telling[:: -(-len(telling) // most)]
         return cls(whole.only(chosen), wanted[chosen], allowed[chosen])
 
@@ -223,7 +219,7 @@ class Ground:
         second = (target[q] * terms[one, p] - target[p] * terms[one, q]) / area
         for k in order:
             off = np.abs(first * terms[one, k] + second * terms[two, k] - target[k])
-            fits = off <= self.allowed[k] + tolerances.FIT * np.abs(target[k])
+            fits = off <= self.allowed[k] + causes.FIT * np.abs(target[k])
             one, two, first, second = one[fits], two[fits], first[fits], second[fits]
         for i, j in zip(one, two, strict=True):
             weighed = (terms[[i, j]] / self.allowed).T
@@ -236,16 +232,14 @@ class Ground:
 def _formula(terms: list[tuple[float, Array]], pool: Pool, shared: Powers) -> Iterator[Formula]:
     """The formula of these terms, unless a coefficient is no number that people would write."""
     cost, told = (
-        diagnosis_limits.LENGTHS["sum"] * (len(terms) - 1),
+        causes.LENGTHS["sum"] * (len(terms) - 1),
         list[tuple[Coefficient, Powers]](),
     )
     for number, ids in terms:
         known = coefficient(number)
         if known is None:
             return
-        cost += known.cost + (
-            float(pool.costs[ids].sum()) if len(ids) else diagnosis_limits.LENGTHS["one"]
-        )
+        cost += known.cost + (float(pool.costs[ids].sum()) if len(ids) else causes.LENGTHS["one"])
         told.append((known, tuple(sorted((pool.powers[i] for i in ids), key=_is_beside_one))))
     yield Formula(tuple(told), shared, cost)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from gradcheck.checker import diagnosis_limits, tolerances
+from gradcheck.checker import causes
 from gradcheck.checker.subject.watch_ops import in_brackets
 
 if TYPE_CHECKING:
@@ -50,20 +50,18 @@ def coefficient(value: float) -> Coefficient | None:
     size, sign = abs(value), math.copysign(1.0, value)
     found = []
     for name, number in _NAMED.items():
-        ratio = Fraction(size / number).limit_denominator(diagnosis_limits.LARGEST_RATIO)
-        close = abs(ratio * number - size) <= tolerances.FIT * size
-        if close and 0 < ratio.numerator <= diagnosis_limits.LARGEST_RATIO:
+        ratio = Fraction(size / number).limit_denominator(causes.LARGEST_RATIO)
+        close = abs(ratio * number - size) <= causes.FIT * size
+        if close and 0 < ratio.numerator <= causes.LARGEST_RATIO:
             above = [str(ratio.numerator)] if ratio.numerator != 1 else []
             below = [str(ratio.denominator)] if ratio.denominator != 1 else []
             (below if name in _DIVIDES else above).extend([name] if name else [])
-            cost = diagnosis_limits.LENGTHS["number"] * len([*above, *below])
+            cost = causes.LENGTHS["number"] * len([*above, *below])
             exact = sign * float(ratio) * number
             found.append(Coefficient(exact, tuple(above), tuple(below), cost))
     short = float(f"{size:.3g}")
-    if abs(short - size) <= tolerances.FIT * size:
-        found.append(
-            Coefficient(sign * short, (f"{short:g}",), (), diagnosis_limits.LENGTHS["digits"])
-        )
+    if abs(short - size) <= causes.FIT * size:
+        found.append(Coefficient(sign * short, (f"{short:g}",), (), causes.LENGTHS["digits"]))
     return min(found, key=lambda known: known.cost, default=None)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import diagnosis_limits, limits, tolerances
+from gradcheck.checker import causes, limits, tolerances
 
 if TYPE_CHECKING:
     from gradcheck.checker.judge.evidence import Evidence
@@ -58,7 +58,7 @@ class View:
     def wrong(self) -> Array:
         """Where the gradient is wrong by more than could be taken for rounding."""
         error = np.abs(self.analytic - self.numeric)
-        return np.asarray(error > self.allowed + tolerances.FIT * self.largest)
+        return np.asarray(error > self.allowed + causes.FIT * self.largest)
 
     @cached_property
     def position(self) -> int:
@@ -94,7 +94,7 @@ class View:
     def function_text(self) -> str:
         """The function of its inputs, as formulas name it."""
         names = ", ".join(operand.name for operand in self.evidence.point.problem.operands)
-        return f"f({names})" if len(names) <= diagnosis_limits.LONGEST_NAMES else "f"
+        return f"f({names})" if len(names) <= causes.LONGEST_NAMES else "f"
 
     @property
     def columns(self) -> Array:
@@ -117,7 +117,7 @@ class View:
         ):
             return None
         space = plan.coordinates.space
-        steps = tolerances.JACOBIAN_STEP * np.array([1.0, -1.0, 0.5, -0.5])
+        steps = causes.JACOBIAN_STEP * np.array([1.0, -1.0, 0.5, -0.5])
         moves = steps * space.unit[columns, np.newaxis]
         points, actual = space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
         found = point.evaluator(points).reshape(*moves.shape, len(point.base))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import tolerances
+from gradcheck.checker import causes
 from gradcheck.checker.diagnose.factors import scene_of
 from gradcheck.checker.diagnose.fit import broadcast_axes
 from gradcheck.checker.diagnose.formula_search import Search
@@ -63,7 +63,7 @@ def _is_elementwise(view: View, scene: Scene) -> bool:
         return True
     others = scene.owner[:, np.newaxis] != np.arange(jacobian.shape[1])
     size = np.abs(jacobian)
-    return bool((size[others] <= tolerances.FIT * size.max(initial=0.0)).all())
+    return bool((size[others] <= causes.FIT * size.max(initial=0.0)).all())
 
 
 def _summed_over(view: View) -> str:

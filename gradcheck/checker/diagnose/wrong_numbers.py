@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import causes, limits
 from gradcheck.checker.diagnose.fit import Suspect, Suspects, without_fault
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def common_factor(view: View) -> float | None:
     a, n = view.analytic[view.known], view.numeric[view.known]
     power = float(np.vdot(a, a).real)
     factor = np.vdot(a, n) / power if power else 0.0
-    if np.iscomplexobj(factor) and abs(factor.imag) >= tolerances.FIT * abs(factor):
+    if np.iscomplexobj(factor) and abs(factor.imag) >= causes.FIT * abs(factor):
         return None
     return float(factor.real) or None
 

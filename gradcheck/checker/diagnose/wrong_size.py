@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import diagnosis_limits, tolerances
+from gradcheck.checker import causes
 from gradcheck.checker.diagnose.fit import repairs
 from gradcheck.checker.diagnose.wrong_numbers import common_factor, times
 
@@ -60,7 +60,7 @@ def _longer(elsewhere: Elsewhere) -> Iterator[View]:
         for axis, length in enumerate(operand.value.shape):
             axes.setdefault(length, []).append((operand.name, axis))
     for length, same in axes.items():
-        if not length > 1 or len(same) > diagnosis_limits.LONGER_AXES:
+        if not length > 1 or len(same) > causes.LONGER_AXES:
             continue
         alone = [view for axis in same if (view := elsewhere.resized([axis])) is not None]
         together = None if alone or len(same) == 1 else elsewhere.resized(same)
@@ -68,7 +68,7 @@ def _longer(elsewhere: Elsewhere) -> Iterator[View]:
 
 
 def _is(size: int, factor: float) -> bool:
-    return bool(np.isclose(times(factor), size, rtol=tolerances.FIT, atol=0))
+    return bool(np.isclose(times(factor), size, rtol=causes.FIT, atol=0))
 
 
 def _sizes(view: View) -> dict[str, int]:

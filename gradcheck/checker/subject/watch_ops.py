@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker import diagnosis_limits
+from gradcheck.checker import causes
 from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.tensors import call
 
@@ -70,11 +70,7 @@ class _Watcher:
         """Keep what was computed, if it has a formula."""
         del op_name
         self._held += [*inputs, *outputs]
-        if (
-            graph is not None
-            or len(outputs) != 1
-            or len(self.results) >= diagnosis_limits.RESULTS_ON_THE_WAY
-        ):
+        if graph is not None or len(outputs) != 1 or len(self.results) >= causes.RESULTS_ON_THE_WAY:
             return
         formula = self._formula(kind, inputs)
         if formula and outputs[0].dtype.is_floating:
@@ -100,7 +96,7 @@ class _Watcher:
             told = f"{in_brackets(operands[0])}²"
         elif kind == "Abs":
             told = f"|{operands[0]}|"
-        return told if len(told) <= diagnosis_limits.LONGEST_RESULT else ""
+        return told if len(told) <= causes.LONGEST_RESULT else ""
 
     def _operand(self, tensor: Any) -> str:
         known = self._formulas.get(id(tensor))

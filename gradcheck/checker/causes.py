@@ -1,8 +1,13 @@
-"""How much is done to find the cause of a mismatch, each number with its reason."""
+"""What decides on the cause of a mismatch: what counts as a fit, and how much is tried.
+
+Each number has its reason.
+"""
 
 from __future__ import annotations
 
 from typing import Final
+
+from gradcheck.checker import tolerances
 
 OTHER_POINTS: Final = 2
 OTHER_POINTS_IF_FEW: Final = 5
@@ -76,3 +81,22 @@ TRIED_CALLS: Final = 8
 
 NAMED_PLACES: Final = 3
 """How many gradient functions are named where nobody can tell which is wrong."""
+
+# What fits
+
+JACOBIAN_STEP: Final = tolerances.ODD * 2.0**-10
+"""Step of a Jacobian that is only compared with suspects, in units of the element: with one
+extrapolation that is accurate to far more than `FIT`."""
+
+FIT: Final = 1e-6
+"""How well a suspect must explain the numeric derivative, relative to its largest element."""
+
+EXPLAINED: Final = 0.05
+"""Share of an error that a suspect may leave, where the error bar does not allow more."""
+
+FORMULA_FITS: Final = 1e-9
+"""How far a formula may be from a derivative beyond its error bar, relative to the largest: its own
+rounding, and that of the gradient."""
+
+SHOWS_FORMULA: Final = 1e-5
+"""Error bars up to which, relative to what is to be explained, an element tells formulas apart."""
