@@ -54,7 +54,12 @@ class OtherPoints:
         return self._drawn[number, mirrored]
 
     def resized(self, axes: Collection[tuple[str, int]]) -> Evidence | None:
-        """A point where these axes, each of an operand by name, are longer by one."""
+        """A point where these axes, each of an operand by name, are longer by one.
+
+        None where the function must not be given other shapes.
+        """
+        if not self.here.point.problem.takes_other_shapes:
+            return None
         rng = generator(self.here.point.problem.seed, 0x7369)
 
         def longer(operand: Operand) -> Array:

@@ -82,6 +82,10 @@ def _watched(
     return watcher.found
 
 
+def _code_of(module: Any, name: str) -> CodeType | None:
+    return getattr(getattr(module, name, None), "__code__", None)
+
+
 class _Watcher:
     """A profiler that looks at TensorFlow's machinery of gradients."""
 
@@ -92,8 +96,9 @@ class _Watcher:
         self.found: list[GradientFunction] = []
         self._calls: dict[int, tuple[Any, CustomCall]] = {}
         """By id of a gradient function: itself, lest it goes, and what it belongs to."""
-        self._forward = custom_gradient._eager_mode_decorator.__code__
-        self._registered = backprop._gradient_function.__code__
+        # (Names of TensorFlow's own, which another version need not have: then nothing is found.)
+        self._forward = _code_of(custom_gradient, "_eager_mode_decorator")
+        self._registered = _code_of(backprop, "_gradient_function")
         self._machinery = custom_gradient.__file__
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.subject.known_kernels import all_take_other_shapes
+from tests.checker.planted import planted
 from tests.checker.verdicts import verdict
 
 
@@ -56,6 +57,20 @@ def test_no_other_shapes_for_a_kernel_that_does_not_check_them(tf: Any) -> None:
     x = np.random.default_rng(0).standard_normal((1, 2, 2, 1))
     assert shapes_given(pool_gradient(tf), x) == {(1, 2, 2, 1)}
     assert shapes_given(scattered(tf), np.array([1.0, 2.0, 3.0])) == {(3,)}
+
+
+def test_nor_to_explain_a_factor(tf: Any) -> None:
+    wrong = planted(pool_gradient(tf), lambda gs: [2.0 * gs[0]])
+    shapes = set()
+
+    def noted(x: Any) -> Any:
+        shapes.add(tuple(x.shape))
+        return wrong(x)
+
+    x = np.random.default_rng(0).standard_normal((1, 2, 2, 1))
+    result = gradcheck.check(noted, x)
+    assert result.verdict == "mismatch"
+    assert shapes == {(1, 2, 2, 1)}
 
 
 def test_others_are_batched(tf: Any) -> None:
