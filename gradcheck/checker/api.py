@@ -34,7 +34,7 @@ def check(
     wrt: Any = None,
     upstream: Any = None,
     seed: int = 0,
-    tolerance: Tolerance | tuple[float, float] | None = None,
+    tolerance: Tolerance | tuple[float, float] | dict[str, float] | None = None,
     mode: str = "eager",
     checks: str | Sequence[str] = ("reverse",),
     structure: Mapping[str, str] | None = None,
@@ -76,6 +76,8 @@ def check(
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"seed is {seed!r}: it must be a whole number, 0 or more")
     given = take_apart(fn, inputs, named, call or {}, wrt, structure, variables=variables)
+    if cdf is not None and (not callable(cdf) or _kinds(checks) != (CheckKind.REVERSE,)):
+        raise UsageError("cdf is a function of the sample and the inputs, for a reverse check")
     problem = Problem(
         function=replace(given.callee, select=_selection(outputs)),
         operands=given.operands,
@@ -165,11 +167,13 @@ def _upstream(given: Any) -> Upstream:
     return arrays
 
 
-def _tolerance(given: Tolerance | tuple[float, float] | None) -> Tolerance | None:
+def _tolerance(given: Any) -> Tolerance | None:
     if given is None:
         return None
     if isinstance(given, tuple | list) and len(given) == 2:
         given = Tolerance(*given)
+    if isinstance(given, dict) and given.keys() <= {"rtol", "atol"}:
+        given = Tolerance(**given)
     if not isinstance(given, Tolerance):
         raise UsageError(f"tolerance is {given!r}: it is (rtol, atol) or a Tolerance")
     if not (0 <= given.rtol < 1 and 0 <= given.atol < np.inf):
@@ -184,7 +188,9 @@ def _member(kind: Any, text: str, what: str) -> Any:
         return kind(text)
     except ValueError:
         known = ", ".join(kind)
-        message = f"there is no {what} {text!r}; there are {known}{nearest(str(text), kind)}"
+        message = (
+            f"there is no {what} {text!r}; there are {known}{nearest(str(text), map(str, kind))}"
+        )
         raise UsageError(message) from None
 
 

@@ -35,8 +35,15 @@ def check_problem(problem: Problem, name: str) -> Result:
     Raises UsageError where the problem asks for a variable that the function does not read.
     """
     started = time.perf_counter()
-    with explored(problem) as whole:
-        return replace(_checked(whole, name), seconds=time.perf_counter() - started)
+    try:
+        with explored(problem) as whole:
+            result = _checked(whole, name)
+    except GradcheckError:
+        raise
+    except Exception as error:  # what the user's objects do when they are looked at
+        ended = _as_verdict(error, CheckKind.REVERSE, problem)
+        result = Result(name, ended.verdict, message=ended.message, decided_by=ended.stage)
+    return replace(result, seconds=time.perf_counter() - started)
 
 
 def _checked(problem: Problem, name: str) -> Result:
@@ -113,7 +120,7 @@ def _reverse(problem: Problem, *, second: bool = False) -> list[Comparison]:
 
 
 def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
-    """What a function of complex eigenvectors has to be told, where its gradient is not right."""
+    """What has to be told where a gradient is not right: of samples, of complex eigenvectors."""
     if comparison.verdict not in (Verdict.MISMATCH, Verdict.INCONCLUSIVE):
         return comparison
     if problem.remark:

@@ -41,7 +41,7 @@ def _compared(derivatives: Derivatives, position: int, rng: np.random.Generator)
     moved = np.array([_along(point, vector) for vector in vectors])
     estimate = derivatives.along(vectors)
     matters = largest(estimate.scale) or largest(point.weights * point.base)
-    agreement = compare(moved, estimate, reference=matters)
+    agreement = compare(moved, estimate, reference=matters, tolerance=point.problem.tolerance)
     relative = relative_error(agreement.error, moved, estimate)
     worst: tuple[Element, ...] = ()
     if single and len(moved):

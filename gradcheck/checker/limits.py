@@ -144,6 +144,10 @@ PROBE_PAYS: Final = 4
 RIDES_IN_PROBE: Final = 2**18
 """Numbers up to which the points that are wanted are evaluated along with the probe."""
 
+PROBE_FROM_ZERO: Final = 2.0**-4
+"""How far zeros are moved to probe a batch, at most, relative to the largest number of the point:
+so little that an identity matrix stays positive definite."""
+
 SECONDS_OF_AN_OP: Final = 25e-6
 SECONDS_OF_A_TRACE: Final = 0.06
 SECONDS_OF_A_TRACED_OP: Final = 1.2e-3

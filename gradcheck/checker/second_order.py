@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker.subject.known_kernels import all_take_other_shapes
+from gradcheck.checker.subject.recording import recording
 from gradcheck.checker.subject.tensors import call
 from gradcheck.model import CheckKind
 
 if TYPE_CHECKING:
     from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.tensors import Function
 
 
 def gradient_problem(point: Point) -> Problem:
@@ -39,4 +42,15 @@ def gradient_problem(point: Point) -> Problem:
         formulas={},
         claims={},
         checks=(CheckKind.REVERSE,),
+        # (What the gradient runs are other kernels than the function's.)
+        takes_other_shapes=all_take_other_shapes(_kinds(gradient, problem)),
+        cdf=None,
     )
+
+
+def _kinds(gradient: Function, problem: Problem) -> set[str]:
+    """The kinds of ops that one call of the gradient runs."""
+    arguments = [operand.hold(operand.value) for operand in problem.operands]
+    with recording() as seen:
+        call(gradient, arguments)
+    return seen.kinds

@@ -131,6 +131,11 @@ class Result:
     """The stage of the check in which the verdict arose; None for a case that was not run."""
 
     @property
+    def ended(self) -> bool:
+        """Whether the check was over before everything was compared: then the message says why."""
+        return bool(self.message)
+
+    @property
     def expected(self) -> bool:
         """Whether the verdict is the one that the case expects."""
         expect = self.case.expect if self.case else None
@@ -139,7 +144,8 @@ class Result:
         if isinstance(expect, Verdict):
             return self.verdict == expect
         # What is expected of something that was not looked at did not come true.
-        if not self.comparisons or not expect.keys() <= {c.name for c in self.comparisons}:
+        compared = {c.name for c in self.comparisons}
+        if not self.comparisons or self.ended or not expect.keys() <= compared:
             return False
         return all(
             c.verdict == expect[c.name] if c.name in expect else c.verdict.acceptable

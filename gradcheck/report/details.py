@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gradcheck.errors import nearest
 from gradcheck.model import CheckKind, Verdict
 from gradcheck.report import numbers
 from gradcheck.report.safe_text import clipped, one_line
@@ -263,6 +264,13 @@ def _broken_expectation(result: Result) -> str:
     if not result.comparisons:
         wanted = ", ".join(f"{verdict} for {name}" for name, verdict in expect.items())
         return f"expected {wanted}, got {result.verdict} before any input was compared"
+    compared = [c.name for c in result.comparisons]
+    broken += [
+        f"`expect` names {name!r}, which was not compared: there are {', '.join(compared)}"
+        f"{nearest(name, compared)}"
+        for name in expect
+        if name not in compared
+    ]
     return "\n".join(broken)
 
 

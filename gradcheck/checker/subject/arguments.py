@@ -67,8 +67,9 @@ def take_apart(
         structure: by name of an input, the kind of matrix that it is.
         variables: whether variables that `wrt` does not name are differentiated.
     """
-    if not callable(fn):
-        raise UsageError(f"fn is a {type(fn).__name__}: it must be a function")
+    _must_make_sense(fn, call, structure, variables)
+    named, call = _apart(named, call)
+    _must_take(fn, call)
     names = _names(fn, len(positional))
     moved, rest = _by_position(fn, len(positional), named)
     keys = [*names, *moved, *rest]
@@ -83,6 +84,40 @@ def take_apart(
     wanted = Wanted(variables and chosen.inputs is None, chosen.names, chosen.variables)
     arrange = _arrange(flats, len(flats) - len(rest), list(rest), dict(call))
     return Given(Callee(fn, arrange), operands, wanted)
+
+
+def _must_make_sense(fn: Any, call: Any, structure: Any, variables: Any) -> None:
+    if inspect.isclass(fn):
+        name = fn.__name__
+        raise UsageError(f"fn is the class {name}: pass an object of it, {name}(…)")
+    if not callable(fn):
+        raise UsageError(f"fn is a {type(fn).__name__}: it must be a function")
+    for option, given in (("call", call), ("structure", structure or {})):
+        if not isinstance(given, Mapping):
+            raise UsageError(f"{option} is {given!r}: it maps names to values")
+    if not isinstance(variables, bool):
+        raise UsageError("variables is True or False; `wrt` says which of them")
+
+
+def _apart(
+    named: Mapping[str, Any], call: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Inputs by name, and what is none: flags and texts belong to the call."""
+    flags = {n: v for n, v in named.items() if v is None or isinstance(v, bool | str)}
+    return {n: v for n, v in named.items() if n not in flags}, {**flags, **call}
+
+
+def _must_take(fn: Any, call: Mapping[str, Any]) -> None:
+    """Refuse what a Keras model would ignore: it takes any keyword, and drops most."""
+    inner = getattr(type(fn), "call", None)
+    if not (getattr(inner, "__module__", "") or "").startswith("keras."):
+        return
+    known = [p.name for p in _parameters(fn) if p.kind is p.POSITIONAL_OR_KEYWORD]
+    known += ["training", "mask"]
+    for name in call:
+        if name not in known:
+            takes = f"it takes {', '.join(dict.fromkeys(known))}{nearest(name, known)}"
+            raise UsageError(f"the call of {type(fn).__name__} has no {name!r}: {takes}")
 
 
 def _arrange(

@@ -2,7 +2,7 @@
 
 Most TensorFlow functions take a leading batch axis. Some have an axis of their own along which
 nothing interferes (the channels of a convolution's kernel, a free index of an einsum): many points
-can be laid side by side along it. None of this is assumed of a function; `evaluate.py` tries.
+can be laid side by side along it. None of this is assumed of a function; `evaluator.py` tries.
 """
 
 from __future__ import annotations
@@ -48,10 +48,22 @@ class Calls:
         self._operands = operands
         self.moved = [i for i, operand in enumerate(operands) if operand.differentiate]
         self.at_point = [self._values[i] for i in self.moved]
+        self.moves_a_variable = any(operands[i].is_held for i in self.moved)
+        """Whether a moved operand has one value at a time."""
         self._tensors = [self._tensor(i, value) for i, value in enumerate(self._values)]
         outputs = tape.record(self._tensors) if tape is not None else call(function, self._tensors)
         self.outputs: list[Array] = [output.numpy() for output in outputs]
         self._shapes: list[Shape] = [output.shape for output in self.outputs]
+
+    @property
+    def domain(self) -> tuple[Array, Array]:
+        """The lowest and the highest value that each moved number may have."""
+        chosen = [self._operands[i] for i in self.moved]
+        counts = [value.size * (1 + np.iscomplexobj(value)) for value in self.at_point]
+        return (
+            np.repeat([operand.low for operand in chosen], counts),
+            np.repeat([operand.high for operand in chosen], counts),
+        )
 
     def once(self, values: Sequence[Array]) -> list[Array]:
         """The outputs at one point."""
@@ -192,14 +204,25 @@ class Calls:
                 arguments[position] = tensor
             return call(self._function, arguments)
 
-        # What it says about ops that it cannot vectorise is no concern of the user's.
-        tf.get_logger().setLevel("CRITICAL")
-
-        @tf.function(reduce_retracing=True)  # type: ignore[untyped-decorator]  # no types in TF
+        @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # no types in TF
         def many(stacked: list[Any]) -> Any:
             return tf.vectorized_map(one, stacked)
 
-        return lambda stacked: [o.numpy() for o in many([tf.constant(a) for a in stacked])]
+        # What it says about ops that it cannot vectorise is no concern of the user's.
+        logger = tf.get_logger()
+        before = logger.level
+        logger.setLevel("CRITICAL")
+        try:
+            traced = many.get_concrete_function(self._specs())
+        finally:
+            logger.setLevel(before)
+        return lambda stacked: [o.numpy() for o in traced([tf.constant(a) for a in stacked])]
+
+    def _specs(self) -> list[Any]:
+        """Many values of the moved operands."""
+        import tensorflow as tf
+
+        return [tf.TensorSpec((None, *v.shape), v.dtype) for v in self.at_point]
 
     def looped(self) -> Batched:
         """A loop over the points inside one function that is traced once.
@@ -224,15 +247,14 @@ class Calls:
             # (One after the other: each assigns to the same variables.)
             return tf.map_fn(one, stacked, fn_output_signature=kinds, parallel_iterations=1)
 
-        specs = [tf.TensorSpec((None, *v.shape), v.dtype) for v in self.at_point]
-        traced = many.get_concrete_function(specs)
+        traced = many.get_concrete_function(self._specs())
         return lambda stacked: [o.numpy() for o in traced([tf.constant(a) for a in stacked])]
 
     def _at_point(self) -> list[Any]:
         """Arguments at the point, where the variables have to be brought back to."""
-        for operand, value in zip(self._operands, self._values, strict=True):
-            if operand.captured is not None:
-                operand.hold(value)
+        for operand, tensor, value in zip(self._operands, self._tensors, self._values, strict=True):
+            if operand.is_held:
+                tensor.assign(value)
         return list(self._tensors)
 
     def _call(self, arguments: Sequence[Any]) -> list[Array]:

@@ -158,7 +158,8 @@ class Evaluator:
         if eager <= limits.SECONDS_OF_A_TRACE + self._ops * limits.SECONDS_OF_A_TRACED_OP:
             return None
         ways = [self._calls.looped]
-        if self._takes_other_shapes and evaluations > limits.VECTORISING_PAYS:
+        may_vectorise = self._takes_other_shapes and not self._calls.moves_a_variable
+        if may_vectorise and evaluations > limits.VECTORISING_PAYS:
             ways.insert(0, self._calls.vectorised)
         for way in ways:
             with suppress(Exception):  # what runs eagerly need not run in a graph
@@ -177,8 +178,7 @@ class Evaluator:
             points: where its outputs are wanted at the same time, for the second result.
             only: the one operand that is different at the unrelated point; None for all of them.
         """
-        shares, _ = np.modf(limits.GOLDEN_RATIO * np.arange(1, len(self.point) + 1))
-        other = self.point * (1 - 0.25 * shares)
+        other = self._unrelated()
         if only is not None:
             start, stop = self.inputs.offsets[only : only + 2]
             other[:start], other[stop:] = self.point[:start], self.point[stop:]
@@ -204,6 +204,18 @@ class Evaluator:
             if self._is_probe(outputs[:count], alone):
                 return candidate, outputs[count:]
         return None, None
+
+    def _unrelated(self) -> Array:
+        """Another point nearby at which no number is what it is at the point, if that can be.
+
+        Zeros move too, inside of their domain: without that
+        `test_at_zero_no_batch_is_taken_for_one` fails.
+        """
+        shares, _ = np.modf(limits.GOLDEN_RATIO * np.arange(1, len(self.point) + 1))
+        away = limits.PROBE_FROM_ZERO * shares * (largest(self.point) or 1.0)
+        lows, highs = self._calls.domain
+        away = np.where(away <= highs, away, np.where(-away >= lows, -away, 0.0))
+        return np.where(self.point == 0, away, self.point * (1 - 0.25 * shares))
 
     def _is_probe(self, outputs: Array, alone: Array) -> bool:
         """Whether these are the rows of the probe: what single calls give at its two points."""

@@ -97,11 +97,16 @@ def _explore(function: Function, operands: Sequence[Operand], at_the_end: ExitSt
     state.add(seen.resources.values())
     if seen.creates_variables and not raised:
         # What is built by its first call has its variables from the second on.
+        unbuilt = KeptState(())
+        unbuilt.forget_since(state)
         around = reachable(target)
         state.attend(around.objects)
         state.put_back()
         seen, trainable, raised = _watched_call(function, operands)
         state.add(seen.resources.values())
+        if seen.creates_variables:
+            # It makes one in every call: nothing was built.
+            state.forget_since(unbuilt)
     state.put_back()
     return Exploration(seen, trainable, around, state, raised)
 

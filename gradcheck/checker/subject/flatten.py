@@ -7,6 +7,7 @@ texts, flags) stays where it is.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -49,7 +50,7 @@ def _parts(thing: Any, path: str) -> Flat | None:
         items = [(key, _inner(thing[key], f"{path}[{key!r}]")) for key in keys]
         return _gathered(
             [flat for _, flat in items],
-            lambda values: _like_mapping(thing, [key for key, _ in items], values),
+            lambda values: _like_mapping(thing, dict(zip(keys, values, strict=True))),
         )
     if isinstance(thing, tuple) and hasattr(thing, "_fields"):
         fields = [_inner(getattr(thing, name), f"{path}.{name}") for name in thing._fields]
@@ -57,14 +58,29 @@ def _parts(thing: Any, path: str) -> Flat | None:
     if isinstance(thing, list | tuple) and not _is_numbers(thing):
         inner = [_inner(item, f"{path}[{i}]") for i, item in enumerate(thing)]
         return _gathered(inner, type(thing))
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        names = [field.name for field in dataclasses.fields(thing) if field.init]
+    names = _fields(thing)
+    if names is not None:
         inner = [_inner(getattr(thing, name), f"{path}.{name}") for name in names]
-        return _gathered(
-            inner,
-            lambda values: dataclasses.replace(thing, **dict(zip(names, values, strict=True))),
-        )
+        return _gathered(inner, lambda values: _with_fields(thing, names, values))
     return None
+
+
+def _fields(thing: Any) -> list[str] | None:
+    """The fields of a data class, or of one that attrs made; None where this is none."""
+    if isinstance(thing, type):
+        return None
+    if dataclasses.is_dataclass(thing):
+        return [field.name for field in dataclasses.fields(thing)]
+    made = getattr(type(thing), "__attrs_attrs__", None)
+    return None if made is None else [field.name for field in made]
+
+
+def _with_fields(thing: Any, names: list[str], values: list[Any]) -> Any:
+    """A copy with other values; set past whatever guards a frozen one."""
+    other = copy.copy(thing)
+    for name, value in zip(names, values, strict=True):
+        object.__setattr__(other, name, value)
+    return other
 
 
 def _inner(thing: Any, path: str) -> Flat:
@@ -85,9 +101,14 @@ def _gathered(parts: list[Flat], build: Callable[[list[Any]], Any]) -> Flat:
     )
 
 
-def _like_mapping(thing: Mapping[Any, Any], keys: list[Any], values: list[Any]) -> Any:
-    filled = dict(zip(keys, values, strict=True))
-    return filled if type(thing) is dict else type(thing)(filled)  # type: ignore[call-arg]
+def _like_mapping(thing: Mapping[Any, Any], values: dict[Any, Any]) -> Any:
+    """The mapping with other values, its keys in their own order."""
+    if isinstance(thing, dict):
+        filled = copy.copy(thing)
+        for key in thing:
+            filled[key] = values[key]
+        return filled
+    return type(thing)({key: values[key] for key in thing})  # type: ignore[call-arg]
 
 
 def _composite(thing: Any, path: str) -> Flat | None:
@@ -120,5 +141,5 @@ def _values(values: Any, path: str, build: Callable[[Any], Any]) -> Flat:
 def _is_numbers(thing: Any) -> bool:
     """Whether this is a nest of plain numbers: then it is meant as one array."""
     if isinstance(thing, list | tuple):
-        return all(_is_numbers(item) for item in thing)
+        return bool(thing) and all(_is_numbers(item) for item in thing)
     return isinstance(thing, bool | int | float | complex | np.generic)

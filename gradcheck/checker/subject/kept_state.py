@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker.subject.kept_contents import Contents, contents_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -23,13 +25,21 @@ class KeptState:
 
     def __init__(self, objects: Iterable[Any]) -> None:
         """Note the attributes of these; nothing has been called yet."""
-        self._attributes: list[tuple[dict[str, Any], dict[str, tuple[Any, Any]]]] = []
+        self._attributes: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        self._contents: list[Contents] = []
         self._resources: dict[int, Resource] = {}
         self.attend(objects)
 
     def attend(self, objects: Iterable[Any]) -> None:
         """Note the attributes of these as they are now, and forget those of others."""
-        self._attributes = [(vars(thing), _copied(vars(thing))) for thing in objects]
+        self._attributes = [(vars(thing), dict(vars(thing))) for thing in objects]
+        self._contents = contents_of(
+            value for _, before in self._attributes for value in before.values()
+        )
+
+    def forget_since(self, earlier: KeptState) -> None:
+        """Take the attributes for what they were when another state was noted."""
+        self._attributes, self._contents = earlier._attributes, earlier._contents
 
     def add(self, resources: Iterable[Resource]) -> None:
         """Take on what a call was seen to touch; what is known already keeps its first value."""
@@ -57,11 +67,11 @@ class KeptState:
             if own.keys() != before.keys():
                 for name in own.keys() - before.keys():
                     del own[name]
-            for name, (value, copy) in before.items():
+            for name, value in before.items():
                 if own.get(name, _ABSENT) is not value:
                     own[name] = value
-                if copy is not None and not _same_items(_container(value), copy):
-                    _refill(_container(value), copy)
+        for contents in self._contents:
+            contents.put_back()
 
 
 _ABSENT = object()
@@ -72,44 +82,3 @@ def _assign(resource: Resource) -> None:
 
     if resource.before is not None:
         tf.raw_ops.AssignVariableOp(resource=resource.handle, value=resource.before)
-
-
-def _copied(attributes: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """By name: the object itself, and a copy of what it holds if it is a plain container."""
-    return {name: (value, _copy(value)) for name, value in attributes.items()}
-
-
-def _copy(value: Any) -> Any:
-    container = _container(value)
-    for kind in (list, dict, set):
-        if isinstance(container, kind):
-            return kind(container)
-    return None
-
-
-def _container(value: Any) -> Any:
-    """The plain container behind those in which TensorFlow's modules wrap lists and dictionaries.
-
-    To them a list that is refilled would be one that cannot be saved any more.
-    """
-    if type(value).__module__.startswith("tensorflow."):
-        return getattr(value, "_storage", getattr(value, "__wrapped__", value))
-    return value
-
-
-def _same_items(one: Any, other: Any) -> bool:
-    """Whether two containers of a kind hold the same objects."""
-    if len(one) != len(other):
-        return False
-    if isinstance(one, dict):
-        return all(one.get(key, _ABSENT) is value for key, value in other.items())
-    if isinstance(one, set):
-        return {id(item) for item in one} == {id(item) for item in other}
-    return all(a is b for a, b in zip(one, other, strict=True))
-
-
-def _refill(container: Any, items: Any) -> None:
-    # (As the plain container that it is: Keras' own would take note of what it is given.)
-    kind = type(items)
-    kind.clear(container)
-    (list.extend if kind is list else kind.update)(container, items)

@@ -52,6 +52,17 @@ def as_the_layer_casts(target: Any, operands: Sequence[Operand]) -> tuple[Operan
     )
 
 
+def _lowest_dtype(target: Any) -> np.dtype[Any] | None:
+    """The least precise dtype that a Keras object, or a layer inside of it, computes in.
+
+    Without it `test_mixed_layers_inside_of_a_model` fails.
+    """
+    inside = getattr(target, "_flatten_layers", lambda: ())()
+    found = [_compute_dtype(each) for each in (target, *inside)]
+    floating = [dtype for dtype in found if dtype is not None and is_floating(dtype)]
+    return min(floating, key=lambda dtype: -epsilon_of(dtype), default=None)
+
+
 def casts(target: Any) -> bool:
     """Whether this is a Keras object that casts what it is given."""
     return _compute_dtype(target) is not None and bool(getattr(target, "autocast", True))
@@ -104,20 +115,23 @@ def _twin(
 ) -> Twin | None:
     import tensorflow as tf
 
-    target, lower = function.target, _compute_dtype(function.target)
+    target, lower = function.target, _lowest_dtype(function.target)
     twin = replace(function, target=_made_again(target))
     inputs = [tf.constant(operand.value) for operand in operands]
     wide = [tf.constant(widen(operand.value)) for operand in operands]
-    twin(*wide)
+    with _double_by_default():
+        # (Layers inside may be made only now.)
+        twin(*wide)
     theirs = _variables(twin.target)
-    for mine, other in zip(_variables(target), theirs, strict=True):
-        other.assign(tf.cast(tf.convert_to_tensor(mine), other.dtype))
+    _copy(_variables(target), theirs)
     partner = {
         id(handle_of(mine)): getattr(other, "_value", other)
         for mine, other in zip(_variables(target), theirs, strict=True)
     }
     if lower is None or not _alike(kept(*inputs), twin(*wide), lower):
         return None
+    # That call may have changed what it keeps: a twin that is a step ahead is another function.
+    _copy(_variables(target), theirs)
     held = [
         replace(
             v,
@@ -128,6 +142,14 @@ def _twin(
         if v.captured is not None
     ]
     return Twin(twin, tuple(held))
+
+
+def _copy(own: Sequence[Any], twins: Sequence[Any]) -> None:
+    """Give the variables of the twin the values of the others."""
+    import tensorflow as tf
+
+    for mine, other in zip(own, twins, strict=True):
+        other.assign(tf.cast(tf.convert_to_tensor(mine), other.dtype))
 
 
 def _is_less(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:

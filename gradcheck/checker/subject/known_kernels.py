@@ -24,6 +24,9 @@ _ELEMENT_BY_ELEMENT = """
     Polygamma Pow Real RealDiv Reciprocal Relu Relu6 Rint Round Rsqrt Select SelectV2 Selu Sigmoid
     Sign Sin Sinh Softplus Softsign Spence Sqrt Square SquaredDifference Sub Tan Tanh TruncateDiv
     TruncateMod Xdivy Xlog1py Xlogy Zeta
+
+    BroadcastGradientArgs EluGrad InvGrad LeakyReluGrad ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad
+    SeluGrad SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad
 """
 
 _MOVING = """

@@ -69,6 +69,13 @@ def along_the_quantile(problem: Problem) -> Problem:
     except Exception as error:
         raise Ended(Verdict.ERROR, f"`cdf` raised {explain_exception(error)}") from error
 
+    if density is None or density.shape != sample.shape or level.shape != sample.shape:
+        raise Ended(
+            Verdict.ERROR,
+            f"`cdf` is {list(level.shape)} where the sample is {list(sample.shape)}, or does not "
+            "depend on it: it has to give the distribution function of each number of the sample",
+        )
+
     def quantile(*tensors: Any) -> Any:
         """Where the distribution function is what it is at the point."""
         found = sample

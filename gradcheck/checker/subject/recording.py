@@ -6,6 +6,7 @@ before. So for the time of one call the two functions through which every eager 
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -21,7 +22,10 @@ _READS = frozenset(
 
 _READ = frozenset({"ReadVariableOp"})
 
-_WRITES = ("Assign", "Resource", "Rng", "DestroyResource")
+_WRITES = (
+    *("Assign", "Resource", "Rng", "DestroyResource"),
+    *("StatefulRandom", "StatefulStandard", "StatefulTruncated", "StatefulUniform"),
+)
 """How the names of ops begin that may change a resource, but for those that read it."""
 
 
@@ -62,19 +66,18 @@ class Recording:
         self.kinds |= inside
         self.ops += 1
         self.creates_variables |= "VarHandleOp" in inside
-        for given in inputs:
+        for position, given in enumerate(inputs):
             if isinstance(given, tf.Tensor):
                 if given.dtype == tf.resource:
-                    self._touch(given, inside)
+                    self._touch(given, inside, reads=_reads_first(name, position))
             elif isinstance(given, tf.Variable):
                 # (Read by what runs the op, without another op that could be seen.)
                 self._touch(given.handle, _READ)
 
-    def _touch(self, handle: Any, kinds: frozenset[str]) -> None:
+    def _touch(self, handle: Any, kinds: frozenset[str], *, reads: bool = True) -> None:
         writes = any(kind.startswith(_WRITES) and kind not in _READS for kind in kinds)
         known = self.resources.get(id(handle))
         if known is None:
-            reads = not writes or bool(kinds & _READS)
             self._looking = True
             known = self.resources[id(handle)] = Resource(handle, _value_of(handle), reads)
             self._looking = False
@@ -90,6 +93,7 @@ def recording() -> Iterator[Recording]:
     from tensorflow.python import pywrap_tfe
 
     found = Recording()
+    _ONE_AT_A_TIME.acquire()
     fast, slow = pywrap_tfe.TFE_Py_FastPathExecute, pywrap_tfe.TFE_Py_Execute
 
     def noted_fast(context: Any, kind: str, name: Any, *inputs: Any) -> Any:
@@ -105,6 +109,11 @@ def recording() -> Iterator[Recording]:
         yield found
     finally:
         pywrap_tfe.TFE_Py_FastPathExecute, pywrap_tfe.TFE_Py_Execute = fast, slow
+        _ONE_AT_A_TIME.release()
+
+
+_ONE_AT_A_TIME = threading.RLock()
+"""Whoever records in another thread waits: what was replaced has to come back in order."""
 
 
 def _listed(given: Any) -> Any:
@@ -133,6 +142,29 @@ def _inside(name: str) -> frozenset[str]:
 
 
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+
+
+def _reads_first(name: str, position: int) -> bool:
+    """Whether an op reads the resource that it is given here before it ever writes to it.
+
+    The ops of a traced function stand in the order in which they were traced.
+    """
+    from tensorflow.python.eager import context
+
+    current = context.context()
+    if not current.has_function(name):
+        return name in _READS
+    function = current.get_function_def(name)
+    arguments = [argument.name for argument in function.signature.input_arg]
+    if position >= len(arguments):
+        return True
+    for node in function.node_def:
+        for place, given in enumerate(node.input):
+            if given == arguments[position]:
+                called = next((a.func.name for a in node.attr.values() if a.func.name), "")
+                inner = called if current.has_function(called) else node.op
+                return _reads_first(inner, place)
+    return True
 
 
 def _value_of(handle: Any) -> Any:

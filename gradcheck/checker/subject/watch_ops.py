@@ -40,10 +40,9 @@ def results_on_the_way(
     function: Callable[..., Any], operands: Sequence[Operand], values: Sequence[Array]
 ) -> dict[str, Array]:
     """By formula: the real floating-point results of a call, where they have one; no products."""
-    import tensorflow as tf
     from tensorflow.python.framework import op_callbacks
 
-    constants = [tf.constant(value) for value in values]
+    constants = [operand.hold(v) for operand, v in zip(operands, values, strict=True)]
     watcher = _Watcher({id(c): o.name for c, o in zip(constants, operands, strict=True)})
     with as_python():
         op_callbacks.add_op_callback(watcher)

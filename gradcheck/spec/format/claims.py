@@ -119,6 +119,7 @@ def read_upstream(source: Source, node: Node, output: Shape | None) -> Upstream:
     values = read_array(source, node, "`upstream`")
     if values is None:
         return "random"
+    _must_weigh(source, node, [values])
     if output is not None and values.shape != output:
         source.problem(
             node,
@@ -126,6 +127,13 @@ def read_upstream(source: Source, node: Node, output: Shape | None) -> Upstream:
             "there is one upstream value for each element of the output",
         )
     return (values,)
+
+
+def _must_weigh(source: Source, node: Node, values: Iterable[Array]) -> None:
+    """An upstream of zeros hides every fault."""
+    if not any(array.any() for array in values):
+        message = "an upstream of zeros weighs nothing: there is nothing to check"
+        source.problem(node, message, "write `random`, `ones` or values that are not all zero")
 
 
 def _upstream_by_output(source: Source, node: MapNode) -> Upstream:
@@ -138,7 +146,10 @@ def _upstream_by_output(source: Source, node: MapNode) -> Upstream:
         source.problem(outputs or node, "`upstream` needs a list of `outputs`", hint)
         return "random"
     arrays = [read_array(source, item, "`upstream`") for item in outputs.items]
-    return tuple(array for array in arrays if array is not None)
+    known = tuple(array for array in arrays if array is not None)
+    if len(known) == len(arrays):
+        _must_weigh(source, outputs, known)
+    return known
 
 
 def read_expect(
