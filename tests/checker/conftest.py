@@ -25,7 +25,7 @@ def tf() -> Any:
 ARISES_IN = {
     Verdict.PASS: {
         *(Stage.FIRST_LOOK, Stage.NOISE, Stage.CONFIRMATION, Stage.ROUNDING, Stage.SHAPE),
-        *(Stage.FORMULA, Stage.PRECISION, Stage.FORWARD),
+        *(Stage.FORMULA, Stage.PRECISION, Stage.FORWARD, Stage.CONNECTION),
     },
     Verdict.KINK: {Stage.NOISE, Stage.CONFIRMATION, Stage.PRECISION, Stage.FORWARD},
     Verdict.MISMATCH: {

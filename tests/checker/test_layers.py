@@ -143,3 +143,21 @@ def test_models(tf: Any, kind: str) -> None:
     result = gradcheck.check(model, x, call={"training": True})
     assert not wrong(result), gradcheck.checker.api.describe(result)
     assert len(result.comparisons) == 1 + len(model.trainable_variables)
+
+
+def test_weights_of_another_output(tf: Any) -> None:
+    import keras
+
+    given = keras.Input((4,))
+    model = keras.Model(
+        given,
+        {"a": keras.layers.Dense(2, name="a")(given), "b": keras.layers.Dense(3, name="b")(given)},
+    )
+    x = RNG.standard_normal((2, 4)).astype(np.float32)
+    assert not wrong(gradcheck.check(model, x, outputs="a"))
+    # A weight that the chosen output does depend on is not let off.
+    scale = tf.Variable([2.0, 3.0], dtype=tf.float64, name="scale")
+    result = gradcheck.check(
+        lambda x: (x * tf.stop_gradient(scale), x), RNG.standard_normal((3, 2)), outputs=0
+    )
+    assert wrong(result) == {"scale": "disconnected"}

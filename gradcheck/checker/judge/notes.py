@@ -14,6 +14,7 @@ from gradcheck.model import Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.judge.evidence import Evidence, OfInput
+    from gradcheck.checker.numerics.estimate import Estimate
     from gradcheck.checker.reference.derivatives import Derivatives
     from gradcheck.checker.reference.point import Point
     from gradcheck.model import Array
@@ -36,11 +37,29 @@ def joined(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
 
 
+OTHER_OUTPUTS = "the outputs that are differentiated do not depend on it"
+
+
+def is_for_other_outputs(evidence: Evidence, own: OfInput) -> bool:
+    """Whether a variable only matters for outputs that were not asked for: that is no fault.
+
+    Without it `test_weights_of_another_output` fails.
+    """
+    problem = evidence.point.problem
+    return (
+        problem.some_outputs and own.operand.captured is not None and not _moves(own.estimate).any()
+    )
+
+
+def _moves(estimate: Estimate) -> Array:
+    surely = np.abs(estimate.numeric) > tolerances.SURELY_MOVES * estimate.bound
+    return np.asarray(surely | estimate.kink)
+
+
 def missing_gradient(evidence: Evidence, own: OfInput) -> tuple[str, int]:
     """None from the tape: whether the output moves all the same, and with how many elements."""
     estimate, elements = own.estimate, own.operand.value.size
-    surely = np.abs(estimate.numeric) > tolerances.SURELY_MOVES * estimate.bound
-    moves = surely | estimate.kink
+    moves = _moves(estimate)
     if estimate.kink.any() and not (np.abs(estimate.left) + np.abs(estimate.right))[moves].any():
         note = (
             "the output jumps at this point, and on both sides its derivative is zero: None is as "

@@ -43,7 +43,7 @@ class Evaluator:
         """
         self._calls = Calls(problem.function, problem.operands, values, tape)
         self._takes_other_shapes = problem.takes_other_shapes
-        self._ops = problem.ops
+        self._cost = problem.python_calls * limits.SECONDS_OF_A_CALL
         self.dtypes = [value.dtype for value in self._calls.at_point]
         """What each moved operand is evaluated in."""
         self.precision = _precision(self.dtypes)
@@ -154,8 +154,8 @@ class Evaluator:
     def _trace(self, points: Array) -> Array | None:
         """Look for a traced form, if it pays; the outputs at these points if there is one."""
         evaluations = 2 * limits.STEPS * len(self.point)
-        eager = evaluations * self._ops * limits.SECONDS_OF_AN_OP
-        if eager <= limits.SECONDS_OF_A_TRACE + self._ops * limits.SECONDS_OF_A_TRACED_OP:
+        tracing = limits.SECONDS_OF_A_TRACE + limits.CALLS_OF_A_TRACE * self._cost
+        if evaluations * self._cost <= tracing:
             return None
         ways = [self._calls.looped]
         may_vectorise = self._takes_other_shapes and not self._calls.moves_a_variable

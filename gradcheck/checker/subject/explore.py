@@ -6,12 +6,14 @@ change is put back after each of them, and when the check is over.
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject import keras_twin
-from gradcheck.checker.subject.callee import Callee
+from gradcheck.checker.subject.callee import Callee, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
 from gradcheck.checker.subject.kept_state import KeptState
 from gradcheck.checker.subject.known_kernels import all_take_other_shapes
@@ -38,6 +40,7 @@ class Exploration:
     around: Reachable
     state: KeptState
     raised: bool
+    python_calls: int
 
 
 @contextmanager
@@ -62,7 +65,8 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         problem,
         operands=operands,
         takes_other_shapes=safe,
-        ops=found.seen.ops,
+        python_calls=found.python_calls,
+        some_outputs=_selects(problem.function),
         remark=REPARAMETERISED if problem.cdf is None and draws(found.seen.kinds) else "",
     )
     wanted = problem.wanted.names or problem.wanted.variables
@@ -82,6 +86,10 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     return replace(problem, function=function, operands=(*operands, *variables), hint=hint)
 
 
+def _selects(function: Function) -> bool:
+    return isinstance(function, Callee) and function.select is not everything
+
+
 def target_of(function: Function) -> Any:
     """What the user brought."""
     return function.target if isinstance(function, Callee) else function
@@ -93,7 +101,8 @@ def _explore(function: Function, operands: Sequence[Operand], at_the_end: ExitSt
     around = reachable(target)
     state = KeptState(around.objects)
     at_the_end.callback(state.put_back)
-    seen, trainable, raised = _watched_call(function, operands)
+    with _counted_calls() as counted:
+        seen, trainable, raised = _watched_call(function, operands)
     state.add(seen.resources.values())
     if seen.creates_variables and not raised:
         # What is built by its first call has its variables from the second on.
@@ -102,13 +111,36 @@ def _explore(function: Function, operands: Sequence[Operand], at_the_end: ExitSt
         around = reachable(target)
         state.attend(around.objects)
         state.put_back()
-        seen, trainable, raised = _watched_call(function, operands)
+        with _counted_calls() as counted:
+            seen, trainable, raised = _watched_call(function, operands)
         state.add(seen.resources.values())
         if seen.creates_variables:
             # It makes one in every call: nothing was built.
             state.forget_since(unbuilt)
     state.put_back()
-    return Exploration(seen, trainable, around, state, raised)
+    return Exploration(seen, trainable, around, state, raised, next(counted))
+
+
+@contextmanager
+def _counted_calls() -> Iterator[Iterator[int]]:
+    """Within this, calls of Python functions are counted; the next of what it gives is how many.
+
+    None are where a profiler is at work already.
+    """
+    calls = count()
+
+    def note(_frame: Any, event: str, _argument: Any) -> None:
+        if event == "call":
+            next(calls)
+
+    if sys.getprofile() is not None:
+        yield calls
+        return
+    sys.setprofile(note)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(None)
 
 
 def _watched_call(

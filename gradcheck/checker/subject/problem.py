@@ -55,8 +55,11 @@ class Problem:
     """What to say besides where the gradient does not agree, or the function does not repeat."""
     takes_other_shapes: bool = False
     """Whether the function may be called with inputs of other shapes than the user's."""
-    ops: int = 0
-    """How many ops a call runs; 0 where that is not known."""
+    python_calls: int = 0
+    """How many Python functions a call of it calls, which is what eager code costs; 0 where that is
+    not known."""
+    some_outputs: bool = False
+    """Whether only some of its outputs are differentiated."""
     hint: str = ""
     """What to say where an input has no gradient."""
     tape: Callable[[Callable[..., Any], Sequence[Operand], Mode], Differentiate] = Tape

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradcheck
+from tests.checker.planted import planted
 from tests.checker.subject.called import APART, BATCHED, Counted, draw, evaluator, functions, rows
 from tests.checker.verdicts import verdict
 
@@ -32,6 +33,22 @@ class TestBatching:
     )
     def test_they_pass_all_the_same(self, tf: Any, function: Callable[..., Any]) -> None:
         assert verdict(lambda x: function(tf, x), draw(3, 2)) == "pass"
+
+
+def test_at_zero_no_batch_is_taken_for_one(tf: Any) -> None:
+    # At zero the mean over all points is that of one of them.
+    def centred(x: Any) -> Any:
+        return x - tf.reduce_mean(x, 0)
+
+    assert verdict(centred, np.zeros((3, 4))) == "pass"
+    wrong = planted(centred, lambda gs: [gs[0] + 1.0])
+    assert verdict(wrong, np.zeros((3, 4))) == "mismatch"
+    shifted = tf.Variable(tf.zeros([300], tf.float64), name="b")
+
+    def flat(x: Any) -> Any:
+        return tf.reshape(tf.sin(x) + shifted, [300])
+
+    assert verdict(flat, draw(300)) == "pass"
 
 
 @pytest.mark.parametrize("name", BATCHED)

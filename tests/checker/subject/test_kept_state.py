@@ -115,3 +115,50 @@ def test_a_recurrent_layer_with_dropout(tf: Any) -> None:
     assert verdict(layer, x, call={"training": True}) == "pass"
     # Still usable, with other shapes too.
     layer(tf.ones([5, 3, 2], tf.float64), training=True)
+
+
+def test_containers_inside_of_containers(tf: Any) -> None:
+    from collections import OrderedDict, defaultdict
+
+    class Holder:
+        def __init__(self) -> None:
+            self.nested: Any = {"a": [1], "b": {"c": set()}}
+            self.ordered = OrderedDict(a=1, b=2)
+            self.counts: Any = defaultdict(int)
+            self.array = np.zeros(3)
+
+        def __call__(self, x: Any) -> Any:
+            self.nested["a"].append(2)
+            self.nested["b"]["c"].add(3)
+            self.ordered["c"] = 3
+            self.counts["calls"] += 1
+            self.array += 1
+            return tf.sin(x)
+
+    holder = Holder()
+    assert verdict(holder, X) == "pass"
+    assert holder.nested == {"a": [1], "b": {"c": set()}}
+    assert list(holder.ordered.items()) == [("a", 1), ("b", 2)]
+    assert not holder.counts
+    assert not holder.array.any()
+
+
+def test_a_variable_that_is_made_in_every_call(tf: Any) -> None:
+    class Making(tf.Module):  # type: ignore[misc]  # no types in TF
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls = 0
+
+        def __call__(self, x: Any) -> Any:
+            self.calls += 1
+            return tf.sin(x) * tf.Variable(tf.ones([2], tf.float64))
+
+    module = Making()
+    assert verdict(module, X) == "pass"
+    assert module.calls == 0
+
+
+def test_the_logger_is_left_alone(tf: Any) -> None:
+    before = tf.get_logger().level
+    gradcheck.check(lambda x: tf.reshape(tf.sin(x), [300]), np.ones(300))
+    assert tf.get_logger().level == before

@@ -105,3 +105,56 @@ def test_a_fault_in_a_layer_of_any_precision(tf: Any, dtype: str) -> None:
     x = X if dtype == "float64" else X.astype(np.float32)
     result = gradcheck.check(Scale(dtype=dtype, name="scale"), x)
     assert verdicts(result) == {"inputs": "pass", "scale/gain": "mismatch"}
+
+
+def test_mixed_layers_inside_of_a_model(tf: Any) -> None:
+    import keras
+
+    class Off(keras.layers.Layer):  # type: ignore[misc]  # no types in Keras
+        def call(self, inputs: Any) -> Any:
+            return off(inputs)
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def off(x: Any) -> Any:
+        return tf.identity(x), lambda g: g * tf.cast(1.01, g.dtype)
+
+    def model(*others: Any) -> Any:
+        dense = keras.layers.Dense(2, dtype="mixed_bfloat16")
+        return keras.Sequential([dense, *others])
+
+    x = X.astype(np.float32)
+    assert gradcheck.check(model(), x).verdict == "pass"
+    assert gradcheck.check(model(Off(dtype="mixed_bfloat16")), x).verdict == "mismatch"
+
+
+def test_a_twin_is_not_a_step_ahead(tf: Any) -> None:
+    import keras
+
+    class Counting(keras.layers.Layer):  # type: ignore[misc]  # no types in Keras
+        def build(self, _: Any) -> None:
+            self.count = self.add_weight(name="n", shape=(), initializer="ones", trainable=False)
+
+        def call(self, inputs: Any) -> Any:
+            result = tf.sin(inputs) * self.count
+            self.count.assign_add(1.0)
+            return result
+
+    result = gradcheck.check(Counting(), X.astype(np.float32))
+    assert verdicts(result) == {"inputs": "pass"}
+    assert float(result.comparisons[0].note.partition("within ")[2].split()[0]) < 100
+
+
+def test_layers_that_are_made_when_it_is_built(tf: Any) -> None:
+    import keras
+
+    class Late(keras.layers.Layer):  # type: ignore[misc]  # no types in Keras
+        def build(self, shape: Any) -> None:
+            self.inner = keras.layers.Dense(2)
+            self.inner.build(shape)
+
+        def call(self, inputs: Any) -> Any:
+            return self.inner(inputs)
+
+    result = gradcheck.check(Late(), X.astype(np.float32))
+    assert set(verdicts(result).values()) == {"pass"}
+    assert all("ulp of float64" in c.note for c in result.comparisons)

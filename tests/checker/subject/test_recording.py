@@ -19,7 +19,6 @@ def recorded(function: Any) -> Recording:
 def test_the_ops_that_run(tf: Any) -> None:
     seen = recorded(lambda: tf.tanh(tf.ones([2])) * 2.0)
     assert {"Tanh", "Mul"} <= seen.kinds
-    assert seen.ops >= 2
     assert not seen.resources
 
 
@@ -30,7 +29,6 @@ def test_what_runs_inside_a_traced_function(tf: Any) -> None:
     outer(x)
     seen = recorded(lambda: outer(x))
     assert {"Tanh", "AddV2"} <= seen.kinds
-    assert seen.ops == 1
 
 
 def test_a_variable_that_is_read(tf: Any) -> None:
