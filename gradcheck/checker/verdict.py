@@ -74,8 +74,7 @@ def gradients(point: Point, recorded: Tape | None, noise: Noise | None) -> Evide
         tape = problem.tape(problem.function, problem.operands, mode)
         passed = tape(point.values, point.upstream)
     plan = make_plan(point)
-    analytic = along_coordinates(point, plan, passed)
-    return Evidence(point, tape, passed, plan, analytic, noise)
+    return Evidence(point, tape, passed, plan, along_coordinates(point, plan, passed), noise)
 
 
 def first_look(evidence: Evidence) -> Evidence:
@@ -220,9 +219,9 @@ def connection(asked: Open) -> Open | Comparison:
     """None from the tape is `disconnected`."""
     if asked.own.gradient is not None:
         return asked
-    note, moving = notes.missing_gradient(asked.evidence, asked.own)
     if notes.is_for_other_outputs(asked.evidence, asked.own):
         return asked.comparison(Verdict.PASS, Stage.CONNECTION, notes.OTHER_OUTPUTS)
+    note, moving = notes.missing_gradient(asked.evidence, asked.own)
     return asked.comparison(Verdict.DISCONNECTED, Stage.CONNECTION, note, failing=moving)
 
 
@@ -283,8 +282,7 @@ def low_precision(asked: Open) -> Open | Comparison:
     told = judge_precision(asked.precision, asked.own)
     if told.verdict is not None:
         return asked.comparison(told.verdict, Stage.PRECISION, told.note, **(told.figures or {}))
-    note = notes.joined(asked.note, told.note)
-    return replace(asked, note=note, suggested_by=Stage.PRECISION)
+    return replace(asked, note=notes.joined(asked.note, told.note), suggested_by=Stage.PRECISION)
 
 
 def nothing_against_it(asked: Open) -> Comparison:

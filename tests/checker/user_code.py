@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os  # noqa: F401  (a module that a spec must not reach through this one)
+from os import system  # noqa: F401
 from typing import Any
 
 import tensorflow as tf

@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.subject.call_checks import (
+    flags_apart,
+    must_make_sense,
+    must_take,
+    parameters_of,
+)
 from gradcheck.checker.subject.callee import Arguments, Callee
 from gradcheck.checker.subject.flatten import Flat, flatten
 from gradcheck.checker.subject.operand import Operand
@@ -67,9 +73,9 @@ def take_apart(
         structure: by name of an input, the kind of matrix that it is.
         variables: whether variables that `wrt` does not name are differentiated.
     """
-    _must_make_sense(fn, call, structure, variables)
-    named, call = _apart(named, call)
-    _must_take(fn, call)
+    must_make_sense(fn, call, structure, variables)
+    named, call = flags_apart(named, call)
+    must_take(fn, call)
     names = _names(fn, len(positional))
     moved, rest = _by_position(fn, len(positional), named)
     keys = [*names, *moved, *rest]
@@ -84,40 +90,6 @@ def take_apart(
     wanted = Wanted(variables and chosen.inputs is None, chosen.names, chosen.variables)
     arrange = _arrange(flats, len(flats) - len(rest), list(rest), dict(call))
     return Given(Callee(fn, arrange), operands, wanted)
-
-
-def _must_make_sense(fn: Any, call: Any, structure: Any, variables: Any) -> None:
-    if inspect.isclass(fn):
-        name = fn.__name__
-        raise UsageError(f"fn is the class {name}: pass an object of it, {name}(…)")
-    if not callable(fn):
-        raise UsageError(f"fn is a {type(fn).__name__}: it must be a function")
-    for option, given in (("call", call), ("structure", structure or {})):
-        if not isinstance(given, Mapping):
-            raise UsageError(f"{option} is {given!r}: it maps names to values")
-    if not isinstance(variables, bool):
-        raise UsageError("variables is True or False; `wrt` says which of them")
-
-
-def _apart(
-    named: Mapping[str, Any], call: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Inputs by name, and what is none: flags and texts belong to the call."""
-    flags = {n: v for n, v in named.items() if v is None or isinstance(v, bool | str)}
-    return {n: v for n, v in named.items() if n not in flags}, {**flags, **call}
-
-
-def _must_take(fn: Any, call: Mapping[str, Any]) -> None:
-    """Refuse what a Keras model would ignore: it takes any keyword, and drops most."""
-    inner = getattr(type(fn), "call", None)
-    if not (getattr(inner, "__module__", "") or "").startswith("keras."):
-        return
-    known = [p.name for p in _parameters(fn) if p.kind is p.POSITIONAL_OR_KEYWORD]
-    known += ["training", "mask"]
-    for name in call:
-        if name not in known:
-            takes = f"it takes {', '.join(dict.fromkeys(known))}{nearest(name, known)}"
-            raise UsageError(f"the call of {type(fn).__name__} has no {name!r}: {takes}")
 
 
 def _arrange(
@@ -141,7 +113,7 @@ def _by_position(
     """
     if not named:
         return {}, {}
-    parameters = _parameters(fn)
+    parameters = parameters_of(fn)
     kinds = {p.kind for p in parameters}
     known = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     for name in named:
@@ -179,24 +151,13 @@ def _called(fn: Any) -> str:
     return str(getattr(fn, "__name__", type(fn).__name__))
 
 
-def _parameters(fn: Any) -> list[inspect.Parameter]:
-    """What a call takes; nothing where it does not tell."""
-    # A Keras layer takes anything when it is called, and hands it on to `call`.
-    inner = getattr(fn, "call", None)
-    chosen = inner if inspect.ismethod(inner) and hasattr(fn, "compute_dtype") else fn
-    try:
-        return list(inspect.signature(chosen).parameters.values())
-    except (TypeError, ValueError):
-        return []
-
-
 def _names(fn: Callable[..., Any], count: int) -> list[str]:
     """The function's own parameter names, or input0, input1, … where it does not tell."""
     if type(fn) is FunctionType and fn.__code__.co_argcount == count and not fn.__dict__:
         # The usual case, for a tenth of the cost.
         return list(fn.__code__.co_varnames[:count])
     parameters = [
-        p.name for p in _parameters(fn) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        p.name for p in parameters_of(fn) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
     return [parameters[i] if i < len(parameters) else f"input{i}" for i in range(count)]
 

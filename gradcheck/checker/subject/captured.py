@@ -32,7 +32,10 @@ def captured_operands(
         if key in read and resource.read_first and _is_float(resource.before)
     }
     names = _names(problem, read, around)
-    chosen = _chosen(problem, read, names, {id(v.handle) for v in trainable})
+    # (A tape does not watch a variable whose gradient is stopped at once; its owner still has it.)
+    trained = {key for key, v in read.items() if getattr(v, "trainable", False)}
+    trained |= {id(v.handle) for v in trainable}
+    chosen = _chosen(problem, read, names, trained)
     return tuple(
         Operand(
             name=names[key],
