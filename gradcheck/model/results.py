@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from gradcheck.model.stages import Stage
 
 
+NO_DOUBLE = "the function has no double precision"
+"""How the note begins of a gradient that was compared in its own precision alone: the bar is wide,
+and an error below it would not show."""
+
+
 @dataclass(frozen=True, slots=True)
 class Element:
     """One element of a gradient, as the oracles see it."""

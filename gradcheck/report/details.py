@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradcheck.errors import nearest
-from gradcheck.model import CheckKind, Verdict
+from gradcheck.model import NO_DOUBLE, CheckKind, Verdict
 from gradcheck.report import numbers
 from gradcheck.report.safe_text import clipped, one_line
 
@@ -149,6 +149,16 @@ def known_line(result: Result) -> str:
     """One line for a known bug: the case, its verdict, the reason that the spec gives."""
     reason = one_line(result.case.reason) if result.case else ""
     return f"{one_line(result.id)}  {result.verdict}{reason and f': {reason}'}"
+
+
+def weak_lines(result: Result) -> list[str]:
+    """One line where what passes was compared in its own low precision alone: how far that goes."""
+    weak = [c for c in result.comparisons if c.verdict.acceptable and NO_DOUBLE in c.note]
+    if not result.expected or not weak:
+        return []
+    widest = max(c.error_bar or 0.0 for c in weak)
+    where = f"{one_line(result.id)}  {weak[0].dtype} alone: {', '.join(c.name for c in weak)}"
+    return [one_line(f"{where} (error bar up to {numbers.error(widest)})")]
 
 
 def kink_lines(result: Result) -> list[str]:

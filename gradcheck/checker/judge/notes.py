@@ -10,7 +10,7 @@ import numpy as np
 from gradcheck.checker import tolerances
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, MISMATCH, NONFINITE, Agreement
 from gradcheck.checker.judge.figures import index_of, place
-from gradcheck.model import Verdict
+from gradcheck.model import NO_DOUBLE, Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.judge.evidence import Evidence, OfInput
@@ -107,10 +107,7 @@ def on_numbers(evidence: Evidence, own: OfInput) -> str:
 def _on_the_function(derivatives: Derivatives) -> str:
     no_double, rounds_to = derivatives.point.no_double, derivatives.noise.rounds_to
     if no_double:
-        return (
-            "the function has no double precision, so the numeric derivative was taken in its own "
-            f"({no_double})"
-        )
+        return f"{NO_DOUBLE}, so the numeric derivative was taken in its own ({no_double})"
     if rounds_to and derivatives.is_rough:
         return (
             f"the function rounds inside, to about {-math.log2(rounds_to):.0f} bits, and the bar "

@@ -15,6 +15,7 @@ from gradcheck.report.details import (
     known_line,
     mark,
     skipped_lines,
+    weak_lines,
 )
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
 from gradcheck.report.safe_text import SafeStream, clean, one_line
@@ -64,6 +65,7 @@ class PlainReporter(CollectingReporter):
         remarks = [*map(known_line, outcome.known), *skipped_lines(outcome.results)]
         if self.case_by_case(outcome):
             remarks += [line for result in outcome.results for line in kink_lines(result)]
+            remarks += [line for result in outcome.results for line in weak_lines(result)]
         if remarks:
             self._heading("as expected")
             self._write("\n".join(remarks))

@@ -8,7 +8,13 @@ from typing import IO, TYPE_CHECKING, Literal, TextIO, cast
 from rich.console import Console
 
 from gradcheck.report import numbers
-from gradcheck.report.details import failure_details, kink_lines, known_line, skipped_lines
+from gradcheck.report.details import (
+    failure_details,
+    kink_lines,
+    known_line,
+    skipped_lines,
+    weak_lines,
+)
 from gradcheck.report.formats.progress import LiveBar
 from gradcheck.report.formats.rows import case_table, file_table, text
 from gradcheck.report.formats.sections import (
@@ -88,6 +94,7 @@ class TableReporter(CollectingReporter):
         remarks = [*map(known_line, outcome.known), *skipped_lines(results)]
         if self.case_by_case(outcome):
             remarks += [line for result in results for line in kink_lines(result)]
+            remarks += [line for result in results for line in weak_lines(result)]
         if remarks:
             print_heading(console, "as expected", "dim")
             print_remarks(console, remarks)
