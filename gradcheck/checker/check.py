@@ -18,10 +18,10 @@ from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.phases import FREE_PHASE, shows_a_phase
 from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import GradientRaised, Tape
-from gradcheck.checker.subject.tensors import FunctionRaised, explain_exception
+from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.errors import GradcheckError
-from gradcheck.model import CheckKind, Comparison, Mode, Result, Stage, Verdict, worst_verdict
+from gradcheck.model import CheckKind, Comparison, Mode, Result, Verdict, worst_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ def check_problem(problem: Problem, name: str) -> Result:
     except GradcheckError:
         raise
     except Exception as error:  # what the user's objects do when they are looked at
-        ended = _as_verdict(error, CheckKind.REVERSE, problem)
+        ended = _as_verdict(error, CheckKind.REVERSE)
         result = Result(name, ended.verdict, message=ended.message, decided_by=ended.stage)
     return replace(result, seconds=time.perf_counter() - started)
 
@@ -55,7 +55,7 @@ def _checked(problem: Problem, name: str) -> Result:
             with np.errstate(all="ignore"):
                 comparisons += _CHECKS[kind](problem)
         except Exception as error:
-            ended = _as_verdict(error, kind, problem)
+            ended = _as_verdict(error, kind)
             break
     told = [(c.verdict, c.decided_by) for c in comparisons]
     if ended is not None:
@@ -70,11 +70,9 @@ def _checked(problem: Problem, name: str) -> Result:
     )
 
 
-def _as_verdict(error: Exception, kind: CheckKind, problem: Problem) -> Ended:
+def _as_verdict(error: Exception, kind: CheckKind) -> Ended:
     """What it means for the check that something raised this."""
     match error:
-        case Ended(stage=Stage.REPEATABILITY) if problem.remark:
-            return Ended(error.verdict, f"{error.message}. Besides, {problem.remark}", error.stage)
         case Ended():
             return error
         case GradientRaised():
@@ -93,6 +91,8 @@ def _as_verdict(error: Exception, kind: CheckKind, problem: Problem) -> Ended:
 def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
     """The function at its point, if it can be differentiated there at all."""
     if not any(operand.differentiate for operand in problem.operands):
+        # (If it raises, that is what there is to tell.)
+        call(problem.function, [operand.hold(operand.value) for operand in problem.operands])
         raise Ended(
             Verdict.ERROR,
             "there is nothing to differentiate: no input is floating-point or complex, and the "

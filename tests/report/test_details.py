@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 import pytest
 
-from gradcheck.model import Element, Result, Verdict
+from gradcheck.model import NO_DOUBLE, Element, Result, Verdict
 from gradcheck.report.columns import failure_text
 from gradcheck.report.details import (
     element_grid,
@@ -16,6 +17,7 @@ from gradcheck.report.details import (
     mark,
     replay_command,
     skipped_lines,
+    weak_lines,
 )
 from tests.report import examples
 
@@ -106,6 +108,32 @@ def test_an_expectation_by_input_that_was_never_reached() -> None:
     text = details_of(Result("a.yaml::x", Verdict.ERROR, (), "ValueError: no", case=case))
     assert "expected disconnected for b, got error before any input was compared" in text
     assert "ValueError: no" in text
+
+
+def test_an_expectation_of_something_that_is_not_there() -> None:
+    case = examples.case("a.yaml::x", expect={"dense/bais": Verdict.MISMATCH})
+    right = examples.compared("dense/bias", Verdict.PASS)
+    result = Result("a.yaml::x", Verdict.PASS, (right,), case=case)
+    assert not result.expected
+    text = details_of(result)
+    assert "`expect` names 'dense/bais', which was not compared: there are dense/bias" in text
+    assert "did you mean 'dense/bias'?" in text
+
+
+def test_an_expectation_does_not_cover_what_ended_the_check() -> None:
+    case = examples.case("a.yaml::x", expect={"x": Verdict.PASS})
+    right = examples.compared("x", Verdict.PASS)
+    assert Result("a.yaml::x", Verdict.PASS, (right,), case=case).expected
+    assert not Result("a.yaml::x", Verdict.ERROR, (right,), "raised", case=case).expected
+
+
+def test_what_was_compared_in_low_precision_alone() -> None:
+    note = f"{NO_DOUBLE}, so the numeric derivative was taken in its own"
+    weak = replace(examples.compared("x", Verdict.PASS), note=note, dtype="float32", error_bar=0.1)
+    case = examples.case("a.yaml::x")
+    (line,) = weak_lines(Result("a.yaml::x", Verdict.PASS, (weak,), case=case))
+    assert line == "a.yaml::x float32 alone: x (error bar up to 0.1)"
+    assert weak_lines(Result("a.yaml::x", Verdict.PASS, (), case=case)) == []
 
 
 @pytest.mark.parametrize("case_id", ["a.yaml::x", "a b.yaml::it's[float32,xla]", "$(rm).yaml::;"])

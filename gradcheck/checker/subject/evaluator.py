@@ -18,6 +18,7 @@ from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.vectors import Layout, largest
 from gradcheck.checker.subject.batching import Batched, Calls
 from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.quantile import REPARAMETERISED
 from gradcheck.checker.subject.row_function import OneByOne
 from gradcheck.checker.subject.tensors import is_floating
 from gradcheck.model import Stage, Verdict
@@ -140,6 +141,13 @@ class Evaluator:
         with np.errstate(all="ignore"):
             same = (again == first) | (np.isnan(again) & np.isnan(first))
             apart = float(np.max(np.abs(np.where(same, 0.0, again - first)), initial=0.0))
+        if apart > 0 and (again == again[0]).all():
+            raise Ended(
+                Verdict.INCONCLUSIVE,
+                "where its gradient is wanted, the function gives another result than else: they "
+                f"differ by {apart:.3g}. Samplers do that: {REPARAMETERISED}",
+                Stage.REPEATABILITY,
+            )
         if apart > 0:
             raise Ended(
                 Verdict.INCONCLUSIVE,

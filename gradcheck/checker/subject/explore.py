@@ -19,7 +19,7 @@ from gradcheck.checker.subject.kept_state import KeptState
 from gradcheck.checker.subject.known_kernels import all_take_other_shapes
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
 from gradcheck.checker.subject.reachable import Reachable, reachable
-from gradcheck.checker.subject.recording import Recording, recording
+from gradcheck.checker.subject.recording import Recording, known_resources, recording
 from gradcheck.checker.subject.tensors import FunctionRaised, widen
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def _explore(function: Function, operands: Sequence[Operand], at_the_end: ExitSt
     target = target_of(function)
     around = reachable(target)
     state = KeptState(around.objects)
+    # (Whatever a gradient function does to them is put back at the end.)
+    state.add(known_resources(around.variables.values()))
     at_the_end.callback(state.put_back)
     with _counted_calls() as counted:
         seen, trainable, raised = _watched_call(function, operands)

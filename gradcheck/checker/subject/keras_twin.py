@@ -8,6 +8,7 @@ precision.
 
 from __future__ import annotations
 
+import random
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -196,6 +197,8 @@ def _double_by_default() -> Iterator[None]:
     import keras
 
     floatx, policy = keras.config.floatx(), keras.config.dtype_policy()
+    # Initial values are drawn, though nobody will see them.
+    drawn, drawn_by_numpy = random.getstate(), np.random.get_state()
     keras.config.set_floatx("float64")
     keras.config.set_dtype_policy("float64")
     try:
@@ -203,6 +206,8 @@ def _double_by_default() -> Iterator[None]:
     finally:
         keras.config.set_floatx(floatx)
         keras.config.set_dtype_policy(policy)
+        random.setstate(drawn)
+        np.random.set_state(drawn_by_numpy)
 
 
 def _in_float64(config: Any) -> Any:

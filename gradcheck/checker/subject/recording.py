@@ -66,7 +66,7 @@ class Recording:
         for position, given in enumerate(inputs):
             if isinstance(given, tf.Tensor):
                 if given.dtype == tf.resource:
-                    self._touch(given, inside, reads=_reads_first(name, position))
+                    self._touch(given, inside, reads=not _overwrites(name, position))
             elif isinstance(given, tf.Variable):
                 # (Read by what runs the op, without another op that could be seen.)
                 self._touch(given.handle, _READ)
@@ -75,10 +75,23 @@ class Recording:
         writes = any(kind.startswith(_WRITES) and kind not in _READS for kind in kinds)
         known = self.resources.get(id(handle))
         if known is None:
+            known = self.resources[id(handle)] = Resource(handle, None, reads)
+        if known.before is None:
+            # (What is made in this call has its value from its second op on.)
             self._looking = True
-            known = self.resources[id(handle)] = Resource(handle, _value_of(handle), reads)
+            known.before = _value_of(handle)
             self._looking = False
         known.written |= writes
+
+
+def known_resources(variables: Iterable[Any]) -> list[Resource]:
+    """Variables as they are now, of which no op is known."""
+    handles = [getattr(getattr(v, "_value", v), "handle", None) for v in variables]
+    return [
+        Resource(handle, _value_of(handle), read_first=False)
+        for handle in handles
+        if handle is not None
+    ]
 
 
 @contextmanager
@@ -141,27 +154,25 @@ def _inside(name: str) -> frozenset[str]:
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
-def _reads_first(name: str, position: int) -> bool:
-    """Whether an op reads the resource that it is given here before it ever writes to it.
+def _overwrites(name: str, position: int) -> bool:
+    """Whether an op surely overwrites the resource that it is given here before it ever reads it.
 
-    The ops of a traced function stand in the order in which they were traced.
+    Adding to it, or to a part of it, reads it too. The ops of a traced function stand in the order
+    in which they were traced; of what stands in a branch or a loop nothing is sure.
     """
     from tensorflow.python.eager import context
 
     current = context.context()
     if not current.has_function(name):
-        return name in _READS
+        return name == "AssignVariableOp"
     function = current.get_function_def(name)
     arguments = [argument.name for argument in function.signature.input_arg]
-    if position >= len(arguments):
-        return True
+    given = arguments[position] if position < len(arguments) else None
     for node in function.node_def:
-        for place, given in enumerate(node.input):
-            if given == arguments[position]:
-                called = next((a.func.name for a in node.attr.values() if a.func.name), "")
-                inner = called if current.has_function(called) else node.op
-                return _reads_first(inner, place)
-    return True
+        if given in node.input:
+            inner = node.attr["f"].func.name if node.op in _CALLS else node.op
+            return _overwrites(inner, list(node.input).index(given))
+    return False
 
 
 def _value_of(handle: Any) -> Any:

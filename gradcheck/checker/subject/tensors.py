@@ -58,7 +58,10 @@ def differentiable_outputs(structure: Any) -> list[Any]:
     for leaf in flatten(structure, "").leaves:
         if leaf is None or isinstance(leaf, str | bytes):
             continue
-        tensor = tf.convert_to_tensor(leaf)
+        try:
+            tensor = tf.convert_to_tensor(leaf)
+        except (TypeError, ValueError):  # no tensor, and so no output to differentiate
+            continue
         if tensor.dtype.is_floating or tensor.dtype.is_complex:
             outputs.append(tensor)
     return outputs

@@ -150,3 +150,56 @@ def test_a_model_of_a_class(tf: Any) -> None:
 
     result = gradcheck.check(Model(), X)
     assert verdicts(result) == {"x": "pass", "weight": "pass"}
+
+
+def spoilt(tf: Any) -> Any:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def function(x: Any) -> Any:
+        return tf.identity(x), lambda g: 1.01 * g
+
+    return function
+
+
+def test_in_a_branch_of_a_traced_function(tf: Any) -> None:
+    weight, wrong = tf.Variable([2.0, 3.0], dtype=tf.float64, name="weight"), spoilt(tf)
+
+    @tf.function  # type: ignore[untyped-decorator]  # no types in TF
+    def branching(x: Any) -> Any:
+        return tf.cond(x[0, 0] > -50.0, lambda: x * wrong(weight * 1.0), lambda: x)
+
+    assert verdicts(gradcheck.check(branching, X)) == {"x": "pass", "weight": "mismatch"}
+
+    @tf.function  # type: ignore[untyped-decorator]  # no types in TF
+    def switching(x: Any) -> Any:
+        which = tf.cast(x[0, 0] > -50.0, tf.int32)
+        return tf.switch_case(which, [lambda: x, lambda: x * wrong(weight * 1.0)])
+
+    assert verdicts(gradcheck.check(switching, X)) == {"x": "pass", "weight": "mismatch"}
+
+
+def test_one_that_is_added_to_before_it_is_read(tf: Any) -> None:
+    weight, wrong = tf.Variable([2.0, 3.0], dtype=tf.float64, name="weight"), spoilt(tf)
+
+    def adding(x: Any) -> Any:
+        weight.assign_add([1.0, 1.0])
+        return x * wrong(weight.read_value())
+
+    for function in (adding, tf.function(adding)):
+        assert verdicts(gradcheck.check(function, X)) == {"x": "pass", "weight": "mismatch"}
+    np.testing.assert_array_equal(weight.numpy(), [2.0, 3.0])
+
+
+def test_one_that_is_overwritten_first_is_no_operand(tf: Any) -> None:
+    weight = tf.Variable([2.0, 3.0], dtype=tf.float64, name="weight")
+
+    def overwriting(x: Any) -> Any:
+        weight.assign(2.0 * tf.ones([2], tf.float64))
+        return x * weight.read_value()
+
+    for function in (overwriting, tf.function(overwriting)):
+        assert verdicts(gradcheck.check(function, X)) == {"x": "pass"}
+
+
+def test_a_function_without_inputs_that_raises() -> None:
+    result = gradcheck.check(lambda: 1 / 0)
+    assert "ZeroDivisionError" in result.message

@@ -127,3 +127,26 @@ def test_chosen_outputs(tf: Any) -> None:
     result = gradcheck.check(function, X, outputs="w")
     assert result.verdict == "error"
     assert "there are 2: u, v" in result.message
+
+
+def test_dictionaries_keep_their_order_and_kind(tf: Any) -> None:
+    from collections import OrderedDict, defaultdict
+
+    def product(d: Any) -> Any:
+        first, second = d.values()
+        return first @ second
+
+    left, right = np.ones((2, 3)), np.ones((3, 4))
+    assert verdicts(gradcheck.check(product, {"b": left, "a": right})) == {
+        "d['a']": "pass",
+        "d['b']": "pass",
+    }
+    for kind in (OrderedDict, lambda items: defaultdict(list, items)):
+        given = kind({"b": left, "a": right})
+        back = flatten(given, "x").build(iter(flatten(given, "x").leaves))
+        assert type(back) is type(given)
+        assert list(back) == ["b", "a"]
+
+
+def test_what_is_empty_stays() -> None:
+    assert flatten({"a": X, "b": ()}, "x").paths == ("x['a']",)

@@ -162,3 +162,41 @@ def test_the_logger_is_left_alone(tf: Any) -> None:
     before = tf.get_logger().level
     gradcheck.check(lambda x: tf.reshape(tf.sin(x), [300]), np.ones(300))
     assert tf.get_logger().level == before
+
+
+def test_a_layer_that_the_check_builds(tf: Any) -> None:
+    import keras
+
+    layer = keras.layers.BatchNormalization(dtype="float64")
+    assert verdict(layer, X, call={"training": True}) == "pass"
+    np.testing.assert_array_equal(layer.moving_mean.numpy(), [0.0, 0.0])
+    np.testing.assert_array_equal(layer.moving_variance.numpy(), [1.0, 1.0])
+
+
+def test_what_a_gradient_function_writes(tf: Any) -> None:
+    count = tf.Variable(0.0, trainable=False)
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def function(x: Any) -> Any:
+        def gradient(upstream: Any) -> Any:
+            count.assign_add(1.0)
+            return upstream * 2.0
+
+        return x * 2.0, gradient
+
+    assert verdict(function, X) == "pass"
+    assert count.numpy() == 0
+
+
+def test_generators_of_python_and_numpy(tf: Any) -> None:
+    import random
+
+    import keras
+
+    before = random.getstate(), np.random.get_state()[1].tolist()  # type: ignore[index]
+    gradcheck.check(keras.layers.Dense(2), X.astype(np.float32))
+    layer = keras.layers.Dense(2)
+    layer.build((3, 2))
+    before = random.getstate(), np.random.get_state()[1].tolist()  # type: ignore[index]
+    gradcheck.check(layer, X.astype(np.float32))
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # type: ignore[index]

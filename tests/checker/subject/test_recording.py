@@ -43,9 +43,14 @@ def test_a_variable_that_is_read(tf: Any) -> None:
 
 def test_what_is_overwritten_is_read_before(tf: Any) -> None:
     variable = tf.Variable([1.0, 2.0])
-    (found,) = recorded(lambda: variable.assign_add([5.0, 5.0])).resources.values()
+    (found,) = recorded(lambda: variable.assign([5.0, 5.0])).resources.values()
     assert found.written
     assert not found.read_first
+    np.testing.assert_array_equal(found.before.numpy(), [1.0, 2.0])
+    variable.assign([1.0, 2.0])
+    (found,) = recorded(lambda: variable.assign_add([5.0, 5.0])).resources.values()
+    assert found.written
+    assert found.read_first
     np.testing.assert_array_equal(found.before.numpy(), [1.0, 2.0])
 
 

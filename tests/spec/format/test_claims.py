@@ -40,6 +40,13 @@ def test_upstream(good: Good) -> None:
     np.testing.assert_array_equal(both[1], [3, 4])
 
 
+@pytest.mark.parametrize(
+    ("zeros", "column"), [("[[0, 0], [0, 0]]", 11), ("{outputs: [[[0, 0], [0, 0]]]}", 21)]
+)
+def test_an_upstream_of_zeros_is_refused(problem: Problem, zeros: str, column: int) -> None:
+    problem(SQUARE + f"upstream: {zeros}\n", (3, column), "weighs nothing")
+
+
 def test_expect(good: Good) -> None:
     assert good(SQUARE).expect is None
     assert good(SQUARE + "expect: kink\n").expect is Verdict.KINK
