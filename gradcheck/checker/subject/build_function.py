@@ -56,7 +56,7 @@ def build(resolved: ResolvedCase, *, allow: Collection[str], root: str) -> Calle
 def tensorflow_name(name: str) -> Any:
     """The TensorFlow function or constant of this dotted name, if the allow-list has it."""
     if name not in allowlist.CALLABLE and name not in TF_CONSTANTS:
-        raise UsageError(f"`{name}` is not on the list of pure TensorFlow functions")
+        raise UsageError(f"`{name}` is not on the list of pure functions of TensorFlow and Keras")
     return look_up(name)
 
 

@@ -23,11 +23,11 @@ def select(returned: Any, wanted: Collection[int | str]) -> Any:
     for name in wanted:
         if isinstance(name, int):
             if not -len(parts) <= name < len(parts):
-                raise UsageError(f"`outputs` names {name}, and there are {_listed(parts)}")
+                raise UsageError(f"`outputs` names {name}, and there {_listed(parts)}")
             found.append(list(parts.values())[name])
         else:
             if name not in parts:
-                raise UsageError(f"`outputs` names `{name}`, and there are {_listed(parts)}")
+                raise UsageError(f"`outputs` names `{name}`, and there {_listed(parts)}")
             found.append(parts[name])
     return found[0] if len(found) == 1 else found
 
@@ -51,5 +51,5 @@ def _parts(returned: Any) -> dict[str | int, Any]:
 
 def _listed(parts: Mapping[str | int, Any]) -> str:
     if list(parts) == [0]:
-        return "one output, 0"
-    return f"{len(parts)}: {', '.join(str(name) for name in parts)}"
+        return "is one output, 0"
+    return f"are {len(parts)}: {', '.join(str(name) for name in parts)}"

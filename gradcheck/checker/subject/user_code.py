@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import importlib
 import inspect
 import sys
@@ -58,9 +57,9 @@ def _is_allowed(module: str, allow: Collection[str]) -> bool:
 
 
 def _home(found: Any) -> str | None:
-    """The module in which a callable, or the class of one that has no such mark, is defined."""
+    """The module that defines a function or a class; None of an object, which the package made."""
+    if not (inspect.isroutine(found) or inspect.isclass(found)):
+        return None
     inner = inspect.unwrap(found) if inspect.isfunction(found) else found
-    while isinstance(inner, functools.partial):
-        inner = inner.func
     module = getattr(inner, "__module__", None)
-    return module if isinstance(module, str) else type(found).__module__
+    return module if isinstance(module, str) else None

@@ -183,7 +183,7 @@ class TensorFlowDialect(Translator):
         elif name in allowlist.LAYERS:
             message, hint = f"`{name}` is a class", f"a layer is a target by itself: layer: {name}"
         elif root in ROOTS:
-            message = f"`{name}` is not on the list of pure TensorFlow functions"
+            message = f"`{name}` is not on the list of pure functions of TensorFlow and Keras"
             message, hint = (f"{message}: {reason}", "") if reason else (message, hint)
         else:
             message = f"`{name}` is not a function known here: functions are written tf.…"

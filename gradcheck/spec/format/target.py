@@ -110,7 +110,7 @@ def _not_listed(name: str) -> tuple[str, str]:
         return message, f"call it in an expression: `expr: {name}(lambda …)`"
     if allowlist.is_module(name):
         return f"{shown(name)} is a module: name one of its functions", ""
-    message = f"{shown(name)} is not on the list of pure TensorFlow functions"
+    message = f"{shown(name)} is not on the list of pure functions of TensorFlow and Keras"
     reason = allowlist.why_refused(name)
     if reason:
         return f"{message}: {reason}", ""

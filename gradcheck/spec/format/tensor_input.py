@@ -12,7 +12,7 @@ from gradcheck.ops.declaration import Kind, Parameter
 from gradcheck.ops.samples.registry import SAMPLES, parse_sample
 from gradcheck.spec.format import fields
 from gradcheck.spec.format.array_values import read_array, read_shape
-from gradcheck.spec.format.keys import INPUT_DTYPES, INPUT_KEYS, INTEGER_DTYPES
+from gradcheck.spec.format.keys import INPUT_DTYPES, INPUT_KEYS, INTEGER_DTYPES, STRUCTURES
 from gradcheck.spec.yaml.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _content(source: Source, entry: Entry, what: str) -> _Content | None:
 def _mapped_content(source: Source, key: Node, node: MapNode, what: str) -> _Content | None:
     """What stands under the one of `shape` and `values` that the mapping has."""
     before = source.count
-    fields.unknown_keys(source, node, what, INPUT_KEYS)
+    fields.unknown_keys(source, node, what, (*INPUT_KEYS, *STRUCTURES))
     given = [name for name in ("shape", "values") if name in node.items]
     if source.count == before and len(given) != 1:
         which = "both `shape` and `values`" if given else "neither `shape` nor `values`"

@@ -131,4 +131,4 @@ def test_raw_ops_take_keywords() -> None:
 def test_a_function_outside_the_list_is_refused_when_it_runs() -> None:
     result = run("op", "tf.io.write_file", {"x": [1.0]})
     assert result.verdict is Verdict.ERROR
-    assert "not on the list of pure TensorFlow functions" in result.message
+    assert "not on the list of pure functions of TensorFlow and Keras" in result.message
