@@ -13,7 +13,7 @@ from gradcheck.checker.judge.notes import joined
 from gradcheck.checker.reference.point import Point, evaluate_at
 from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.subject.ended import Ended
-from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.explore import explored, in_its_own_precision
 from gradcheck.checker.subject.phases import FREE_PHASE, shows_a_phase
 from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import GradientRaised, Tape
@@ -103,11 +103,21 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
 
 def _reverse(problem: Problem) -> list[Comparison]:
     problem = along_the_quantile(problem)
+    try:
+        comparisons = _judged(problem)
+    except GradientRaised as error:
+        own = in_its_own_precision(problem, f"its gradient raised {error}")
+        if own is None:
+            raise
+        comparisons = _judged(own)
+    return [_with_remark(comparison, problem) for comparison in comparisons]
+
+
+def _judged(problem: Problem) -> list[Comparison]:
     # (Who takes gradients in another way is not to be gone around.)
     recorded = problem.mode is Mode.EAGER and problem.tape is Tape
     tape = Tape(problem.function, problem.operands) if recorded else None
-    comparisons = judge_gradients(_evaluated(problem, tape), tape)
-    return [_with_remark(comparison, problem) for comparison in comparisons]
+    return judge_gradients(_evaluated(problem, tape), tape)
 
 
 def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:

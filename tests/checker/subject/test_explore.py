@@ -1,0 +1,48 @@
+"""What a function brings along, and the precisions in which it can be had."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+
+X = np.random.default_rng(0).standard_normal((1, 3, 3, 1))
+
+
+@pytest.mark.parametrize("kind", ["function", "layer"])
+def test_a_gradient_that_is_not_to_be_had_in_double_precision(tf: Any, kind: str) -> None:
+    import keras
+
+    function = {
+        "function": lambda images: tf.image.resize(images, [2, 4], method="lanczos3"),
+        "layer": keras.layers.UpSampling2D(interpolation="lanczos3"),
+    }[kind]
+    result = gradcheck.check(function, X.astype(np.float32))
+    assert result.verdict == "pass", result.message
+    assert "no double precision" in result.comparisons[0].note
+    assert "ScaleAndTranslateGrad" in result.comparisons[0].note
+
+
+def test_one_that_is_not_to_be_had_at_all(tf: Any) -> None:
+    def counted(weights: Any) -> Any:
+        return tf.math.bincount(tf.constant([0, 1, 1]), weights=weights)
+
+    for dtype in (np.float32, np.float64):
+        result = gradcheck.check(counted, np.array([1, 2, 3], dtype))
+        assert result.verdict == "error"
+        assert "no gradient for DenseBincount" in result.message
+
+
+def test_a_wrong_gradient_without_double_precision(tf: Any) -> None:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def wrong(images: Any) -> Any:
+        resized, back = tf.raw_ops.ScaleAndTranslate, tf.raw_ops.ScaleAndTranslateGrad
+        rest = {"scale": tf.ones(2), "translation": tf.zeros(2)}
+        outputs = resized(images=images, size=[3, 3], **rest)
+        return outputs, lambda g: 1.5 * back(grads=g, original_image=images, **rest)
+
+    result = gradcheck.check(wrong, X.astype(np.float32))
+    assert result.verdict == "mismatch", result.message
