@@ -43,7 +43,7 @@ class Evaluator:
         """
         self._calls = Calls(problem.function, problem.operands, values, tape)
         self._takes_other_shapes = problem.takes_other_shapes
-        self._ops = problem.ops
+        self._ops, self._seconds_of_an_op = problem.ops, problem.seconds_of_an_op
         self.dtypes = [value.dtype for value in self._calls.at_point]
         """What each moved operand is evaluated in."""
         self.precision = _precision(self.dtypes)
@@ -154,7 +154,7 @@ class Evaluator:
     def _trace(self, points: Array) -> Array | None:
         """Look for a traced form, if it pays; the outputs at these points if there is one."""
         evaluations = 2 * limits.STEPS * len(self.point)
-        eager = evaluations * self._ops * limits.SECONDS_OF_AN_OP
+        eager = evaluations * self._ops * self._seconds_of_an_op
         if eager <= limits.SECONDS_OF_A_TRACE + self._ops * limits.SECONDS_OF_A_TRACED_OP:
             return None
         ways = [self._calls.looped]

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker import limits
 from gradcheck.checker.subject import keras_twin
 from gradcheck.checker.subject.callee import Callee
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
@@ -63,6 +64,7 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         operands=operands,
         takes_other_shapes=safe,
         ops=found.seen.ops,
+        seconds_of_an_op=_seconds_of_an_op(target, found.around),
         remark=REPARAMETERISED if problem.cdf is None and draws(found.seen.kinds) else "",
     )
     wanted = problem.wanted.names or problem.wanted.variables
@@ -80,6 +82,17 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         function = _InEither(function, double, [*operands, *variables])
     hint = disconnection_hint(problem, found.seen, found.trainable)
     return replace(problem, function=function, operands=(*operands, *variables), hint=hint)
+
+
+def _seconds_of_an_op(target: Any, around: Reachable) -> float:
+    """Keras runs much Python around each op: what calls it is worth a trace sooner.
+
+    Without it `test_a_layer_is_traced_sooner` fails.
+    """
+    kinds = [kind for thing in around.objects for kind in type(thing).__mro__]
+    if any(str(getattr(kind, "__module__", "")).startswith("keras.") for kind in [*kinds, target]):
+        return limits.SECONDS_OF_A_KERAS_OP
+    return limits.SECONDS_OF_AN_OP
 
 
 def in_its_own_precision(problem: Problem, why_not_double: str) -> Problem | None:

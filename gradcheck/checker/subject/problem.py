@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker import limits
 from gradcheck.checker.subject.tape import Backward, Tape
 from gradcheck.model import Array, CheckKind, Mode, Tolerance, Upstream
 
@@ -57,6 +58,8 @@ class Problem:
     """Whether the function may be called with inputs of other shapes than the user's."""
     ops: int = 0
     """How many ops a call runs; 0 where that is not known."""
+    seconds_of_an_op: float = limits.SECONDS_OF_AN_OP
+    """What each of them costs, about."""
     hint: str = ""
     """What to say where an input has no gradient."""
     tape: Callable[[Callable[..., Any], Sequence[Operand], Mode], Differentiate] = Tape
