@@ -152,8 +152,8 @@ on functions of 1 to 300 ops. Ops are counted and no clock is read: the two ways
 digits, and a result must not depend on a clock."""
 
 SECONDS_OF_A_KERAS_OP: Final = 100e-6
-"""What an eager op costs that Keras calls, with the Python that it runs around each: 70 to 170 µs in
-nine layers and losses of 6 to 442 ops, on a machine on which a plain op takes 20."""
+"""What an eager op costs that Keras calls, with the Python that it runs around each: 70 to 170 µs
+in nine layers and losses of 6 to 442 ops, on a machine on which a plain op takes 20."""
 
 VECTORISING_PAYS: Final = 2_000
 """Single calls from which on TensorFlow's own vectorisation is worth its cost."""
