@@ -29,6 +29,9 @@ UNREAD = {"back-by-weights-of-its-own": {"reversible_embedding/embeddings"}}
 CANNOT_BE_BUILT = {"mel-in-float64", "rotation-in-float64"}
 """Those of which Keras cannot even take the first call."""
 
+NOT_CHECKED = {"keras.layers.AugMix": "it draws by Python's random numbers, whatever its seed"}
+"""What a spec can name, but has no case, with the reason."""
+
 
 @cache
 def cases() -> dict[str, Case]:
@@ -131,5 +134,7 @@ def test_all_that_keras_has_is_checked_or_cannot_be(module: str) -> None:
     checked = {id(look_up(case.target.text)) for case in cases().values()}
     # (Some classes have two names.)
     left = {name for name, thing in public.items() if id(thing) not in checked}
-    assert {name for name in left if not why_refused(name)} == set()
+    assert {name for name in left if not why_refused(name)} == {
+        name for name in NOT_CHECKED if name.startswith(module)
+    }
     assert {name for name in public if name not in left and why_refused(name)} == set()
