@@ -14,7 +14,7 @@ from gradcheck.checker.judge.notes import joined
 from gradcheck.checker.reference.point import Point, evaluate_at
 from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.subject.ended import Ended
-from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.explore import explored, in_its_own_precision
 from gradcheck.checker.subject.phases import FREE_PHASE, shows_a_phase
 from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import GradientRaised, Tape
@@ -111,12 +111,22 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
 
 def _reverse(problem: Problem, *, second: bool = False) -> list[Comparison]:
     problem = along_the_quantile(problem)
+    try:
+        comparisons = _judged(problem, second=second)
+    except GradientRaised as error:
+        own = in_its_own_precision(problem, f"its gradient raised {error}")
+        if own is None:
+            raise
+        comparisons = _judged(own, second=second)
+    return [_with_remark(comparison, problem) for comparison in comparisons]
+
+
+def _judged(problem: Problem, *, second: bool) -> list[Comparison]:
     # (Who takes gradients in another way is not to be gone around.)
     recorded = problem.mode is Mode.EAGER and problem.tape is Tape
     tape = Tape(problem.function, problem.operands) if recorded else None
     point = _evaluated(problem, tape)
-    comparisons = judge_gradients(point, tape)
-    return [_with_remark(with_places(c, point, second=second), problem) for c in comparisons]
+    return [with_places(c, point, second=second) for c in judge_gradients(point, tape)]
 
 
 def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:

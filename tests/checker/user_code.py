@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os  # noqa: F401  (a module that a spec must not reach through this one)
 from os import system  # noqa: F401
 from typing import Any
@@ -39,7 +40,7 @@ def any_number(*values: Any) -> Any:
     return values[0] - values[1]
 
 
-no_signature = getattr
+no_signature = functools.partial(getattr)
 """One of those in C that do not tell their parameters."""
 
 

@@ -90,6 +90,19 @@ def _selects(function: Function) -> bool:
     return isinstance(function, Callee) and function.select is not everything
 
 
+def in_its_own_precision(problem: Problem, why_not_double: str) -> Problem | None:
+    """The problem without double precision; None where it has nothing less.
+
+    There are functions, and layers in float64, that go forward in double precision but not back.
+    Without it `test_a_gradient_that_is_not_to_be_had_in_double_precision` fails.
+    """
+    values = [operand.value for operand in problem.operands]
+    if all(widen(value).dtype == value.dtype for value in values):
+        return None
+    own = _InEither(problem.function, None, problem.operands, why_not_double)
+    return replace(problem, function=own)
+
+
 def target_of(function: Function) -> Any:
     """What the user brought."""
     return function.target if isinstance(function, Callee) else function
@@ -182,8 +195,14 @@ class _Kept:
 class _InEither:
     """A function in its own precision, or its twin where it is given double precision."""
 
-    def __init__(self, own: Function, double: Function | None, operands: Sequence[Operand]) -> None:
-        self._own, self._double = own, double
+    def __init__(
+        self,
+        own: Function,
+        double: Function | None,
+        operands: Sequence[Operand],
+        why_not_double: str = "the layer computes in less, and cannot be made again in float64",
+    ) -> None:
+        self._own, self._double, self._why_not = own, double, why_not_double
         self._dtypes = [operand.value.dtype for operand in operands]
 
     def __call__(self, *arguments: Any) -> Any:
@@ -192,5 +211,5 @@ class _InEither:
             return self._own(*arguments)
         if self._double is None:
             # (It would round what it is given, and not say so.)
-            raise FunctionRaised("the layer computes in less, and cannot be made again in float64")
+            raise FunctionRaised(self._why_not)
         return self._double(*arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -90,8 +90,11 @@ class Parameters:
         """These, and one more that may be given by its name."""
         if name in self.by_name:
             return self
-        names = (*self.by_name, name)
-        return Parameters(self.by_position, names, self.required, self.variadic, self.open_ended)
+        return replace(self, by_name=(*self.by_name, name))
+
+    def first_by_position(self, count: int) -> Parameters:
+        """These, but by position no more than so many."""
+        return replace(self, by_position=self.by_position[:count])
 
     def list_text(self) -> str:
         """What it takes, for a message."""

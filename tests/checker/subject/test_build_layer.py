@@ -119,6 +119,15 @@ def test_a_loss_is_built_like_a_layer() -> None:
     assert result.verdict is Verdict.PASS, result.message
 
 
+def test_a_layer_that_takes_one_by_position() -> None:
+    tokens = values("inputs", [[0, 2], [1, 1]], dtype="int32", grad=False)
+    name = "keras.layers.CategoryEncoding"
+    init = {"num_tokens": 3, "output_mode": "count"}
+    result = run("layer", name, tokens, shape("count_weights", 2, 2), init=init)
+    # It is called; that TensorFlow has no gradient for what it calls is another matter.
+    assert "no gradient for DenseBincount" in result.message
+
+
 def test_a_module_and_a_plain_class() -> None:
     assert run("layer", f"{CODE}:Weights", shape("x", 2, 3)).verdict is Verdict.PASS
     result = run("layer", f"{CODE}:Scale", values("x", [1.0, 2.0]), init={"factor": 4.0})

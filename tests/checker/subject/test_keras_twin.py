@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.subject.callee import Callee
+from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 from tests.checker.test_api import verdicts
 
 X = np.random.default_rng(0).standard_normal((3, 4))
@@ -52,6 +56,32 @@ def test_a_layer_that_draws_other_numbers_has_no_twin(tf: Any) -> None:
     result = gradcheck.check(noise, X.astype(np.float32), call={"training": True})
     assert verdicts(result) == {"inputs": "pass"}
     assert "no double precision" in result.comparisons[0].note
+
+
+def counting() -> Any:
+    """A layer that multiplies by the number of its calls."""
+    import keras
+
+    class Counting(keras.layers.Layer):  # type: ignore[misc]  # no types in Keras
+        def build(self, _: Any) -> None:
+            self.calls = self.add_weight(name="calls", initializer="ones", trainable=False)
+
+        def call(self, inputs: Any) -> Any:
+            self.calls.assign_add(1.0)
+            return self.calls * inputs
+
+    return Counting()
+
+
+def test_a_twin_begins_where_its_layer_does(tf: Any) -> None:
+    layer, x = counting(), X.astype(np.float32)
+    layer(x)
+    problem = Problem(Callee(layer), (Operand("x", x),))
+    with explored(problem) as whole:
+        own, double = whole.function(tf.constant(x)), whole.function(tf.constant(X))
+        np.testing.assert_allclose(own, 3 * x)
+        np.testing.assert_allclose(double, 3 * X)
+    assert float(layer.calls) == 2
 
 
 def test_layers_inside_layers(tf: Any) -> None:

@@ -1,0 +1,71 @@
+"""What a function brings along, and the precisions in which it can be had."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+
+X = np.random.default_rng(0).standard_normal((1, 3, 3, 1))
+
+
+@pytest.mark.parametrize("kind", ["function", "layer"])
+def test_a_gradient_that_is_not_to_be_had_in_double_precision(tf: Any, kind: str) -> None:
+    import keras
+
+    function = {
+        "function": lambda images: tf.image.resize(images, [2, 4], method="lanczos3"),
+        "layer": keras.layers.UpSampling2D(interpolation="lanczos3"),
+    }[kind]
+    result = gradcheck.check(function, X.astype(np.float32))
+    assert result.verdict == "pass", result.message
+    assert "no double precision" in result.comparisons[0].note
+    assert "ScaleAndTranslateGrad" in result.comparisons[0].note
+
+
+def test_one_that_is_not_to_be_had_at_all(tf: Any) -> None:
+    def counted(weights: Any) -> Any:
+        return tf.math.bincount(tf.constant([0, 1, 1]), weights=weights)
+
+    for dtype in (np.float32, np.float64):
+        result = gradcheck.check(counted, np.array([1, 2, 3], dtype))
+        assert result.verdict == "error"
+        assert "no gradient for DenseBincount" in result.message
+
+
+def test_a_wrong_gradient_without_double_precision(tf: Any) -> None:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def wrong(images: Any) -> Any:
+        resized, back = tf.raw_ops.ScaleAndTranslate, tf.raw_ops.ScaleAndTranslateGrad
+        rest = {"scale": tf.ones(2), "translation": tf.zeros(2)}
+        outputs = resized(images=images, size=[3, 3], **rest)
+        return outputs, lambda g: 1.5 * back(grads=g, original_image=images, **rest)
+
+    result = gradcheck.check(wrong, X.astype(np.float32))
+    assert result.verdict == "mismatch", result.message
+
+
+def test_a_layer_is_traced_sooner(tf: Any) -> None:
+    import keras
+
+    calls = 0
+
+    def waves(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        for _ in range(20):
+            x = keras.ops.sin(x)
+        # (So that no batch of points can be given to it.)
+        return keras.ops.reshape(x, (9,))
+
+    class Waves(keras.layers.Layer):  # type: ignore[misc]  # no types in Keras
+        def call(self, inputs: Any) -> Any:
+            return waves(inputs)
+
+    assert gradcheck.check(Waves(dtype="float64"), X).verdict == "pass"
+    by_layer, calls = calls, 0
+    assert gradcheck.check(waves, X).verdict == "pass"
+    assert by_layer < 20 < calls
