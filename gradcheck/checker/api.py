@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -76,8 +76,6 @@ def check(
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"seed is {seed!r}: it must be a whole number, 0 or more")
     given = take_apart(fn, inputs, named, call or {}, wrt, structure, variables=variables)
-    if cdf is not None and (not callable(cdf) or _kinds(checks) != (CheckKind.REVERSE,)):
-        raise UsageError("cdf is a function of the sample and the inputs, for a reverse check")
     problem = Problem(
         function=replace(given.callee, select=_selection(outputs)),
         operands=given.operands,
@@ -87,7 +85,7 @@ def check(
         checks=_kinds(checks),
         seed=seed,
         tolerance=_tolerance(tolerance),
-        cdf=given.distribution(cdf),
+        cdf=given.distribution(_cdf(cdf, checks)),
     )
     return check_problem(problem, getattr(fn, "__name__", type(fn).__name__))
 
@@ -143,6 +141,12 @@ def _kinds(checks: str | Sequence[str]) -> tuple[CheckKind, ...]:
     if not kinds:
         raise UsageError("checks is empty: there is nothing to check")
     return tuple(_member(CheckKind, kind, "check") for kind in kinds)
+
+
+def _cdf(given: Any, checks: str | Sequence[str]) -> Callable[..., Any] | None:
+    if given is not None and (not callable(given) or _kinds(checks) != (CheckKind.REVERSE,)):
+        raise UsageError("cdf is a function of the sample and the inputs, for a reverse check")
+    return cast("Callable[..., Any] | None", given)
 
 
 def _selection(outputs: int | str | Sequence[int | str]) -> Callable[[Any], Any]:

@@ -67,10 +67,6 @@ class LayerMaker:
             kind = import_object(text, self._allow, self._root)
             if not isinstance(kind, type):
                 raise FunctionError(f"`{text}` is no class: write `function: {text}`")
-            if kind.__module__.startswith("keras."):
-                # One of Keras' that reads files or runs code is not reached by a detour.
-                name = f"keras.layers.{kind.__name__}"
-                raise FunctionError(f"`{text}` is a class of Keras': write `layer: {name}`")
             return kind
         if text not in allowlist.LAYERS:
             raise UsageError(f"`{text}` is not on the list of Keras' layers, losses and models")

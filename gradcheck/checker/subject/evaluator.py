@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from gradcheck.checker.subject.batching import Batched, Calls
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.quantile import REPARAMETERISED
 from gradcheck.checker.subject.row_function import OneByOne
-from gradcheck.checker.subject.tensors import is_floating
+from gradcheck.checker.subject.tensors import lowest_precision
 from gradcheck.model import Stage, Verdict
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Evaluator:
         self._cost = problem.python_calls * limits.SECONDS_OF_A_CALL
         self.dtypes = [value.dtype for value in self._calls.at_point]
         """What each moved operand is evaluated in."""
-        self.precision = _precision(self.dtypes)
+        self.precision = lowest_precision(self.dtypes)
         """What the moved values are rounded to; None for double precision."""
         self.inputs, self.point = Layout.flat(self._calls.at_point)
         self.outputs, self.base = Layout.flat(self._calls.outputs)
@@ -280,18 +280,6 @@ class Evaluator:
 
     def _rows(self, stacked: list[Array]) -> Array:
         return self.outputs.flatten_rows(stacked)
-
-
-def _precision(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any] | None:
-    """What numbers of these dtypes are rounded to; None for double precision."""
-    for dtype in dtypes:
-        if dtype == np.float64:
-            continue
-        if is_floating(dtype):
-            return dtype
-        if dtype == np.complex64:
-            return np.dtype(np.float32)
-    return None
 
 
 def _equal(found: Array, expected: Array, allowed: float) -> bool:

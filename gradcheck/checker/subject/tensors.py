@@ -96,6 +96,18 @@ def is_differentiable(dtype: np.dtype[Any]) -> bool:
     return dtype.kind == "c" or is_floating(dtype)
 
 
+def lowest_precision(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any] | None:
+    """What numbers of these dtypes are rounded to; None for double precision."""
+    for dtype in dtypes:
+        if dtype == np.float64:
+            continue
+        if is_floating(dtype):
+            return dtype
+        if dtype == np.complex64:
+            return np.dtype(np.float32)
+    return None
+
+
 _DTYPES = {
     "half": "float16",
     "bfloat16": "bfloat16",

@@ -163,7 +163,7 @@ def test_a_list_of_tensors_and_the_call_of_a_layer() -> None:
         (f"{CODE}:subtract", "x", {}, "is no class: write `function:"),
         ("keras.layers.Lambda", "x", {}, "not on the list of Keras' layers"),
         ("os:system", "x", {}, "not among the allowed packages"),
-        (f"{CODE}:TFSMLayer", "x", {"init": {"filepath": "/"}}, "is a class of Keras'"),
+        (f"{CODE}:TFSMLayer", "x", {"init": {"filepath": "/"}}, "is defined in `keras.src"),
         (
             "keras.layers.Dense",
             "inputs",
