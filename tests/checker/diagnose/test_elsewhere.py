@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -85,7 +86,7 @@ def test_where_no_other_point_is_to_be_had_the_point_must_show_enough(
 
 def elsewhere(function: Any, *operands: Operand) -> Elsewhere:
     """Other points for the first operand."""
-    problem = Problem(function=function, operands=operands)
+    problem = Problem(function=function, operands=operands, takes_other_shapes=True)
     evidence = gradients(evaluate_at(problem), None, None)
     for stage in GATHERING:
         evidence = stage(evidence)
@@ -151,3 +152,12 @@ def test_integers_and_what_is_not_differentiated_stay(tf: Any) -> None:
     found = elsewhere(tf.gather, Operand("x", x), Operand("i", index, differentiate=False))
     for view in found.views:
         np.testing.assert_array_equal(cast("Any", view.evidence.point.values[1]), index)
+
+
+def test_no_longer_axis_for_what_takes_no_other_shapes(tf: Any) -> None:
+    found = elsewhere(tf.square, Operand("x", np.arange(3.0)))
+    assert found.resized([("x", 0)]) is not None
+    point = found.here.evidence.point
+    strict = replace(point, problem=replace(point.problem, takes_other_shapes=False))
+    other = OtherPoints(replace(found.here.evidence, point=strict))
+    assert other.resized([("x", 0)]) is None
