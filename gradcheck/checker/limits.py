@@ -156,6 +156,10 @@ a function costs, on its own and in eager calls of it: measured on functions of 
 Keras layers. Calls are counted and no clock is read: the two ways differ in the last digits, and a
 result must not depend on a clock."""
 
+FEW_CALLS: Final = 100
+"""Python calls up to which a function is never worth tracing, and need not be called again to count
+them: a handful of ops."""
+
 VECTORISING_PAYS: Final = 2_000
 """Single calls from which on TensorFlow's own vectorisation is worth its cost."""
 

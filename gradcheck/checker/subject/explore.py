@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker import limits
 from gradcheck.checker.subject import keras_twin
 from gradcheck.checker.subject.callee import Callee, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
@@ -133,7 +134,17 @@ def _explore(function: Function, operands: Sequence[Operand], at_the_end: ExitSt
             # It makes one in every call: nothing was built.
             state.forget_since(unbuilt)
     state.put_back()
-    return Exploration(seen, trainable, around, state, raised, next(counted))
+    calls = next(counted)
+    if calls > limits.FEW_CALLS and not raised:
+        # A first call also loads and caches what later ones find: it would not be the same number
+        # in a process that has done more, nor the results.
+        with _counted_calls() as counted:
+            _watched_call(function, operands)
+        state.put_back()
+        calls = next(counted)
+    if calls <= limits.FEW_CALLS:
+        calls = 0
+    return Exploration(seen, trainable, around, state, raised, calls)
 
 
 @contextmanager
