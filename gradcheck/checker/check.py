@@ -18,7 +18,7 @@ from gradcheck.checker.subject.explore import explored, in_its_own_precision
 from gradcheck.checker.subject.phases import FREE_PHASE, shows_a_phase
 from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import GradientRaised, Tape
-from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception
+from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception, widen
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.errors import GradcheckError
 from gradcheck.model import CheckKind, Comparison, Mode, Result, Verdict, worst_verdict
@@ -124,7 +124,11 @@ def _reverse(problem: Problem, *, second: bool = False) -> list[Comparison]:
 def _judged(problem: Problem, *, second: bool) -> list[Comparison]:
     # (Who takes gradients in another way is not to be gone around.)
     recorded = problem.mode is Mode.EAGER and problem.tape is Tape
-    tape = Tape(problem.function, problem.operands) if recorded else None
+    tape: Tape | None = None
+    if recorded:
+        is_low = any(widen(o.value).dtype != o.value.dtype for o in problem.operands)
+        tape = None if is_low else problem.recorded
+        tape = tape or Tape(problem.function, problem.operands)
     point = _evaluated(problem, tape)
     return [with_places(c, point, second=second) for c in judge_gradients(point, tape)]
 

@@ -41,7 +41,7 @@ class Calls:
             function: takes a tensor per operand.
             operands: all of them.
             values: their values, in the precision to evaluate in.
-            tape: records that first call.
+            tape: records that first call, or has done so.
         """
         self._function = function
         self._values = list(values)
@@ -50,10 +50,19 @@ class Calls:
         self.at_point = [self._values[i] for i in self.moved]
         self.moves_a_variable = any(operands[i].is_held for i in self.moved)
         """Whether a moved operand has one value at a time."""
-        self._tensors = [self._tensor(i, value) for i, value in enumerate(self._values)]
-        outputs = tape.record(self._tensors) if tape is not None else call(function, self._tensors)
+        self._tensors, outputs = self._first_call(tape)
         self.outputs: list[Array] = [output.numpy() for output in outputs]
         self._shapes: list[Shape] = [output.shape for output in self.outputs]
+
+    def _first_call(self, tape: Tape | None) -> tuple[list[Any], list[Any]]:
+        """The arguments at the point, and the outputs there."""
+        if tape is not None and tape.recorded is not None:
+            arguments, outputs = tape.recorded
+            return list(arguments), outputs
+        arguments = [self._tensor(i, value) for i, value in enumerate(self._values)]
+        if tape is not None:
+            return arguments, tape.record(arguments)
+        return arguments, call(self._function, arguments)
 
     @property
     def domain(self) -> tuple[Array, Array]:

@@ -44,7 +44,7 @@ class Evaluator:
         """
         self._calls = Calls(problem.function, problem.operands, values, tape)
         self._takes_other_shapes = problem.takes_other_shapes
-        self._cost = problem.python_calls * limits.SECONDS_OF_A_CALL
+        self._cost = problem.ops * limits.SECONDS_OF_AN_OP
         self.dtypes = [value.dtype for value in self._calls.at_point]
         """What each moved operand is evaluated in."""
         self.precision = lowest_precision(self.dtypes)

@@ -6,13 +6,10 @@ change is put back after each of them, and when the check is over.
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.checker import limits
 from gradcheck.checker.subject import keras_twin
 from gradcheck.checker.subject.callee import Callee, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
@@ -21,6 +18,7 @@ from gradcheck.checker.subject.known_kernels import all_take_other_shapes
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
 from gradcheck.checker.subject.reachable import Reachable, reachable
 from gradcheck.checker.subject.recording import Recording, known_resources, recording
+from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, widen
 
 if TYPE_CHECKING:
@@ -29,19 +27,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.tensors import Function
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Exploration:
-    """What one watched call showed."""
-
-    seen: Recording
-    trainable: list[Any]
-    """The variables that a tape watches by itself."""
-    around: Reachable
-    state: KeptState
-    raised: bool
-    python_calls: int
 
 
 @contextmanager
@@ -58,22 +43,22 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     target = target_of(problem.function)
     operands = keras_twin.as_the_layer_casts(target, problem.operands)
     found = _explore(problem.function, operands, at_the_end)
-    if found.raised:
+    if found.called.raised:
         # The check itself will say so.
         return problem
-    safe = all_take_other_shapes(found.seen.kinds)
+    seen, trainable = found.called.seen, found.called.trainable
     problem = replace(
         problem,
         operands=operands,
-        takes_other_shapes=safe,
-        python_calls=found.python_calls,
+        takes_other_shapes=all_take_other_shapes(seen.kinds),
+        ops=seen.ops,
         some_outputs=_selects(problem.function),
-        remark=REPARAMETERISED if problem.cdf is None and draws(found.seen.kinds) else "",
+        remark=REPARAMETERISED if problem.cdf is None and draws(seen.kinds) else "",
     )
     wanted = problem.wanted.names or problem.wanted.variables
-    if not (found.seen.resources or found.around.objects or wanted):
-        return problem
-    variables = captured_operands(problem, found.seen, found.trainable, found.around)
+    if not (seen.resources or found.around.objects or wanted):
+        return replace(problem, recorded=found.called.tape)
+    variables = captured_operands(problem, seen, trainable, found.around)
     function: Function = _Kept(problem.function, len(operands), found.state)
     twin = keras_twin.in_double(problem.function, function, operands, variables)
     double: Function | None = None
@@ -83,7 +68,7 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         double, variables = _Kept(twin.function, len(operands), state), twin.variables
     if double is not None or keras_twin.casts(target):
         function = _InEither(function, double, [*operands, *variables])
-    hint = disconnection_hint(problem, found.seen, found.trainable)
+    hint = disconnection_hint(problem, seen, trainable)
     return replace(problem, function=function, operands=(*operands, *variables), hint=hint)
 
 
@@ -109,6 +94,15 @@ def target_of(function: Function) -> Any:
     return function.target if isinstance(function, Callee) else function
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Exploration:
+    """What was found."""
+
+    called: _Watched
+    around: Reachable
+    state: KeptState
+
+
 def _explore(function: Function, operands: Sequence[Operand], at_the_end: ExitStack) -> Exploration:
     """Call the function once, and see to it that everything is put back."""
     target = target_of(function)
@@ -117,76 +111,52 @@ def _explore(function: Function, operands: Sequence[Operand], at_the_end: ExitSt
     # (Whatever a gradient function does to them is put back at the end.)
     state.add(known_resources(around.variables.values()))
     at_the_end.callback(state.put_back)
-    with _counted_calls() as counted:
-        seen, trainable, raised = _watched_call(function, operands)
-    state.add(seen.resources.values())
-    if seen.creates_variables and not raised:
+    called = _watched_call(function, operands)
+    state.add(called.seen.resources.values())
+    if called.seen.creates_variables and not called.raised:
         # What is built by its first call has its variables from the second on.
         unbuilt = KeptState(())
         unbuilt.forget_since(state)
         around = reachable(target)
         state.attend(around.objects)
         state.put_back()
-        with _counted_calls() as counted:
-            seen, trainable, raised = _watched_call(function, operands)
-        state.add(seen.resources.values())
-        if seen.creates_variables:
+        called = _watched_call(function, operands)
+        state.add(called.seen.resources.values())
+        if called.seen.creates_variables:
             # It makes one in every call: nothing was built.
             state.forget_since(unbuilt)
     state.put_back()
-    calls = next(counted)
-    if calls > limits.FEW_CALLS and not raised:
-        # A first call also loads and caches what later ones find: it would not be the same number
-        # in a process that has done more, nor the results.
-        with _counted_calls() as counted:
-            _watched_call(function, operands)
-        state.put_back()
-        calls = next(counted)
-    if calls <= limits.FEW_CALLS:
-        calls = 0
-    return Exploration(seen, trainable, around, state, raised, calls)
+    return Exploration(called, around, state)
 
 
-@contextmanager
-def _counted_calls() -> Iterator[Iterator[int]]:
-    """Within this, calls of Python functions are counted; the next of what it gives is how many.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Watched:
+    """One call."""
 
-    None are where a profiler is at work already.
-    """
-    calls = count()
-
-    def note(_frame: Any, event: str, _argument: Any) -> None:
-        if event == "call":
-            next(calls)
-
-    if sys.getprofile() is not None:
-        yield calls
-        return
-    sys.setprofile(note)
-    try:
-        yield calls
-    finally:
-        sys.setprofile(None)
+    seen: Recording
+    trainable: list[Any]
+    """The variables that a tape watches by itself."""
+    tape: Tape
+    """It has recorded the call, unless that raised."""
+    raised: bool
 
 
-def _watched_call(
-    function: Function, operands: Sequence[Operand]
-) -> tuple[Recording, list[Any], bool]:
-    """What a call touches, the trainable variables among that, and whether it raised."""
+def _watched_call(function: Function, operands: Sequence[Operand]) -> _Watched:
     import tensorflow as tf
 
     inputs = [operand.hold(operand.value) for operand in operands]
     given = {id(each.handle) for each in inputs if isinstance(each, tf.Variable)}
-    raised = False
-    with recording() as seen, tf.GradientTape() as tape:
+    tape, raised = Tape(function, operands), False
+    trainable: list[Any] = []
+    with recording() as seen:
         try:
-            function(*inputs)
+            trainable = tape.record_all(inputs)
         except Exception:
             raised = True
     for handle in given:
         seen.resources.pop(handle, None)
-    trainable = [v for v in tape.watched_variables() if id(v.handle) in seen.resources]
-    return seen, trainable, raised
+    trainable = [v for v in trainable if id(v.handle) in seen.resources]
+    return _Watched(seen, trainable, tape, raised)
 
 
 class _Kept:

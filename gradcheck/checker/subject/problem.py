@@ -55,9 +55,10 @@ class Problem:
     """What to say besides where the gradient does not agree, or the function does not repeat."""
     takes_other_shapes: bool = False
     """Whether the function may be called with inputs of other shapes than the user's."""
-    python_calls: int = 0
-    """How many Python functions a call of it calls, which is what eager code costs; 0 where that is
-    not known."""
+    ops: int = 0
+    """How many ops a call of it runs, which is what eager code costs; 0 where that is not known."""
+    recorded: Tape | None = None
+    """What has recorded a call of the function at the operands' own values, if anything has."""
     some_outputs: bool = False
     """Whether only some of its outputs are differentiated."""
     hint: str = ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 from collections.abc import Mapping
 from contextlib import suppress
@@ -57,7 +58,7 @@ def reachable(target: Any) -> Reachable:
         if id(thing) in seen or len(seen) > limits.REACHED_OBJECTS:
             continue
         seen.add(id(thing))
-        if _is_plain(thing):
+        if _is_plain(thing) or _is_of_a_library(thing):
             continue
         if is_variable(thing):
             key = id(handle_of(thing))
@@ -93,6 +94,16 @@ def _is_plain(thing: Any) -> bool:
     )
 
 
+def _is_of_a_library(thing: Any) -> bool:
+    """Whether this is a function of a library as that has it, which holds nothing of the user's."""
+    if not isinstance(thing, types.FunctionType):
+        return False
+    module = thing.__module__ or ""
+    if module.partition(".")[0] not in (*_LIBRARIES, "keras"):
+        return False
+    return getattr(sys.modules.get(module), thing.__name__, None) is thing
+
+
 def _keeps_attributes(thing: Any) -> bool:
     if isinstance(thing, types.FunctionType | types.MethodType | functools.partial):
         return False
@@ -109,6 +120,9 @@ def _is_library(kind: type) -> bool:
 
 def _held(thing: Any, path: str) -> Iterator[tuple[Any, str]]:
     """What one object holds, each with the path that leads to it."""
+    if isinstance(thing, types.FunctionType):
+        yield from _held_by_function(thing, path)
+        return
     for inner in ("__wrapped__", "python_function"):
         # (What makes up its attributes as it is asked for them is not asked.)
         if inspect.getattr_static(thing, inner, None) is not None:
@@ -119,8 +133,6 @@ def _held(thing: Any, path: str) -> Iterator[tuple[Any, str]]:
     elif isinstance(thing, types.MethodType):
         yield thing.__self__, path
         yield thing.__func__, path
-    elif isinstance(thing, types.FunctionType):
-        yield from _held_by_function(thing)
     elif isinstance(thing, Mapping | list | tuple | set | frozenset):
         if len(thing) <= limits.REACHED_ITEMS:
             items = thing.items() if isinstance(thing, Mapping) else enumerate(thing)
@@ -143,8 +155,9 @@ def _in_slots(thing: Any) -> Iterator[tuple[str, Any]]:
                     yield name, value.__get__(thing)
 
 
-def _held_by_function(function: types.FunctionType) -> Iterator[tuple[Any, str]]:
+def _held_by_function(function: types.FunctionType, path: str) -> Iterator[tuple[Any, str]]:
     code = function.__code__
+    yield getattr(function, "__wrapped__", None), path
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield cell.cell_contents, name

@@ -47,6 +47,8 @@ class Recording:
 
     kinds: set[str] = field(default_factory=set)
     """The kinds of its ops, those inside traced functions included."""
+    ops: int = 0
+    """How many ran; a traced function counts as one."""
     resources: dict[int, Resource] = field(default_factory=dict)
     """By the identity of the handle, in the order in which they were first touched."""
     creates_variables: bool = False
@@ -62,6 +64,7 @@ class Recording:
         name = kind.decode() if isinstance(kind, bytes) else kind
         inside = _inside(name)
         self.kinds |= inside
+        self.ops += 1
         self.creates_variables |= "VarHandleOp" in inside
         for position, given in enumerate(inputs):
             if isinstance(given, tf.Tensor):

@@ -140,6 +140,18 @@ class Tape:
         self._forward = self._go_forward(arguments)
         return self._forward.outputs
 
+    def record_all(self, arguments: Sequence[Any]) -> list[Any]:
+        """The same, and which variables the function read that can be trained."""
+        self._forward = self._go_forward(arguments, watch_all=True)
+        return list(self._forward.tape.watched_variables())
+
+    @property
+    def recorded(self) -> tuple[Sequence[Any], list[Any]] | None:
+        """The arguments and the outputs of a call that was recorded, until `back` has used it."""
+        if self._forward is None:
+            return None
+        return self._forward.arguments, self._forward.outputs
+
     def back(self, upstream: Sequence[Array]) -> Backward:
         """The way back of what was recorded, once; raises as a call does."""
         import tensorflow as tf
@@ -200,14 +212,14 @@ class Tape:
         outputs, gradients = self._nudged[kind](seed, constants, upstream)
         return outputs, gradients
 
-    def _go_forward(self, arguments: Sequence[Any]) -> _Forward:
+    def _go_forward(self, arguments: Sequence[Any], *, watch_all: bool = False) -> _Forward:
         import tensorflow as tf
 
         sources = [a for a, o in zip(arguments, self._operands, strict=True) if o.differentiate]
-        with tf.GradientTape(watch_accessed_variables=False) as tape:
+        with tf.GradientTape(watch_accessed_variables=watch_all) as tape:
             tape.watch(sources)
             outputs = call(self._function, arguments)
-        return _Forward(tape, sources, outputs)
+        return _Forward(tape, sources, outputs, arguments)
 
 
 class _Forward(NamedTuple):
@@ -216,6 +228,7 @@ class _Forward(NamedTuple):
     tape: Any
     sources: list[Any]
     outputs: list[Any]
+    arguments: Sequence[Any]
 
 
 def _traced(function: Callable[..., Any], *arguments: Any) -> Any:
