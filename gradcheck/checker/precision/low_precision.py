@@ -55,6 +55,9 @@ def judge_precision(precision: OwnPrecision, own: OfInput) -> Judgement:
         return Judgement(None)
     errors = _Errors.of(gradient, double, pairs, own.operand.precision)
     faults = _classified(errors, precision, position)
+    if faults and precision.one_by_one():
+        # (Before blame: perhaps it is only that many points do not share a pass.)
+        return judge_precision(precision, own)
     another = precision.another_function
     cause = precision.leaves_range() if faults.wrong.any() and not another else ""
     return _worded(errors, faults, own, another, cause)
@@ -139,6 +142,10 @@ class _Faults:
     wrong: Array
     lost: Array
     """Where results cancel and rounding leaves nothing."""
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self.wrong.any() or self.lost.any())
 
 
 def _classified(errors: _Errors, precision: OwnPrecision, position: int) -> _Faults:

@@ -6,6 +6,7 @@ arithmetic that rounds differently each time.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,16 +15,21 @@ import numpy as np
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.judge.rounding import arithmetic_spread
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.numerics.vectors import to_double
+from gradcheck.checker.numerics.vectors import epsilon_of, largest, to_double
 from gradcheck.checker.precision.function_slope import function_slope
 from gradcheck.checker.precision.range_loss import leaves_range
 from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.stacking import gradients_at
+from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import explain_exception, widen
 from gradcheck.model import Mode, Stage, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.operand import Operand
+    from gradcheck.checker.subject.problem import Differentiate, Problem
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array
 
@@ -49,8 +55,9 @@ class OwnPrecision:
         self._double = problem.tape(problem.function, problem.operands, Mode.EAGER)
         self._rng = generator(problem.seed, 0x756C70)
         self._at_point_double = double
+        self._stacking = point.evaluator.stacking if problem.tape is Tape else None
         try:
-            self._at_point = self._own(self._values, self._upstream)
+            self._at_point = self._pass_at_point()
         except Exception as error:
             low = next(v.dtype.name for v in self._values if v.dtype.name in tolerances.ULPS)
             raise Ended(
@@ -98,17 +105,49 @@ class OwnPrecision:
                 return f"is another one at this point: {found:.4g} in place of {wanted:.4g}"
         return ""
 
+    def _pass_at_point(self) -> Backward:
+        problem = self._problem
+        if problem.recorded is not None and problem.recorded.recorded and _is_eager(problem):
+            return problem.recorded.back(self._upstream)
+        return self._own(self._values, self._upstream)
+
+    def one_by_one(self) -> bool:
+        """From now on, the neighbours get passes of their own; False where they had them anyway."""
+        shared, self._stacking = self._stacking is not None, None
+        self.__dict__.pop("_passes", None)
+        return shared
+
     @cached_property
     def _passes(self) -> list[tuple[Backward, Backward]]:
-        passes = [(self._at_point, self._at_point_double)]
-        for _ in range(limits.NEIGHBOURS):
-            beside = [
+        own = self._at_all(self._own, self._at_point, self._points, _is_eager(self._problem))
+        wide = [[widen(value) for value in values] for values in self._points]
+        return list(zip(own, self._at_all(self._double, self._at_point_double, wide), strict=True))
+
+    @cached_property
+    def _points(self) -> list[list[Array]]:
+        """The values of the operands at the point and at its neighbours."""
+        neighbours = [
+            [
                 _beside(operand, self._rng) if operand.differentiate else operand.value
                 for operand in self._problem.operands
             ]
-            wide = [widen(value) for value in beside]
-            passes.append((self._own(beside, self._upstream), self._double(wide, self._upstream)))
-        return passes
+            for _ in range(limits.NEIGHBOURS)
+        ]
+        return [self._values, *neighbours]
+
+    def _at_all(
+        self, tape: Differentiate, first: Backward, points: list[list[Array]], eager: bool = True
+    ) -> list[Backward]:
+        """The passes at these points, of which the first is known: together, if that is right."""
+        problem = self._problem
+        if self._stacking is not None and eager:
+            with suppress(Exception):  # what goes forward with many points may not go back
+                shared = gradients_at(
+                    problem.function, problem.operands, self._stacking, points, self._upstream
+                )
+                if _alike(shared[0].gradients, first.gradients):
+                    return [first, *shared[1:]]
+        return [first, *(tape(values, self._upstream) for values in points[1:])]
 
     @cached_property
     def _spreads(self) -> list[Array]:
@@ -123,3 +162,25 @@ def _beside(operand: Operand, rng: np.random.Generator) -> Array:
     if value.dtype.kind != "c":
         change = np.clip(change, (operand.low - value) / 2, (operand.high - value) / 2)
     return np.asarray(value + change).astype(operand.value.dtype)
+
+
+def _is_eager(problem: Problem) -> bool:
+    """Whether the gradients are the tape's own, without a graph."""
+    return problem.mode is Mode.EAGER and problem.tape is Tape
+
+
+def _alike(shared: Sequence[Array | None], alone: Sequence[Array | None]) -> bool:
+    """Whether gradients from a pass of many points are those of a pass of one, but for rounding."""
+    for ours, theirs in zip(shared, alone, strict=True):
+        if (ours is None) != (theirs is None):
+            return False
+        if ours is None or theirs is None:
+            continue
+        if ours.dtype != theirs.dtype:
+            return False
+        a, b = to_double(ours), to_double(theirs)
+        most = tolerances.LARGEST_ULPS * epsilon_of(theirs.dtype) * largest(b)
+        same = (np.abs(a - b) <= most) | (a == b) | (np.isnan(a) & np.isnan(b))
+        if not same.all():
+            return False
+    return True

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.stacking import Stacking
 from gradcheck.checker.subject.tensors import Function, call
 from gradcheck.model import Array, Shape, Verdict
 
@@ -116,12 +117,12 @@ class Calls:
         if any(self._operands[i].captured is not None for i in self.moved):
             return
         ranks = [value.ndim for value in self.at_point]
-        everyone = range(len(self.moved))
         if len(set(ranks)) > 1:
-            yield self._stacked(pad_to=max(ranks))
-        yield self._stacked(pad_to=None)
+            yield Stacked(self, Stacking(pad_to=max(ranks)))
+        yield Stacked(self, Stacking(pad_to=None))
         if len(self.moved) < len(self._values):
-            yield self._stacked(pad_to=max(ranks), stack_all=True)
+            yield Stacked(self, Stacking(pad_to=max(ranks), stack_all=True))
+        everyone = range(len(self.moved))
         if len(self.moved) == 1:
             yield from self._along_axes(0)
         elif self._share_leading_axis(everyone):
@@ -150,33 +151,6 @@ class Calls:
     def _along_axes(self, position: int) -> Iterator[Batched]:
         for axis in reversed(range(self.at_point[position].ndim)):
             yield self._folded([position], axis)
-
-    def _stacked(self, pad_to: int | None, *, stack_all: bool = False) -> Batched:
-        """A leading axis on the moved operands.
-
-        Without it `test_batched_where_it_can_be` and `test_operands_that_stay_are_stacked_too`
-        fail.
-
-        Args:
-            pad_to: insert axes of size one so that all have this rank behind the leading one, as
-                broadcasting aligns shapes at their ends.
-            stack_all: give the operands that are not moved a leading axis too.
-        """
-
-        def batched(stacked: Sequence[Array]) -> list[Array]:
-            arguments = list(self._tensors)
-            rows = len(stacked[0])
-            if stack_all:
-                arguments = [_align(np.stack([v] * rows), v.shape, pad_to) for v in self._values]
-            for i, (position, array) in enumerate(zip(self.moved, stacked, strict=True)):
-                value = _align(array, self.at_point[i].shape, pad_to)
-                arguments[position] = self._tensor(position, value)
-            outputs = self._call(arguments)
-            if any(o.shape != (rows, *s) for o, s in zip(outputs, self._shapes, strict=True)):
-                raise ValueError("the outputs do not have the leading axis")
-            return outputs
-
-        return batched
 
     def _folded(self, positions: Sequence[int], axis: int) -> Batched:
         """The points side by side along an axis that these moved operands have already.
@@ -277,10 +251,26 @@ class Calls:
         return self._operands[position].hold(value)
 
 
-def _align(array: Array, shape: Shape, rank: int | None) -> Array:
-    if rank is None or len(shape) >= rank:
-        return array
-    return array.reshape(len(array), *(1,) * (rank - len(shape)), *shape)
+class Stacked:
+    """Calls in which the moved operands have a leading axis.
+
+    Without it `test_batched_where_it_can_be` and `test_operands_that_stay_are_stacked_too` fail.
+    """
+
+    def __init__(self, calls: Calls, stacking: Stacking) -> None:
+        self._calls = calls
+        self.stacking = stacking
+
+    def __call__(self, stacked: Sequence[Array]) -> list[Array]:
+        """Outputs with a leading axis of points."""
+        calls, rows = self._calls, len(stacked[0])
+        values: list[Array | None] = [None] * len(calls._values)
+        for position, array in zip(calls.moved, stacked, strict=True):
+            values[position] = array
+        outputs = calls._call(self.stacking.arguments(calls._operands, calls._tensors, values))
+        if any(o.shape != (rows, *s) for o, s in zip(outputs, calls._shapes, strict=True)):
+            raise ValueError("the outputs do not have the leading axis")
+        return outputs
 
 
 def _unfolded(output: Array, shape: Shape, rows: int) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.vectors import Layout, largest
-from gradcheck.checker.subject.batching import Batched, Calls
+from gradcheck.checker.subject.batching import Batched, Calls, Stacked
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.quantile import REPARAMETERISED
 from gradcheck.checker.subject.row_function import OneByOne
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.stacking import Stacking
     from gradcheck.checker.subject.tape import Tape
     from gradcheck.model import Array
 
@@ -129,6 +130,11 @@ class Evaluator:
     def is_batched(self) -> bool:
         """Whether many points share a call, or at least many that move the same operand."""
         return self._batched is not None or len(self._alone) == len(self.dtypes)
+
+    @property
+    def stacking(self) -> Stacking | None:
+        """How many points share a call along a leading axis, where they do."""
+        return self._batched.stacking if isinstance(self._batched, Stacked) else None
 
     def must_repeat(self, calls: int) -> None:
         """End the check unless the function gives the same at the point each time.

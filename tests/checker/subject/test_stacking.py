@@ -1,0 +1,76 @@
+"""Many points in one call, along a leading axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.stacking import Stacking, gradients_at
+from gradcheck.checker.subject.tape import Tape
+from tests.checker.verdicts import verdict
+
+if TYPE_CHECKING:
+    from gradcheck.model import Array
+
+RNG = np.random.default_rng(0)
+
+
+def test_gradients_of_many_points_are_those_of_each(tf: Any) -> None:
+    a, b = RNG.standard_normal((2, 3)), RNG.standard_normal((3, 4))
+    operands = [Operand("a", a), Operand("b", b)]
+    points = [[a, b], [2 * a, b - 1], [a + 1, -b]]
+    upstream = [RNG.standard_normal((2, 4))]
+    shared = gradients_at(tf.matmul, operands, Stacking(pad_to=None), points, upstream)
+    for point, passed in zip(points, shared, strict=True):
+        alone = Tape(tf.matmul, operands)(point, upstream)
+        for ours, theirs in zip(passed.gradients, alone.gradients, strict=True):
+            np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-12)
+
+
+def test_a_function_without_room_for_many_points_says_so(tf: Any) -> None:
+    x = RNG.standard_normal(3)
+    with pytest.raises(ValueError, match="leading axis"):
+        gradients_at(tf.reduce_sum, [Operand("x", x)], Stacking(None), [[x], [x]], [np.array(1.0)])
+
+
+def test_neighbours_share_a_pass(tf: Any) -> None:
+    backward = 0
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TensorFlow
+    def square(x: Any) -> Any:
+        def grad(upstream: Any) -> Any:
+            nonlocal backward
+            backward += 1
+            return 2 * x * upstream
+
+        return x * x, grad
+
+    assert verdict(square, RNG.standard_normal(5).astype(np.float32)) == "pass"
+    assert backward <= 4
+
+
+def test_a_gradient_that_takes_no_batch_gets_passes_of_its_own(tf: Any) -> None:
+    """Forward it takes many points; back it adds up over all there is."""
+
+    def of(factor: float) -> Any:
+        @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TensorFlow
+        def scaled(x: Any, scale: Any) -> Any:
+            def grad(upstream: Any) -> Any:
+                off = tf.cast(factor if x.dtype == tf.float32 else 1.0, x.dtype)
+                return upstream * scale, off * tf.reshape(
+                    tf.reduce_sum(upstream * x), tf.shape(scale)
+                )
+
+            return x * scale, grad
+
+        return scaled
+
+    x: Array = RNG.standard_normal(6).astype(np.float32)
+    scale = np.array([1.5], np.float32)
+    assert verdict(of(1.0), x, scale) == "pass"
+    result = gradcheck.check(of(1.01), x, scale)
+    assert [c.verdict for c in result.comparisons] == ["pass", "mismatch"]
