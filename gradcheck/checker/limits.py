@@ -43,11 +43,20 @@ SAMPLED_NUMBERS: Final = 2**23
 """How many numbers the points that move a sample hold at most, all together."""
 
 DIRECTIONS: Final = 8
-"""How many random directions stand for the elements of a larger input: a fault of one sign in half
-of them is hidden by chance once in 256 times."""
+"""How many random directions stand for the elements of a larger input. Each moves every element, by
+one half to one of its size: a fault in one element shows in all of them, and of one in many
+elements less than a tenth of its largest part is left in one of them at most once in five times, in
+all of them three times in a million."""
 
 FORWARD_ELEMENTS: Final = 64
 """Real numbers of an input up to which each gets a forward pass of its own."""
+
+SEEN_SINGLY: Final = 64
+"""Real numbers of one input from which on, where every point costs a call, a sample and directions
+are looked at first: they take half the calls that so many single elements do."""
+
+CALLS_PER_NUMBER: Final = 4
+"""Points that a number takes where every point costs a call: two steps to either side."""
 
 # Steps
 

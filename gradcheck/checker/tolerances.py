@@ -46,6 +46,14 @@ step is a multiple of no quantum that people round to, and yet so short a number
 added to most others without rounding: what a function rounds off at the point it rounds off after
 the step too, and the difference knows nothing of it. Without it `test_stairs_are_seen` fails."""
 
+DIRECTION_UNIT: Final = 2.0**-2
+"""The unit of a random direction, relative to the sizes of all the elements that it moves at once:
+together they bend a function more than each by itself."""
+
+NEAR: Final = 2.0**-6
+"""What two small steps are of the first step of a sequence: with one extrapolation the truncation
+is near 2⁻⁴⁸ for a function with a singularity one unit away, the round-off near 2⁻⁴⁰."""
+
 GOAL: Final = 2.0**-31
 """Relative bound that ends the search for better steps, well below an error of 1e-8."""
 

@@ -85,6 +85,8 @@ def first_look(evidence: Evidence) -> Evidence:
     """
     point, passed, plan = evidence.point, evidence.passed, evidence.plan
     plan, look = look_at(point, plan, passed, evidence.analytic)
+    if plan.coordinates is not evidence.plan.coordinates:
+        evidence = replace(evidence, analytic=along_coordinates(point, plan, passed))
     evidence = replace(evidence, plan=plan, look=look)
     if plan.sample is None:
         return evidence

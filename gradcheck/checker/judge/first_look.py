@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import tolerances
+from gradcheck.checker.judge.evidence import along_coordinates
 from gradcheck.checker.numerics.differentiator import glance, refine
 from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.mover import Mover
-from gradcheck.checker.reference.plan import Plan, with_tests
+from gradcheck.checker.reference.plan import Plan, at_first_sight, with_tests
 from gradcheck.checker.subject.row_function import OneByOne
 
 if TYPE_CHECKING:
@@ -54,26 +55,54 @@ def look_at(
     """
     if not _is_ordinary(point, passed):
         return plan, None
-    space, directions = plan.coordinates.space, plan.coordinates.directions
+    space = plan.coordinates.space
     mover = _ideal_mover(point, plan, space, together=not plan.tested)
     try:
         estimate = glance(mover, analytic)
     except OneByOne:
+        quick = _first_sight(point, passed)
+        if quick is not None:
+            return quick
         plan = with_tests(point, plan)
         mover = _ideal_mover(point, plan, space, together=False)
-        estimate = glance(mover, analytic)
+        estimate = glance(mover, analytic, sparing=True)
     look = _judge(estimate, analytic)
     if look.doubtful.any():
         look = _judge(refine(mover, estimate, look.doubtful), analytic)
     if not look.estimate.scale.any():
         return plan, None
-    if directions is not None:
-        gradient = point.inputs.flatten([g for g in passed.gradients if g is not None])
-        claimed = directions.project(gradient)
-        along = glance(_ideal_mover(point, plan, directions, together=False), claimed)
-        if _judge(along, claimed).doubtful.any():
-            return plan, None
+    if plan.coordinates.directions is not None and not _directions_agree(point, plan, passed):
+        return plan, None
     return plan, look
+
+
+def _first_sight(point: Point, passed: Backward) -> tuple[Plan, Look] | None:
+    """What directions and a few elements tell, if the directions leave no doubt."""
+    plan = at_first_sight(point, passed)
+    if plan is None or not _directions_agree(point, plan, passed):
+        return None
+    mover = _ideal_mover(point, plan, plan.coordinates.space, together=False)
+    analytic = along_coordinates(point, plan, passed)
+    estimate = glance(mover, analytic, sparing=True)
+    look = _judge(estimate, analytic)
+    if look.doubtful.any():
+        look = _judge(refine(mover, estimate, look.doubtful), analytic)
+    return plan, look
+
+
+def _directions_agree(point: Point, plan: Plan, passed: Backward) -> bool:
+    """Whether the gradient is right along random directions, beyond doubt."""
+    directions = plan.coordinates.directions
+    if directions is None:
+        return True
+    gradient = point.inputs.flatten([g for g in passed.gradients if g is not None])
+    claimed = directions.project(gradient)
+    mover = _ideal_mover(point, plan, directions, together=False)
+    along = glance(mover, claimed)
+    look = _judge(along, claimed)
+    if look.doubtful.any():
+        look = _judge(refine(mover, along, look.doubtful), claimed)
+    return not look.doubtful.any()
 
 
 def _is_ordinary(point: Point, passed: Backward) -> bool:

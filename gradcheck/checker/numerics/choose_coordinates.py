@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.coordinates import Directions, Elements, Partners, power_of_two
+from gradcheck.checker.numerics.coordinates import Directions, Elements, power_of_two
+from gradcheck.checker.numerics.matrix_kinds import Moved, all_partners, moved_elements
 from gradcheck.checker.numerics.rng import generator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradcheck.checker.numerics.vectors import Layout
-    from gradcheck.model import Array, Shape
+    from gradcheck.model import Array
 
 
 class Movable(Protocol):
@@ -77,6 +78,7 @@ def choose(
     precision: np.dtype[np.generic] | None,
     *,
     sample: bool = True,
+    singly: Sequence[Array | None] = (),
 ) -> Coordinates:
     """Choose the coordinates for these inputs, which are all differentiated.
 
@@ -87,18 +89,23 @@ def choose(
         seed: for what is drawn.
         precision: what the function is evaluated in, if not in double precision.
         sample: let a sample and random directions stand for inputs that are over the budget.
+        singly: by input, the coordinates that are moved by themselves beside directions, and None
+            for all without directions; the sample is then given and not drawn.
     """
     scale, typical = _scales(layout, point)
     reach = np.maximum(scale, typical) / 2
     down, up = _rooms(inputs, layout, point)
     moved = [
-        _moved(given.structure, shape, size)
+        moved_elements(given.structure, shape, size)
         for given, shape, size in zip(inputs, layout.shapes, layout.sizes, strict=True)
     ]
     large = [i for i, own in enumerate(moved) if sample and len(own.position) > limits.BUDGET]
+    if singly:
+        large = [i for i, rows in enumerate(singly) if rows is not None]
     directions = None
     if large:
-        moved, vectors = _sample(moved, large, layout, scale, generator(seed, 0x636F))
+        rng = generator(seed, 0x636F)
+        moved, vectors = _sample(moved, large, layout, scale, rng, singly)
         directions = _directions(vectors, point, down, up, precision)
     if len(moved) == 1:
         element = position = moved[0].position
@@ -107,7 +114,7 @@ def choose(
         position = np.concatenate(
             [own.position + start for own, start in zip(moved, layout.offsets, strict=False)]
         )
-    unit, partners = scale, _all_partners(moved, layout)
+    unit, partners = scale, all_partners(moved, layout)
     if partners is not None or len(position) < len(point):
         unit, reach, down, up = (by_number[position] for by_number in (scale, reach, down, up))
     return Coordinates(
@@ -129,21 +136,29 @@ def choose(
 
 
 def _sample(
-    moved: list[_Moved], large: list[int], layout: Layout, scale: Array, rng: np.random.Generator
-) -> tuple[list[_Moved], Array]:
+    moved: list[Moved],
+    large: list[int],
+    layout: Layout,
+    scale: Array,
+    rng: np.random.Generator,
+    singly: Sequence[Array | None],
+) -> tuple[list[Moved], Array]:
     """A few elements of the large inputs in place of all, and random directions of all of them."""
     sampled, vectors = list(moved), []
     for i in large:
-        own = moved[i]
-        chosen = rng.choice(len(own.position), _sampled(len(own.position)), replace=False)
+        own, given = moved[i], singly[i] if singly else None
+        if given is None:
+            given = rng.choice(len(own.position), _sampled(len(own.position)), replace=False)
         for _ in range(limits.DIRECTIONS):
             signs = rng.choice([-1.0, 1.0], size=len(own.position))
-            vectors.append(_direction(own, layout.offsets[i], signs, scale))
-        sampled[i] = own.take(np.sort(chosen))
+            # (Of few digits, so that they can be added without rounding.)
+            sizes = rng.integers(32, 65, size=len(own.position)) / 64
+            vectors.append(_direction(own, layout.offsets[i], signs * sizes, scale))
+        sampled[i] = own.take(np.sort(given))
     return sampled, np.array(vectors)
 
 
-def _parts(moved: Sequence[_Moved], large: Sequence[int]) -> tuple[Part, ...]:
+def _parts(moved: Sequence[Moved], large: Sequence[int]) -> tuple[Part, ...]:
     """By input: its coordinates, and its directions if it is a large one."""
     parts, start = [], 0
     for i, own in enumerate(moved):
@@ -169,66 +184,7 @@ def _sampled(size: int) -> int:
     return int(np.clip(limits.SAMPLED_NUMBERS // size, limits.FEWEST_SAMPLED, limits.SAMPLED))
 
 
-@dataclass(frozen=True, eq=False)
-class _Moved:
-    """The elements of one input that its coordinates move, by their real index in it."""
-
-    position: Array
-    partners: Partners | None = None
-
-    def take(self, rows: Array) -> _Moved:
-        partners = self.partners
-        if partners is not None:
-            partners = Partners(partners.position[rows], partners.weight[rows])
-        return _Moved(self.position[rows], partners)
-
-
-def _moved(structure: str, shape: Shape, size: int) -> _Moved:
-    """Every element by itself, unless the input has a structure.
-
-    Without it `test_hermitian_matrices_stay_hermitian` fails.
-
-    Args:
-        structure: of the input.
-        shape: of the input.
-        size: how many real numbers it has.
-    """
-    if structure not in ("symmetric", "lower"):
-        return _Moved(np.arange(size))
-    elements = math.prod(shape)
-    index = np.arange(elements).reshape(shape)
-    rows, columns = np.tril_indices(shape[-1])
-    below, above = index[..., rows, columns].ravel(), index[..., columns, rows].ravel()
-    if structure == "lower":
-        above = below
-    weight = (above != below).astype(np.float64)
-    if size == elements:
-        return _Moved(below, Partners(above, weight))
-    # Hermitian: the imaginary parts mirror with the other sign, and vanish on the diagonal.
-    imaginary = weight > 0 if structure != "lower" else np.ones(len(below), dtype=bool)
-    return _Moved(
-        np.concatenate([2 * below, 2 * below[imaginary] + 1]),
-        Partners(
-            np.concatenate([2 * above, 2 * above[imaginary] + 1]),
-            np.concatenate([weight, -weight[imaginary]]),
-        ),
-    )
-
-
-def _all_partners(moved: Sequence[_Moved], layout: Layout) -> Partners | None:
-    """The partners of all the inputs, by real number of the point."""
-    if all(own.partners is None for own in moved):
-        return None
-    positions, weights = [], []
-    for own, start in zip(moved, layout.offsets, strict=False):
-        nobody = Partners(own.position, np.zeros(len(own.position)))
-        partners = own.partners or nobody
-        positions.append(partners.position + start)
-        weights.append(partners.weight)
-    return Partners(np.concatenate(positions), np.concatenate(weights))
-
-
-def _direction(own: _Moved, start: int, signs: Array, scale: Array) -> Array:
+def _direction(own: Moved, start: int, signs: Array, scale: Array) -> Array:
     """A random direction that moves all the elements of one input, within its structure."""
     vector = np.zeros(len(scale))
     vector[own.position + start] = signs
@@ -245,7 +201,7 @@ def _directions(
     return Directions(
         point=point,
         vectors=vectors,
-        unit=ones,
+        unit=ones * tolerances.DIRECTION_UNIT,
         reach=ones / 2,
         room_down=down,
         room_up=up,

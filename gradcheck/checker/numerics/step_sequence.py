@@ -33,6 +33,28 @@ def as_claimed(moves: Moves, claimed: Array) -> tuple[Estimate, Array]:
     return Estimate.smooth(*own, moves.first.copy(), moves.size.max(axis=1)), settled
 
 
+def twice_as_claimed(moves: Moves, claimed: Array) -> tuple[Estimate, Array]:
+    """What two steps tell where their extrapolation is what is claimed; and where it is.
+
+    Two steps make an estimate and no bound. But they were chosen without knowing the claim: one
+    that were wrong, and yet as far from the truth as what they leave out, would be made of the same
+    steps. The difference of the two quotients is of second order, and what is left of fourth, its
+    square in size. Without it `test_few_calls_where_each_is_dear` fails.
+    """
+    central, noise = moves.central, moves.roundoff
+    value = (4 * central[:, 1] - central[:, 0]) / 3
+    gap = np.abs(central[:, 1] - central[:, 0])
+    error = (4 * noise[:, 1] + noise[:, 0]) / 3 + gap**2 / np.abs(value)
+    settled = np.abs(value - claimed) <= error
+    settled &= error <= tolerances.GOOD * np.abs(value)
+    right, left = moves.slopes
+    apart = np.abs(right - left)
+    settled &= apart[:, 1] <= tolerances.HALVES * apart[:, 0] + 2 * noise[:, 1]
+    step = moves.ladder[:, 1].copy()
+    own = (value, error, noise[:, 1].copy(), step, moves.size[:, 1] / step)
+    return Estimate.smooth(*own, moves.first.copy(), moves.size.max(axis=1)), settled
+
+
 def judge(moves: Moves) -> Estimate:
     """Extrapolate the quotients of one sequence and see what kind of point this is."""
     count = len(moves.up)

@@ -52,6 +52,10 @@ class RememberingEvaluator:
         """Find out, once, whether many points can share a call."""
         self._evaluate.probe()
 
+    def expect(self, points: int) -> None:
+        """So many points will be asked for."""
+        self._evaluate.expect(points)
+
     def must_repeat(self, calls: int) -> None:
         """What is remembered is the same each time."""
 

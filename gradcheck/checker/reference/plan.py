@@ -13,14 +13,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose, sample_size
+from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.sparsity import Colouring, find_colouring
+from gradcheck.checker.numerics.step_choice import HALVINGS
 from gradcheck.checker.subject.row_function import OneByOne
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradcheck.checker.numerics.estimate import Evaluate
     from gradcheck.checker.reference.point import Point
+    from gradcheck.checker.subject.tape import Backward
+    from gradcheck.model import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +71,53 @@ def with_sample(point: Point) -> Plan:
     return Plan(coordinates)
 
 
-def _choose(point: Point, *, sample: bool) -> Coordinates:
-    seed = point.problem.seed
-    return choose(point.moved, point.inputs, point.at, seed, point.precision, sample=sample)
+def at_first_sight(point: Point, passed: Backward) -> Plan | None:
+    """A plan for a function of which every point costs a call; None where it saves none.
+
+    Of an input with many elements there are directions, and a few elements beside those for which
+    directions cannot vouch: an error of 1e-8 of a gradient that is so small would drown in the
+    round-off of a direction. Without it `test_a_scalar_loss_takes_few_calls` fails.
+    """
+    layout = point.inputs
+    if all(size <= limits.SEEN_SINGLY for size in layout.sizes):
+        return None
+    gradient = layout.flatten([g for g in passed.gradients if g is not None])
+    along = np.abs(gradient) * _choose(point, sample=False).scale
+    terms = point.weights * np.where(np.isfinite(point.base), point.base, 0.0)
+    round_off = tolerances.ROUNDOFF_SAFETY * tolerances.LAST_DIGIT * float(np.linalg.norm(terms))
+    rng = generator(point.problem.seed, 0x736967)
+    singly = [
+        None
+        if size <= limits.SEEN_SINGLY or given.structure != "general"
+        else _beside_directions(along[layout.offsets[i] : layout.offsets[i + 1]], round_off, rng)
+        for i, (size, given) in enumerate(zip(layout.sizes, point.moved, strict=True))
+    ]
+    chosen = [rows for rows in singly if rows is not None]
+    if not chosen or any(len(rows) > limits.SEEN_SINGLY for rows in chosen):
+        return None
+    return Plan(_choose(point, sample=False, singly=singly), tested=True)
+
+
+def _beside_directions(along: Array, round_off: float, rng: np.random.Generator) -> Array:
+    """Which elements of an input are moved by themselves where there are directions.
+
+    Args:
+        along: by element: the derivative over its size.
+        round_off: of the function.
+        rng: for those that only stand for others.
+    """
+    finest = tolerances.FIRST_STEP * tolerances.DIRECTION_UNIT * HALVINGS[-1]
+    counts = np.maximum(along, tolerances.GOOD_OF_PARTS * along.max(initial=0.0))
+    hidden = counts * tolerances.COUNTED <= tolerances.BOUND_SAFETY * round_off / finest
+    near = tolerances.FIRST_STEP * tolerances.NEAR * HALVINGS[1]
+    plain = np.flatnonzero(along * tolerances.GOOD > tolerances.BOUND_SAFETY * round_off / near)
+    drawn = rng.choice(plain, min(len(plain), limits.FEWEST_SAMPLED), replace=False)
+    return np.union1d(np.flatnonzero(hidden & (along != 0)), drawn)
+
+
+def _choose(point: Point, *, sample: bool, singly: Sequence[Array | None] = ()) -> Coordinates:
+    given = (point.moved, point.inputs, point.at, point.problem.seed, point.precision)
+    return choose(*given, sample=sample, singly=singly)
 
 
 def _pays_batched(point: Point, coordinates: Coordinates) -> bool:
@@ -91,5 +141,5 @@ def _tested(point: Point, coordinates: Coordinates) -> Plan:
     if _pays_batched(point, coordinates):
         with suppress(OneByOne):
             return Plan(coordinates, True, find(evaluator.together, batched=True))
-    evaluator.probe()
+    evaluator.expect(limits.CALLS_PER_NUMBER * len(space.unit))
     return Plan(coordinates, True, find(evaluator, batched=evaluator.is_batched))

@@ -149,6 +149,8 @@ class Calls:
         yield from self._along_axes(position)
 
     def _along_axes(self, position: int) -> Iterator[Batched]:
+        if not all(self._shapes):
+            return  # a scalar has no axis to grow along
         for axis in reversed(range(self.at_point[position].ndim)):
             yield self._folded([position], axis)
 

@@ -17,11 +17,9 @@ from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.vectors import Layout, largest
 from gradcheck.checker.subject.batching import Batched, Calls, Stacked
-from gradcheck.checker.subject.ended import Ended
-from gradcheck.checker.subject.quantile import REPARAMETERISED
+from gradcheck.checker.subject.repeated import must_be_the_same
 from gradcheck.checker.subject.row_function import OneByOne
 from gradcheck.checker.subject.tensors import lowest_precision
-from gradcheck.model import Stage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,7 +50,9 @@ class Evaluator:
         """What the moved values are rounded to; None for double precision."""
         self.inputs, self.point = Layout.flat(self._calls.at_point)
         self.outputs, self.base = Layout.flat(self._calls.outputs)
-        self._probed = False
+        self._probed = self._traced = False
+        self._called = 0
+        """How many points had a call of their own."""
         self._batched: Batched | None = None
         self._alone: dict[int, Batched] = {}
         """By position among the moved operands: a call with many values of this one alone."""
@@ -68,7 +68,7 @@ class Evaluator:
         return np.concatenate(chunks)
 
     def together(self, points: Array) -> Array:
-        """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
+        """Rows of outputs for rows of points; raises OneByOne where each costs a call."""
         if (
             not self._probed
             and len(points) * (len(self.point) + len(self.base)) <= limits.RIDES_IN_PROBE
@@ -100,14 +100,14 @@ class Evaluator:
             self._batched, outputs = self._first_that_works(self._calls.all_together(), points)
             if self._batched is None and len(self.dtypes) > 1:
                 outputs = self._probe_each(points)
-        if not self.is_batched:
-            # The probe of a batched call has seen the function repeat itself; this one has not.
+        if not self.is_batched and not self._takes_other_shapes:
+            # The probe of a batched call has seen the function repeat itself; this one has not, and
+            # what is not known may draw numbers.
             self.must_repeat(
                 limits.REPEATED_IF_FEW_OUTPUTS
                 if self.base.size <= limits.FEW_OUTPUTS
                 else limits.REPEATED_CALLS
             )
-            outputs = self._trace(points)
         return outputs
 
     def _probe_each(self, points: Array) -> Array | None:
@@ -143,44 +143,28 @@ class Evaluator:
         """
         again = self(np.repeat(self.point[np.newaxis], calls, axis=0))
         # A batched call may round differently from a single one, but its rows are alike.
-        first = again[0] if self._batched is not None else self.base
-        with np.errstate(all="ignore"):
-            same = (again == first) | (np.isnan(again) & np.isnan(first))
-            apart = float(np.max(np.abs(np.where(same, 0.0, again - first)), initial=0.0))
-        if apart > 0 and (again == again[0]).all():
-            raise Ended(
-                Verdict.INCONCLUSIVE,
-                "where its gradient is wanted, the function gives another result than else: they "
-                f"differ by {apart:.3g}. Samplers do that: {REPARAMETERISED}",
-                Stage.REPEATABILITY,
-            )
-        if apart > 0:
-            raise Ended(
-                Verdict.INCONCLUSIVE,
-                "the function is not deterministic: calls with the same inputs differ by "
-                f"{apart:.3g}. Fix its seed (tf.random.stateless_…), or switch the randomness off "
-                "for the check. If nothing in it is random, an op leaves its result undefined, as "
-                "tf.linalg.cholesky does of a matrix that is not positive definite: give the "
-                "input a sample it can take (`sample: spd`)",
-                Stage.REPEATABILITY,
-            )
+        must_be_the_same(again, again[0] if self._batched is not None else self.base)
 
-    def _trace(self, points: Array) -> Array | None:
-        """Look for a traced form, if it pays; the outputs at these points if there is one."""
-        evaluations = 2 * limits.STEPS * len(self.point)
+    def expect(self, points: int) -> None:
+        """So many points will be asked for: trace the function, if it is worth that.
+
+        A loop over the points inside of a graph costs less than calls of Python for each of them,
+        and tracing costs as much as some of those. Which ways there are depends on counts alone.
+        """
+        self.probe()
         tracing = limits.SECONDS_OF_A_TRACE + limits.CALLS_OF_A_TRACE * self._cost
-        if evaluations * self._cost <= tracing:
-            return None
+        if self.is_batched or self._traced or points * self._cost <= tracing:
+            return
+        self._traced = True
         ways = [self._calls.looped]
         may_vectorise = self._takes_other_shapes and not self._calls.moves_a_variable
-        if may_vectorise and evaluations > limits.VECTORISING_PAYS:
+        if may_vectorise and points > limits.VECTORISING_PAYS:
             ways.insert(0, self._calls.vectorised)
         for way in ways:
             with suppress(Exception):  # what runs eagerly need not run in a graph
-                self._batched, outputs = self._first_that_works([way()], points)
+                self._batched, _ = self._first_that_works([way()], self.point[np.newaxis][:0])
                 if self._batched is not None:
-                    return outputs
-        return None
+                    return
 
     def _first_that_works(
         self, candidates: Iterable[Batched], points: Array, *, only: int | None = None
@@ -242,6 +226,10 @@ class Evaluator:
         return _equal(outputs, expected, allowed)
 
     def _chunk(self, points: Array) -> Array:
+        if not self.is_batched:
+            self._called += len(points)
+            if self._probed:
+                self.expect(self._called)
         stacked = self._stacked(points)
         if self._batched is not None:
             try:

@@ -28,10 +28,13 @@ class RowFunction(Protocol):
         """Rows of outputs for rows of points."""
 
     def together(self, points: Array) -> Array:
-        """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
+        """Rows of outputs for rows of points; raises OneByOne where each costs a call."""
 
     def probe(self) -> None:
         """Find out, once, whether many points can share a call."""
+
+    def expect(self, points: int) -> None:
+        """So many points will be asked for: get ready, if it is worth that."""
 
     def must_repeat(self, calls: int) -> None:
         """End the check unless the function gives the same at the point each time."""

@@ -36,6 +36,9 @@ class Rows:
     def probe(self) -> None:
         """Nothing is to be found out."""
 
+    def expect(self, points: int) -> None:
+        """It is ready."""
+
     def must_repeat(self, calls: int) -> None:
         """It does."""
 

@@ -1,0 +1,38 @@
+"""A function that is another one each time has no derivative."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.quantile import REPARAMETERISED
+from gradcheck.model import Stage, Verdict
+
+if TYPE_CHECKING:
+    from gradcheck.model import Array
+
+
+def must_be_the_same(again: Array, first: Array) -> None:
+    """End the check unless each of these rows of outputs is what the first call gave."""
+    with np.errstate(all="ignore"):
+        same = (again == first) | (np.isnan(again) & np.isnan(first))
+        apart = float(np.max(np.abs(np.where(same, 0.0, again - first)), initial=0.0))
+    if apart > 0 and (again == again[0]).all():
+        raise Ended(
+            Verdict.INCONCLUSIVE,
+            "where its gradient is wanted, the function gives another result than else: they "
+            f"differ by {apart:.3g}. Samplers do that: {REPARAMETERISED}",
+            Stage.REPEATABILITY,
+        )
+    if apart > 0:
+        raise Ended(
+            Verdict.INCONCLUSIVE,
+            "the function is not deterministic: calls with the same inputs differ by "
+            f"{apart:.3g}. Fix its seed (tf.random.stateless_…), or switch the randomness off "
+            "for the check. If nothing in it is random, an op leaves its result undefined, as "
+            "tf.linalg.cholesky does of a matrix that is not positive definite: give the "
+            "input a sample it can take (`sample: spd`)",
+            Stage.REPEATABILITY,
+        )
