@@ -109,7 +109,7 @@ def _turn(checker: str, prepared: Prepared) -> Turn:
 
 
 def _ours(prepared: Prepared) -> tuple[str, str]:
-    result = gradcheck.check(prepared.checked, *prepared.inputs, call=prepared.call)
+    result = gradcheck.check(prepared.checked, *prepared.inputs, **prepared.options)
     notes = [c.note for c in result.comparisons if c.verdict is result.verdict and c.note]
     return str(result.verdict), result.message or (notes[0] if notes else "")
 
@@ -225,5 +225,5 @@ def _serve(line: Connection[Any, Any], effort: Effort) -> None:
                 for told in turns(calls[name], wanted, effort):
                     line.send(told)
                 line.send(None)
-            except Exception:  # noqa: BLE001
+            except Exception:
                 line.send(Failure(traceback.format_exc()))

@@ -34,8 +34,8 @@ class Prepared:
     """What tf.test.compute_gradient is given: a function of the inputs and of the variables."""
     values: list[Array]
     """The numbers that are differentiated: the inputs and the variables."""
-    call: dict[str, Any]
-    """Keyword arguments of what is checked that are no inputs."""
+    options: dict[str, Any]
+    """What gradcheck is told besides."""
 
     @property
     def numbers(self) -> int:
@@ -80,31 +80,55 @@ def closure(title: str, family: str, dtype: str, draw: Draw, variables: Draw, ma
     return Call(title, family, dtype, prepare)
 
 
-def layer(title: str, make: Make, *draws: Draw, family: str = "Keras layers", **call: Any) -> Call:
+def layer(title: str, make: Make, *draws: Draw, **call: Any) -> Call:
     """A Keras layer or model in float32 with all its weights, made by `make` from Keras."""
 
     def prepare() -> Prepared:
-        load("tensorflow")
-        keras = load("keras")
-        keras.utils.set_random_seed(0)
-        built: Any = make(keras)
-        inputs = [array for draw in draws for array in cast(draw, F32)]
-        built(*inputs, **call)
-        trained = [variable.numpy() for variable in built.trainable_variables]
-        rest = [variable.value for variable in built.non_trainable_variables]
+        built, inputs = _built(make, draws, call)
+        values, plain = _stateless(built, inputs, call)
+        return Prepared(built, inputs, plain, values, {"call": call})
 
-        # Words are not differentiated.
-        moved = [x for x in inputs if x.dtype.kind == "f"]
+    return Call(title, "Keras layers", F32, prepare)
 
-        # Of Keras' ways to give a layer its weights this one is the quickest, and it is public.
-        def plain(*values: Any) -> Any:
-            left, weights = iter(values), list(values[len(moved) :])
-            xs = [next(left) if x.dtype.kind == "f" else x for x in inputs]
-            return built.stateless_call(weights, rest, *xs, **call)[0]
 
-        return Prepared(built, inputs, plain, moved + trained, call)
+def around(title: str, make: Make, *draws: Draw, weights: bool = True) -> Call:
+    """A function of the user's that calls a Keras layer, with all its weights or without them."""
 
-    return Call(title, family, F32, prepare)
+    def prepare() -> Prepared:
+        built, inputs = _built(make, draws, {})
+        values, plain = _stateless(built, inputs, {})
+        if not weights:
+            return Prepared(lambda *xs: built(*xs), inputs, built, inputs, {"variables": False})
+        return Prepared(lambda *xs: built(*xs), inputs, plain, values, {})
+
+    return Call(title, "functions around Keras layers", F32, prepare)
+
+
+def _built(make: Make, draws: tuple[Draw, ...], call: dict[str, Any]) -> tuple[Any, list[Array]]:
+    load("tensorflow")
+    keras = load("keras")
+    keras.utils.set_random_seed(0)
+    built, inputs = make(keras), [array for draw in draws for array in cast(draw, F32)]
+    built(*inputs, **call)
+    return built, inputs
+
+
+def _stateless(
+    built: Any, inputs: list[Array], call: dict[str, Any]
+) -> tuple[list[Array], Function]:
+    """What is differentiated, and the layer as a function of it."""
+    trained = [variable.numpy() for variable in built.trainable_variables]
+    rest = [variable.value for variable in built.non_trainable_variables]
+    # Words are not differentiated.
+    moved = [x for x in inputs if x.dtype.kind == "f"]
+
+    # Of Keras' ways to give a layer its weights this one is the quickest, and it is public.
+    def plain(*values: Any) -> Any:
+        left, weights = iter(values), list(values[len(moved) :])
+        xs = [next(left) if x.dtype.kind == "f" else x for x in inputs]
+        return built.stateless_call(weights, rest, *xs, **call)[0]
+
+    return moved + trained, plain
 
 
 def cast(draw: Draw, dtype: str, seed: int = 0) -> list[Array]:

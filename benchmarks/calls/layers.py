@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.calls.declaration import Call, layer
+from benchmarks.calls.declaration import Call, around, layer
 from benchmarks.subjects import Draw, normal
 
 
@@ -165,4 +165,36 @@ CALLS: tuple[Call, ...] = (
     layer("Functional model on 3×6", _functional, normal((3, 6))),
     layer("Functional model with its loss on 4×5", _with_loss, normal((4, 5))),
     layer("Transformer block on 1×4×6", _transformer, normal((1, 4, 6))),
+    around("x ↦ Dense 3 on 2×4", lambda keras: keras.layers.Dense(3), normal((2, 4))),
+    around(
+        "x ↦ LayerNormalization on 3×5",
+        lambda keras: keras.layers.LayerNormalization(),
+        normal((3, 5)),
+    ),
+    around("x ↦ Conv1D 2×3 on 2×6×3", lambda keras: keras.layers.Conv1D(2, 3), normal((2, 6, 3))),
+    around(
+        "x ↦ MultiHeadAttention 2 heads on 1×3×4",
+        lambda keras: keras.layers.MultiHeadAttention(2, 2),
+        normal((1, 3, 4), (1, 5, 4)),
+    ),
+    around("x ↦ LSTM 3 on 2×3×4", lambda keras: keras.layers.LSTM(3), normal((2, 3, 4))),
+    around(
+        "x ↦ LSTM 3 on 2×3×4, inputs only",
+        lambda keras: keras.layers.LSTM(3),
+        normal((2, 3, 4)),
+        weights=False,
+    ),
+    around(
+        "x ↦ GRU 3 on 2×3×4, inputs only",
+        lambda keras: keras.layers.GRU(3),
+        normal((2, 3, 4)),
+        weights=False,
+    ),
+    around(
+        "x ↦ SimpleRNN 3 on 2×3×4, inputs only",
+        lambda keras: keras.layers.SimpleRNN(3),
+        normal((2, 3, 4)),
+        weights=False,
+    ),
+    around("x ↦ Multi-layer perceptron on 4×8", _perceptron, normal((4, 8))),
 )
