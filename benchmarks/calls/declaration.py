@@ -97,9 +97,13 @@ def around(title: str, make: Make, *draws: Draw, weights: bool = True) -> Call:
     def prepare() -> Prepared:
         built, inputs = _built(make, draws, {})
         values, plain = _stateless(built, inputs, {})
+
+        def function(*xs: Any) -> Any:
+            return built(*xs)
+
         if not weights:
-            return Prepared(lambda *xs: built(*xs), inputs, built, inputs, {"variables": False})
-        return Prepared(lambda *xs: built(*xs), inputs, plain, values, {})
+            return Prepared(function, inputs, function, inputs, {"variables": False})
+        return Prepared(function, inputs, plain, values, {})
 
     return Call(title, "functions around Keras layers", F32, prepare)
 
