@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
-SECTIONS = ("broad", "detection", "speed", "growth", "execution")
+SECTIONS = ("broad", "torch_layers", "detection", "speed", "growth", "execution")
 """Modules of this package with a function `run`, which returns a section of Markdown."""
 
 

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from benchmarks.calls import BROAD, Call
-from benchmarks.calls.declaration import DTYPES
+from benchmarks.calls.declaration import DTYPES, F32
 from benchmarks.figures import (
     SIZES,
     behind,
@@ -39,10 +39,15 @@ their defaults, at the same numbers and with all of them differentiated (the wei
 the variables of a closure too, which tf.test is given as further inputs). Both take turns in one
 process, and the best time of up to {rounds} rounds counts; the function is made anew for every
 check, so that none profits from the last one. A check that takes longer than {limit:g} s is given
-up and counts with that. A ratio says how many times as long tf.test takes. tf.test has no verdict:
-it leaves it to its user what to make of two Jacobians."""
+up and counts with that. A ratio says how many times as long tf.test takes, in the geometric mean of
+the calls; “processor” is the ratio of processor times, “least” and “most” are single calls' ratios.
+tf.test has no verdict: it leaves it to its user what to make of two Jacobians.
 
-HEADER = ["", "calls", "gradcheck ms", "tf.test ms", "ratio", "least", "most"]
+Of the calls {shares}. Below ten numbers and in float32 is where TensorFlow's own gradient tests
+mostly are, so that what a check costs at least counts as much here as what it costs for each
+number."""
+
+HEADER = ["", "calls", "gradcheck ms", "tf.test ms", "ratio", "processor", "least", "most"]
 
 
 def run(*, quick: bool = False, pattern: str = "", dump: Path | None = None) -> str:
@@ -89,7 +94,9 @@ def as_json(records: Iterable[Record]) -> str:
 
 def section(records: Sequence[Record], effort: Effort) -> str:
     """What the records say, as a section of Markdown."""
-    text = TEXT.format(count=len(records), rounds=effort.rounds, limit=effort.limit)
+    text = TEXT.format(
+        count=len(records), rounds=effort.rounds, limit=effort.limit, shares=shares(records)
+    )
     parts = ["## Broad set", text, table(HEADER, [row("**all**", records)])]
     sizes = [size_class(high) for _, high in SIZES]
     parts += [
@@ -102,6 +109,17 @@ def section(records: Sequence[Record], effort: Effort) -> str:
         *_verdicts(not_passed(records)),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def shares(records: Sequence[Record]) -> str:
+    """What the set is made of, as part of a sentence."""
+    total = len(records)
+    single = sum(r.dtype == F32 for r in records) / total
+    small = sum(r.numbers <= SIZES[0][1] for r in records) / total
+    keras = sum("Keras" in r.family for r in records)
+    return (
+        f"{single:.0%} are in float32, {small:.0%} are below ten numbers, {keras} are Keras layers"
+    )
 
 
 def _rows(
