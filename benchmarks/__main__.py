@@ -43,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     given = parser.parse_args(arguments)
     chosen = [given.only] if given.only else sections
+    if (given.pattern or given.json) and "broad" not in chosen:
+        parser.error("-k and --json are about the broad set")
     partial = bool(given.only or given.quick or given.pattern)
     text = report(chosen, quick=given.quick, pattern=given.pattern, dump=given.json)
     # Rough or partial figures must not take the place of good ones unasked.
