@@ -130,7 +130,12 @@ def _stateless(
     def plain(*values: Any) -> Any:
         left, weights = iter(values), list(values[len(moved) :])
         xs = [next(left) if x.dtype.kind == "f" else x for x in inputs]
-        return built.stateless_call(weights, rest, *xs, **call)[0]
+        if built.compute_dtype == built.variable_dtype:
+            return built.stateless_call(weights, rest, *xs, **call)[0]
+        # It would leave the policy's casts out.
+        pairs = zip(built.trainable_variables, weights, strict=True)
+        with load("keras").StatelessScope(state_mapping=list(pairs)):
+            return built(*xs, **call)
 
     return moved + trained, plain
 

@@ -62,6 +62,13 @@ CALLS = (
         lambda tf: tf.maximum,
     ),
     op(
+        "maximum of 4 with a gap of a hundredth",
+        FAMILY,
+        F32,
+        given([0.1, 1.2, -0.7, 0.4], [0.6, 1.21, -0.71, -0.9]),
+        lambda tf: tf.maximum,
+    ),
+    op(
         "where 2×4",
         FAMILY,
         F32,

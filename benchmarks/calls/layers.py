@@ -164,6 +164,28 @@ CALLS: tuple[Call, ...] = (
     layer("Convolutional classifier on 1×6×6×1", _classifier, normal((1, 6, 6, 1))),
     layer("Functional model on 3×6", _functional, normal((3, 6))),
     layer("Functional model with its loss on 4×5", _with_loss, normal((4, 5))),
+    layer(
+        "Dense and BatchNormalization in training on 6×3",
+        lambda keras: keras.Sequential(
+            [
+                keras.layers.Dense(4),
+                keras.layers.BatchNormalization(),
+                keras.layers.Activation("relu"),
+            ]
+        ),
+        normal((6, 3)),
+        training=True,
+    ),
+    layer(
+        "Dense 3 with the policy mixed_float16 on 2×4",
+        lambda keras: keras.layers.Dense(3, dtype="mixed_float16"),
+        normal((2, 4)),
+    ),
+    layer(
+        "Dense 3 with the policy mixed_bfloat16 on 2×4",
+        lambda keras: keras.layers.Dense(3, dtype="mixed_bfloat16"),
+        normal((2, 4)),
+    ),
     layer("Transformer block on 1×4×6", _transformer, normal((1, 4, 6))),
     around("x ↦ Dense 3 on 2×4", lambda keras: keras.layers.Dense(3), normal((2, 4))),
     around(

@@ -6,14 +6,31 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.calls.declaration import BF16, F16, F32, F64, distinct, given, op
-from benchmarks.subjects import Function, normal
+from benchmarks.calls.declaration import BF16, F16, F32, F64, distinct, each, given, op
+from benchmarks.subjects import Function, normal, uniform
 
 CONVOLUTION = "convolution and pooling"
 ACTIVATION = "activations and normalisation"
 
 TEN = given([[-0.9, -0.7, -0.5, -0.3, -0.1], [0.1, 0.3, 0.5, 0.7, 0.9]])
 """Ten numbers on both sides of zero, as TensorFlow's tests of activations take them."""
+
+
+BEYOND = given([[-0.9, -0.7, -0.5, -0.3, -0.1], [6.1, 6.3, 6.5, 6.7, 6.9]])
+"""On both sides of six, as TensorFlow's tests of relu6 take them."""
+
+
+def _dilation(tf: Any) -> Function:
+    def dilate(x: Any) -> Any:
+        kernel = tf.constant([[[0.13], [0.31]], [[-0.17], [0.04]]], x.dtype)
+        return tf.nn.dilation2d(x, kernel, [1] * 4, "VALID", "NHWC", [1] * 4)
+
+    return dilate
+
+
+def _moments(tf: Any) -> Function:
+    """Mean and variance in which examples have weights, as one tensor."""
+    return lambda x, w: tf.concat(tf.nn.weighted_moments(x, [0], w), 0)
 
 
 def _attention(tf: Any) -> Function:
@@ -117,24 +134,26 @@ CALLS = (
         normal((1, 4, 4, 1)),
         lambda tf: lambda x: tf.nn.avg_pool2d(x, 2, 2, "VALID"),
     ),
+    op("dilation2d 1×4×4×1 by 2×2×1", CONVOLUTION, F32, distinct(1, 4, 4, 1), _dilation),
+    op("dilation2d 1×4×4×1 by 2×2×1", CONVOLUTION, BF16, distinct(1, 4, 4, 1), _dilation),
     op(
-        "dilation2d 1×4×4×1 by 2×2×1",
+        "max pool 1×4×4×2×1",
         CONVOLUTION,
         F32,
-        distinct(1, 4, 4, 1),
-        lambda tf: (
-            lambda x: tf.nn.dilation2d(
-                x,
-                tf.constant([[[0.13], [0.31]], [[-0.17], [0.04]]], x.dtype),
-                [1] * 4,
-                "VALID",
-                "NHWC",
-                [1] * 4,
-            )
-        ),
+        distinct(1, 4, 4, 2, 1),
+        lambda tf: lambda x: tf.nn.max_pool3d(x, 2, 2, "VALID"),
+    ),
+    op(
+        "average pool 1×3×3×3×1",
+        CONVOLUTION,
+        F32,
+        normal((1, 3, 3, 3, 1)),
+        lambda tf: lambda x: tf.nn.avg_pool3d(x, 2, 1, "SAME"),
     ),
     op("relu 2×5", ACTIVATION, F32, TEN, lambda tf: tf.nn.relu),
     op("relu 2×5", ACTIVATION, F16, TEN, lambda tf: tf.nn.relu),
+    op("relu6 2×5", ACTIVATION, F32, BEYOND, lambda tf: tf.nn.relu6),
+    op("relu6 2×5", ACTIVATION, BF16, BEYOND, lambda tf: tf.nn.relu6),
     op("elu 2×5", ACTIVATION, F32, TEN, lambda tf: tf.nn.elu),
     op("selu 2×5", ACTIVATION, F64, TEN, lambda tf: tf.nn.selu),
     op("leaky relu 2×5", ACTIVATION, BF16, TEN, lambda tf: tf.nn.leaky_relu),
@@ -174,6 +193,13 @@ CALLS = (
         F64,
         normal((4, 7, 3)),
         lambda tf: lambda x: tf.nn.l2_normalize(x, 1),
+    ),
+    op(
+        "weighted moments 5×2",
+        ACTIVATION,
+        F64,
+        each(normal((5, 2)), uniform(0.5, 1.5, (5, 2))),
+        _moments,
     ),
     op(
         "local response normalisation 1×3×3×4",

@@ -180,6 +180,14 @@ CALLS = (
         lambda tf: lambda x, a, b: tf.tanh(a * x + b),
     ),
     closure(
+        "a kernel rounded to float32 2×3 by 3×2",
+        CLOSURE,
+        F64,
+        normal((2, 3)),
+        normal((3, 2)),
+        lambda tf: lambda x, k: tf.matmul(x, tf.cast(tf.cast(k, tf.float32), k.dtype)),
+    ),
+    closure(
         "two layers 4×8",
         CLOSURE,
         F64,

@@ -98,6 +98,13 @@ CALLS = (
         lambda tf: lambda x: tf.math.unsorted_segment_prod(x, [1, 0, 1, 1], 2),
     ),
     op(
+        "unsorted segment min with an empty segment 6×2",
+        SEGMENTS,
+        F32,
+        distinct(6, 2),
+        lambda tf: lambda x: tf.math.unsorted_segment_min(x, [0, 0, 1, 3, 3, 1], 4),
+    ),
+    op(
         "sparse segment mean 10×4",
         SEGMENTS,
         F32,

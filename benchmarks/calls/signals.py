@@ -41,6 +41,13 @@ CALLS = (
         lambda tf: lambda x: tf.image.resize(x, [4, 6], "nearest"),
     ),
     op(
+        "resize with antialiasing 1×6×6×1",
+        FAMILY,
+        F32,
+        normal((1, 6, 6, 1)),
+        lambda tf: lambda x: tf.image.resize(x, [3, 3], antialias=True),
+    ),
+    op(
         "crop and resize 1×5×5×2",
         FAMILY,
         F32,

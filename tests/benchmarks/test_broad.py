@@ -59,8 +59,10 @@ def test_both_checkers_get_the_same_function(call: Call) -> None:
     prepared = call.prepare()
     assert all(value.dtype == tf.as_dtype(call.dtype).as_numpy_dtype for value in prepared.values)
     options = prepared.options.get("call", {})
-    mine = array(prepared.checked(*map(tf.constant, prepared.inputs), **options))
-    theirs = array(prepared.plain(*map(tf.constant, prepared.values)))
+    checked = prepared.checked(*map(tf.constant, prepared.inputs), **options)
+    plain = prepared.plain(*map(tf.constant, prepared.values))
+    assert (checked.shape, checked.dtype) == (plain.shape, plain.dtype)
+    mine, theirs = array(checked), array(plain)
     assert np.isfinite(theirs).all()
     np.testing.assert_allclose(mine, theirs, rtol=SMALL[call.dtype], atol=SMALL[call.dtype])
 
