@@ -43,9 +43,9 @@ up and counts with that. A ratio says how many times as long tf.test takes, in t
 the calls; “processor” is the ratio of processor times, “least” and “most” are single calls' ratios.
 tf.test has no verdict: it leaves it to its user what to make of two Jacobians.
 
-Of the calls {shares}. Below ten numbers and in float32 is where TensorFlow's own gradient tests
-mostly are, so that what a check costs at least counts as much here as what it costs for each
-number."""
+{shares}.
+Small and in float32 is what TensorFlow's own gradient tests mostly are, so that what a check costs
+at least counts as much here as what it costs for each number."""
 
 HEADER = ["", "calls", "gradcheck ms", "tf.test ms", "ratio", "processor", "least", "most"]
 
@@ -112,13 +112,14 @@ def section(records: Sequence[Record], effort: Effort) -> str:
 
 
 def shares(records: Sequence[Record]) -> str:
-    """What the set is made of, as part of a sentence."""
+    """What the set is made of, in a sentence."""
     total = len(records)
     single = sum(r.dtype == F32 for r in records) / total
     small = sum(r.numbers <= SIZES[0][1] for r in records) / total
     keras = sum("Keras" in r.family for r in records)
     return (
-        f"{single:.0%} are in float32, {small:.0%} are below ten numbers, {keras} are Keras layers"
+        f"Of the calls {single:.0%} are in float32, {small:.0%} have fewer than ten numbers, "
+        f"and {keras} are of Keras layers"
     )
 
 
