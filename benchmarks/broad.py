@@ -1,8 +1,8 @@
 """A broad set of calls drawn from real use: how long a check takes beside tf.test's.
 
-Nothing was chosen for its figure. The shapes and dtypes are those of TensorFlow's own gradient
-tests, which are mostly in float32 and mostly small; the layers are Keras' as they are made by
-default, with all their weights.
+Nothing was chosen for its figure. The functions, shapes and dtypes follow TensorFlow's own gradient
+tests, many of which are in float32 and small; the layers are Keras' as they are made by default,
+with all their weights.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ the calls; “processor” is the ratio of processor times, “least” and “m
 tf.test has no verdict: it leaves it to its user what to make of two Jacobians.
 
 {shares}.
-Small and in float32 is what TensorFlow's own gradient tests mostly are, so that what a check costs
-at least counts as much here as what it costs for each number."""
+Many of TensorFlow's own gradient tests are as small, so that what a check costs at least counts as
+much here as what it costs for each number."""
 
 HEADER = ["", "calls", "gradcheck ms", "tf.test ms", "ratio", "processor", "least", "most"]
 

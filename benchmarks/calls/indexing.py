@@ -72,6 +72,13 @@ CALLS = (
         normal((3,), (3,)),
         lambda tf: lambda x, y: tf.stack([x, y]),
     ),
+    op(
+        "broadcast_to 2×1×3",
+        FAMILY,
+        F32,
+        normal((2, 1, 3)),
+        lambda tf: lambda x: 2 * tf.broadcast_to(x, [2, 5, 3]),
+    ),
     op("tile 4×2", FAMILY, F64, normal((4, 2)), lambda tf: lambda x: tf.tile(x, [1, 3])),
     op("pad 2×3", FAMILY, F32, normal((2, 3)), lambda tf: lambda x: tf.pad(x, [[1, 0], [0, 2]])),
     op(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.calls.declaration import BF16, F16, F32, F64, distinct, each, given, op
+from benchmarks.calls.declaration import BF16, F16, F32, F64, Make, distinct, each, given, op
 from benchmarks.subjects import Function, normal, uniform
 
 CONVOLUTION = "convolution and pooling"
@@ -26,6 +26,21 @@ def _dilation(tf: Any) -> Function:
         return tf.nn.dilation2d(x, kernel, [1] * 4, "VALID", "NHWC", [1] * 4)
 
     return dilate
+
+
+def _slope(activation: str) -> Make:
+    """The gradient of an activation, as TensorFlow's tests of second derivatives write it."""
+
+    def make(tf: Any) -> Function:
+        def slope(x: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = getattr(tf.nn, activation)(x)
+            return tape.gradient(y, x)
+
+        return slope
+
+    return make
 
 
 def _moments(tf: Any) -> Function:
@@ -137,6 +152,13 @@ CALLS = (
     op("dilation2d 1×4×4×1 by 2×2×1", CONVOLUTION, F32, distinct(1, 4, 4, 1), _dilation),
     op("dilation2d 1×4×4×1 by 2×2×1", CONVOLUTION, BF16, distinct(1, 4, 4, 1), _dilation),
     op(
+        "dilation2d 1×3×3×1 by 2×2×1 of random numbers",
+        CONVOLUTION,
+        BF16,
+        uniform(0, 1, (1, 3, 3, 1)),
+        _dilation,
+    ),
+    op(
         "max pool 1×4×4×2×1",
         CONVOLUTION,
         F32,
@@ -159,6 +181,8 @@ CALLS = (
     op("leaky relu 2×5", ACTIVATION, BF16, TEN, lambda tf: tf.nn.leaky_relu),
     op("softplus 2×5", ACTIVATION, F32, TEN, lambda tf: tf.nn.softplus),
     op("softsign 2×5", ACTIVATION, F32, TEN, lambda tf: tf.nn.softsign),
+    op("slope of elu 2×5", ACTIVATION, F32, TEN, _slope("elu")),
+    op("slope of softplus 2×5", ACTIVATION, F64, TEN, _slope("softplus")),
     op("gelu 3×4", ACTIVATION, F32, normal((3, 4)), lambda tf: tf.nn.gelu),
     op("swish of 8", ACTIVATION, F32, normal((8,)), lambda tf: tf.nn.silu),
     op("softmax 2×4", ACTIVATION, F32, normal((2, 4)), lambda tf: tf.nn.softmax),

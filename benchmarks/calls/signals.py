@@ -13,6 +13,13 @@ CALLS = (
     op("fft of 4", FAMILY, C64, normal((4,)), lambda tf: tf.signal.fft),
     op("fft2d 4×4", FAMILY, C64, normal((4, 4)), lambda tf: tf.signal.fft2d),
     op("ifft 3×8", FAMILY, C128, normal((3, 8)), lambda tf: tf.signal.ifft),
+    op(
+        "energy of an fft of 4, by real and imaginary parts",
+        FAMILY,
+        F32,
+        normal((4,), (4,)),
+        lambda tf: lambda x, y: tf.reduce_sum(tf.abs(tf.signal.fft(tf.complex(x, y))) ** 2),
+    ),
     op("fft of 128", FAMILY, C64, normal((128,)), lambda tf: tf.signal.fft),
     op("rfft of 8", FAMILY, F32, normal((8,)), lambda tf: tf.signal.rfft),
     op("irfft of 5", FAMILY, C64, normal((5,)), lambda tf: lambda x: tf.signal.irfft(x, [8])),
