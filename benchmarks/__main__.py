@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
+import shlex
 import sys
 import tempfile
 import time
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.frameworks import environment
 from benchmarks.markdown import table
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
-SECTIONS = ("detection", "speed", "growth", "execution")
+SECTIONS = ("broad", "torch_layers", "detection", "speed", "growth", "execution")
 """Modules of this package with a function `run`, which returns a section of Markdown."""
 
 
@@ -36,11 +37,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", choices=sections, metavar="NAME", help=", ".join(sections))
     parser.add_argument("--quick", action="store_true", help="fewer rounds, rougher figures")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write to this file")
+    parser.add_argument("-k", dest="pattern", default="", help="only such calls of the broad set")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="the broad set's times, call by call"
+    )
     given = parser.parse_args(arguments)
     chosen = [given.only] if given.only else sections
-    text = report(chosen, quick=given.quick)
+    if (given.pattern or given.json) and "broad" not in chosen:
+        parser.error("-k and --json are about the broad set")
+    partial = bool(given.only or given.quick or given.pattern)
+    text = report(chosen, quick=given.quick, pattern=given.pattern, dump=given.json)
     # Rough or partial figures must not take the place of good ones unasked.
-    output = given.output or (None if given.only or given.quick else RESULTS)
+    output = given.output or (None if partial else RESULTS)
     if output is None:
         print(text, end="")
     else:
@@ -48,13 +56,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _say(f"written to {output}")
 
 
-def report(sections: Sequence[str], *, quick: bool = False) -> str:
+def report(
+    sections: Sequence[str],
+    *,
+    quick: bool = False,
+    pattern: str = "",
+    dump: Path | None = None,
+) -> str:
     """The whole report."""
     command = "python -m benchmarks"
     if len(sections) == 1:
         command += f" --only {sections[0]}"
     if quick:
         command += " --quick"
+    if pattern:
+        command += f" -k {shlex.quote(pattern)}"
+    options = {"quick": quick, "pattern": pattern, "dump": dump}
     parts = [
         "# Benchmarks\n",
         f"Made by `{command}` (`make bench` runs all of it).\n",
@@ -63,7 +80,7 @@ def report(sections: Sequence[str], *, quick: bool = False) -> str:
     for name in sections:
         _say(f"{name} …")
         started = time.perf_counter()
-        parts.append(_run(name, quick=quick))
+        parts.append(_run(name, options))
         _say(f"{name}: {time.perf_counter() - started:.0f} s")
     return "\n".join(parts)
 
@@ -81,12 +98,11 @@ def write(path: Path, text: str) -> None:
         raise
 
 
-def _run(name: str, *, quick: bool) -> str:
+def _run(name: str, options: dict[str, Any]) -> str:
     run: Callable[..., str] = import_module(f"benchmarks.{name}").run
-    # A section that has no short form is run in full.
-    if quick and "quick" in inspect.signature(run).parameters:
-        return run(quick=True)
-    return run()
+    # A section that has no short form is run in full, and what it cannot choose from as a whole.
+    known = inspect.signature(run).parameters
+    return run(**{key: value for key, value in options.items() if value and key in known})
 
 
 def _say(text: str) -> None:

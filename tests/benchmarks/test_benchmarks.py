@@ -255,6 +255,18 @@ def test_rough_figures_are_printed_and_do_not_replace_good_ones(
     assert all(section.quick) is ("--quick" in flags)
 
 
+def test_calls_are_chosen_in_the_broad_set_alone(
+    section: Section, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command.main(["--only", "broad", "-k", "two words"])
+    assert "--only broad -k 'two words'" in capsys.readouterr().out
+    assert len(section.quick) == 1
+    for flags in (["-k", "x"], ["--json", str(tmp_path / "x.json")]):
+        with pytest.raises(SystemExit):
+            command.main(["--only", "speed", *flags])
+        assert "broad" in capsys.readouterr().err
+
+
 def test_a_section_without_a_short_form_is_run_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     class Plain:
         @staticmethod
