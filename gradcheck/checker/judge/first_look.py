@@ -17,10 +17,13 @@ from gradcheck.checker.judge.evidence import along_coordinates
 from gradcheck.checker.numerics.differentiator import glance, refine
 from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.mover import Mover
+from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.plan import Plan, at_first_sight, with_tests
 from gradcheck.checker.subject.row_function import OneByOne
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradcheck.checker.numerics.coordinates import Space
     from gradcheck.checker.numerics.estimate import Estimate
     from gradcheck.checker.reference.point import Point
@@ -66,9 +69,7 @@ def look_at(
         plan = with_tests(point, plan)
         mover = _ideal_mover(point, plan, space, together=False)
         estimate = glance(mover, analytic, sparing=True)
-    look = _judge(estimate, analytic)
-    if look.doubtful.any():
-        look = _judge(refine(mover, estimate, look.doubtful), analytic)
+    look = _refined(mover, estimate, analytic, plan)
     if not look.estimate.scale.any():
         return plan, None
     if plan.coordinates.directions is not None and not _directions_agree(point, plan, passed):
@@ -84,10 +85,16 @@ def _first_sight(point: Point, passed: Backward) -> tuple[Plan, Look] | None:
     mover = _ideal_mover(point, plan, plan.coordinates.space, together=False)
     analytic = along_coordinates(point, plan, passed)
     estimate = glance(mover, analytic, sparing=True)
-    look = _judge(estimate, analytic)
+    return plan, _refined(mover, estimate, analytic, plan)
+
+
+def _refined(mover: Mover, estimate: Estimate, analytic: Array, plan: Plan) -> Look:
+    """What the estimate shows, with more steps for what it leaves in doubt."""
+    spans = [part.span for part in plan.coordinates.parts]
+    look = _judge(estimate, analytic, spans)
     if look.doubtful.any():
-        look = _judge(refine(mover, estimate, look.doubtful), analytic)
-    return plan, look
+        look = _judge(refine(mover, estimate, look.doubtful), analytic, spans)
+    return look
 
 
 def _directions_agree(point: Point, plan: Plan, passed: Backward) -> bool:
@@ -132,10 +139,21 @@ def _ideal_mover(point: Point, plan: Plan, space: Space, *, together: bool) -> M
     return Mover(evaluate, point.base, point.weights, noise, space, colouring)
 
 
-def _judge(estimate: Estimate, analytic: Array) -> Look:
+def _judge(estimate: Estimate, analytic: Array, spans: Sequence[slice] = ()) -> Look:
+    """What is settled.
+
+    Args:
+        estimate: the numeric derivatives.
+        analytic: what they are said to be.
+        spans: the coordinates of each input. Without them `test_what_stands_still_is_known` fails.
+    """
     parts = tolerances.GOOD_OF_PARTS * estimate.scale
     good = tolerances.GOOD * np.maximum(np.abs(estimate.numeric), parts)
     settled = np.abs(analytic - estimate.numeric) <= tolerances.BOUND_SAFETY * estimate.bound
     settled &= (estimate.bound <= good) & ~estimate.kink
     still = (estimate.scale == 0) & (analytic == 0)
+    for span in spans:
+        # A derivative that is zero, to a bar that would show the others, is known to be.
+        known = tolerances.GOOD * largest(np.where(settled[span], estimate.numeric[span], 0.0))
+        settled[span] |= still[span] & (estimate.bound[span] <= known)
     return Look(estimate, settled, ~(settled | still))

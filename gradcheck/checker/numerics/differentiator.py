@@ -46,8 +46,11 @@ def glance(mover: Mover, claimed: Array, *, sparing: bool = False) -> Estimate:
     with np.errstate(all="ignore"):
         if not sparing:
             return _sequence(mover, columns, first, claimed)
-        near = first[:, np.newaxis] * tolerances.NEAR * HALVINGS[:2]
-        told, settled = twice_as_claimed(mover.moves(columns, near), claimed)
+        if len(columns) > 2 and mover.seems_linear(columns, first):
+            told, settled = as_claimed(mover.moves(columns, first[:, np.newaxis]), claimed)
+        else:
+            near = first[:, np.newaxis] * tolerances.NEAR * HALVINGS[:2]
+            told, settled = twice_as_claimed(mover.moves(columns, near), claimed)
         rest = np.flatnonzero(~settled)
         if len(rest):
             told.put(rest, _sequence(mover, columns[rest], first[rest]))

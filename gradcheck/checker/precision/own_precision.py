@@ -66,6 +66,10 @@ class OwnPrecision:
                 Stage.PRECISION,
             ) from error
 
+    def pair(self, position: int) -> Pair:
+        """The gradients of one input at the point."""
+        return self._at_point.gradients[position], self._at_point_double.gradients[position]
+
     def pairs(self, position: int) -> list[Pair]:
         """The gradients of one input, at the point and at its neighbours."""
         return [(one.gradients[position], two.gradients[position]) for one, two in self._passes]

@@ -168,3 +168,20 @@ class TestPrecision:
         result = gradcheck.check(double, np.ones(3, np.float32))
         assert result.verdict == "mismatch"
         assert "the gradient is float64, its input float32" in result.comparisons[0].note
+
+
+def test_a_few_ulp_need_no_neighbours(tf: Any) -> None:
+    backward = 0
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TensorFlow
+    def square(x: Any) -> Any:
+        def grad(upstream: Any) -> Any:
+            nonlocal backward
+            backward += 1
+            return 2 * x * upstream
+
+        return x * x, grad
+
+    x = np.random.default_rng(3).standard_normal(5).astype(np.float32)
+    assert verdict(square, x) == "pass"
+    assert backward == 2  # (in float64, and in float32)

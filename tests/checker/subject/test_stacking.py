@@ -45,12 +45,13 @@ def test_neighbours_share_a_pass(tf: Any) -> None:
         def grad(upstream: Any) -> Any:
             nonlocal backward
             backward += 1
-            return 2 * x * upstream
+            # (What cancels is not as good as it can be.)
+            return ((2 * x + 1e3) - 1e3) * upstream
 
         return x * x, grad
 
     assert verdict(square, RNG.standard_normal(5).astype(np.float32)) == "pass"
-    assert backward <= 4
+    assert 2 < backward <= 4
 
 
 def test_a_gradient_that_takes_no_batch_gets_passes_of_its_own(tf: Any) -> None:
