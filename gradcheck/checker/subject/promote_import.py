@@ -1,0 +1,109 @@
+"""A function traced in its own precision, and its graph brought back in double precision."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.subject.as_python import as_python
+from gradcheck.checker.subject.full_constants import full_constants
+from gradcheck.checker.subject.promote_graph import promoted_graph
+from gradcheck.checker.subject.tensors import is_differentiable, widen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Twins:
+    """What a graph captures, in double precision: its variables, and tensors from outside."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._known: dict[int, tuple[Any, Any]] = {}
+        """By identity: what was captured (which so stays alive), and its twin."""
+
+    def of(self, captured: Any) -> Any:
+        """The variable, or tensor, that takes the place of this handle or tensor."""
+        if id(captured) not in self._known:
+            self._known[id(captured)] = (captured, _twin(captured))
+        return self._known[id(captured)][1]
+
+    def of_variable(self, variable: Any) -> Any:
+        """The variable that takes the place of this one; itself if it has double precision."""
+        twin = self.of(variable.handle)
+        return variable if twin is variable.handle else twin
+
+
+def _twin(captured: Any) -> Any:
+    import tensorflow as tf
+
+    if captured.dtype != tf.resource:
+        return tf.constant(widen(captured.numpy())) if _is_low(captured.dtype) else captured
+    data = getattr(captured, "_handle_data", None)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return captured
+    dtype = tf.as_dtype(data.shape_and_type[0].dtype)
+    if not _is_low(dtype):
+        return captured
+    value = tf.raw_ops.ReadVariableOp(resource=captured, dtype=dtype)
+    return tf.Variable(widen(value.numpy()), trainable=False)
+
+
+def _is_low(dtype: Any) -> bool:
+    own = np.dtype(dtype.as_numpy_dtype)
+    return is_differentiable(own) and own not in (np.dtype(np.float64), np.dtype(np.complex128))
+
+
+def _wide(dtype: Any) -> Any:
+    import tensorflow as tf
+
+    if not _is_low(dtype):
+        return dtype
+    return tf.complex128 if dtype.is_complex else tf.float64
+
+
+def traced(function: Callable[..., Any], specs: Sequence[Any]) -> Any:
+    """The function as a graph, in its own precision, of constants with all their digits.
+
+    A tf.function inside may have been traced before, with constants that were rounded: so it is
+    traced again as part of this one, unless it can be traced on its own alone.
+    """
+    import tensorflow as tf
+
+    try:
+        with ExitStack() as within:
+            within.enter_context(full_constants())
+            within.enter_context(as_python())
+            return tf.function(function, autograph=False).get_concrete_function(*specs)
+    except Exception:  # what is written for autograph
+        with full_constants():
+            return tf.function(function, autograph=False).get_concrete_function(*specs)
+
+
+def imported(own: Any, twins: Twins) -> Any:
+    """The graph in double precision, of the same inputs; raises if it cannot be."""
+    import tensorflow as tf
+    from tensorflow.python.eager import context
+
+    double = promoted_graph(own.graph.as_graph_def())
+    captured = list(own.captured_inputs)
+    given = own.inputs[: len(own.inputs) - len(captured)]
+    names = [placeholder.op.name for placeholder in own.inputs]
+    for node in [node for node in double.node if node.name in names]:
+        double.node.remove(node)
+    read = {name.partition(":")[0] for node in double.node for name in node.input}
+    outputs = [output.name for output in own.outputs]
+    outside = [getattr(twin, "handle", twin) for twin in map(twins.of, captured)]
+    for function in double.library.function:
+        context.context().add_function_def(function)
+
+    def run(*tensors: Any) -> Any:
+        graph = tf.compat.v1.get_default_graph()
+        fed = dict(zip(names, [*tensors, *map(graph.capture, outside)], strict=True))
+        fed = {f"{name}:0": tensor for name, tensor in fed.items() if name in read}
+        return tf.graph_util.import_graph_def(double, fed, outputs, name="")
+
+    specs = [tf.TensorSpec(tensor.shape, _wide(tensor.dtype)) for tensor in given]
+    return tf.function(run, autograph=False).get_concrete_function(*specs)
