@@ -14,7 +14,7 @@ from gradcheck.checker.judge.notes import joined
 from gradcheck.checker.reference.point import Point, evaluate_at
 from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.subject.ended import Ended
-from gradcheck.checker.subject.explore import explored, in_its_own_precision
+from gradcheck.checker.subject.explore import explored, in_its_own_precision, without_promotion
 from gradcheck.checker.subject.phases import FREE_PHASE, shows_a_phase
 from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import GradientRaised, Tape
@@ -141,7 +141,7 @@ def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
 
 
 def _forward(problem: Problem) -> list[Comparison]:
-    return check_forward(_evaluated(problem))
+    return check_forward(_evaluated(without_promotion(problem)))
 
 
 def _second(problem: Problem) -> list[Comparison]:

@@ -44,7 +44,10 @@ class Evaluator:
         """
         self._calls = Calls(problem.function, problem.operands, values, tape)
         self._takes_other_shapes = problem.takes_other_shapes
-        self._cost = problem.python_calls * limits.SECONDS_OF_A_CALL
+        calls = problem.python_calls
+        if getattr(problem.function, "is_promoted", False):
+            calls = limits.CALLS_OF_A_PROMOTED
+        self._cost = calls * limits.SECONDS_OF_A_CALL
         self.dtypes = [value.dtype for value in self._calls.at_point]
         """What each moved operand is evaluated in."""
         self.precision = lowest_precision(self.dtypes)

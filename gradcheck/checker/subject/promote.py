@@ -26,7 +26,7 @@ from gradcheck.checker.subject.operand import Captured, Operand
 from gradcheck.checker.subject.promote_graph import lowest_dtype
 from gradcheck.checker.subject.promote_import import Twins, imported, traced
 from gradcheck.checker.subject.tape import Tape, draw_upstream
-from gradcheck.checker.subject.tensors import FunctionRaised, call, is_differentiable, widen
+from gradcheck.checker.subject.tensors import FunctionRaised, is_differentiable, widen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,16 +105,17 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
     own = [operand.value for operand in operands]
     tape = Tape(function, operands)
     upstream, at_point = _passed(tape, own)
-    forward, back, sources = _traced(function, tape, operands, at_point.outputs)
-    lower = lowest_dtype(back.graph.as_graph_def())
+    own_graph = _traced(tape, operands, at_point.outputs)
+    lower = lowest_dtype(own_graph.graph.graph.as_graph_def())
     if lower is None:
         return None
     twins = Twins()
+    forward, back = imported(own_graph.graph, twins, own_graph.outputs)
     variables = {i: v for i, v in enumerate(tape.variables or ()) if v is not None}
     double = Promoted(
-        forward=imported(forward, twins),
-        back=imported(back, twins),
-        sources=sources,
+        forward=forward,
+        back=back,
+        sources=own_graph.sources,
         held={i: twins.of_variable(v) for i, v in variables.items()},
         shapes=tuple(tf.TensorShape(value.shape) for value in own),
     )
@@ -141,10 +142,8 @@ def _passed(tape: Tape, values: Sequence[Array]) -> tuple[list[Array], Backward]
     return upstream, tape.back(upstream)
 
 
-def _traced(
-    function: Function, tape: Tape, operands: Sequence[Operand], outputs: Sequence[Array]
-) -> tuple[Any, Any, tuple[int, ...]]:
-    """The way forward, the way back, and the positions of the operands that have gradients."""
+def _traced(tape: Tape, operands: Sequence[Operand], outputs: Sequence[Array]) -> _Traced:
+    """One pass forward and back as a graph, in the function's own precision."""
     import tensorflow as tf
 
     variables = tape.variables or [None] * len(operands)
@@ -153,23 +152,29 @@ def _traced(
     cotangents = [tf.TensorSpec(output.shape, output.dtype) for output in outputs]
     sources: list[int] = []
 
-    def placed(tensors: Sequence[Any]) -> list[Any]:
-        by_position = dict(zip(given, tensors, strict=True))
-        return [by_position.get(i) for i in range(len(operands))]
-
-    def forward(*tensors: Any) -> list[Any]:
-        return call(function, tape.arguments(placed(tensors)))
-
-    def back(*tensors: Any) -> list[Any]:
-        inputs, upstream = tensors[: len(given)], tensors[len(given) :]
-        _, gradients = tape.both(placed(inputs), list(upstream))
+    def both(*tensors: Any) -> list[Any]:
+        inputs = dict(zip(given, tensors[: len(given)], strict=True))
+        placed = [inputs.get(i) for i in range(len(operands))]
+        found, gradients = tape.both(placed, list(tensors[len(given) :]))
         moved = [i for i, operand in enumerate(operands) if operand.differentiate]
-        found = [(i, g) for i, g in zip(moved, gradients, strict=True) if g is not None]
-        sources[:] = [i for i, _ in found]
-        return [gradient for _, gradient in found]
+        known = [(i, g) for i, g in zip(moved, gradients, strict=True) if g is not None]
+        sources[:] = [i for i, _ in known]
+        return [*found, *(gradient for _, gradient in known)]
 
-    ways = traced(forward, specs), traced(back, [*specs, *cotangents])
-    return *ways, tuple(sources)
+    graph = traced(both, [*specs, *cotangents])
+    return _Traced(graph, len(outputs), tuple(sources))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Traced:
+    """Outputs and gradients as one graph."""
+
+    graph: Any
+    """Takes the inputs and a cotangent for each output, gives outputs and gradients."""
+    outputs: int
+    """How many outputs there are."""
+    sources: tuple[int, ...]
+    """By gradient: the position of its operand."""
 
 
 def _with_twin(operand: Operand, twin: Any, lower: np.dtype[Any]) -> Operand:

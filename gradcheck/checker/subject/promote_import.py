@@ -82,8 +82,14 @@ def traced(function: Callable[..., Any], specs: Sequence[Any]) -> Any:
             return tf.function(function, autograph=False).get_concrete_function(*specs)
 
 
-def imported(own: Any, twins: Twins) -> Any:
-    """The graph in double precision, of the same inputs; raises if it cannot be."""
+def imported(own: Any, twins: Twins, outputs: int) -> tuple[Any, Any]:
+    """The ways forward and back in double precision, of a graph of both; raises if it cannot be.
+
+    Args:
+        own: takes inputs and a cotangent for each output, gives outputs and gradients.
+        twins: of whatever it captures.
+        outputs: how many of its results are outputs.
+    """
     import tensorflow as tf
     from tensorflow.python.eager import context
 
@@ -94,16 +100,23 @@ def imported(own: Any, twins: Twins) -> Any:
     for node in [node for node in double.node if node.name in names]:
         double.node.remove(node)
     read = {name.partition(":")[0] for node in double.node for name in node.input}
-    outputs = [output.name for output in own.outputs]
     outside = [getattr(twin, "handle", twin) for twin in map(twins.of, captured)]
     for function in double.library.function:
         context.context().add_function_def(function)
-
-    def run(*tensors: Any) -> Any:
-        graph = tf.compat.v1.get_default_graph()
-        fed = dict(zip(names, [*tensors, *map(graph.capture, outside)], strict=True))
-        fed = {f"{name}:0": tensor for name, tensor in fed.items() if name in read}
-        return tf.graph_util.import_graph_def(double, fed, outputs, name="")
+    results = [result.name for result in own.outputs]
 
     specs = [tf.TensorSpec(tensor.shape, _wide(tensor.dtype)) for tensor in given]
-    return tf.function(run, autograph=False).get_concrete_function(*specs)
+
+    def way(number: int, results: list[str]) -> Any:
+        """The graph up to these results, of so many inputs; what leads elsewhere is never run."""
+
+        def run(*tensors: Any) -> Any:
+            graph = tf.compat.v1.get_default_graph()
+            unread = [tf.zeros(spec.shape, spec.dtype) for spec in specs[number:]]
+            fed = zip(names, [*tensors, *unread, *map(graph.capture, outside)], strict=True)
+            read_ones = {f"{name}:0": tensor for name, tensor in fed if name in read}
+            return tf.graph_util.import_graph_def(double, read_ones, results, name="")
+
+        return tf.function(run, autograph=False).get_concrete_function(*specs[:number])
+
+    return way(len(specs) - outputs, results[:outputs]), way(len(specs), results[outputs:])
