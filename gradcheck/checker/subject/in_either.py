@@ -45,6 +45,11 @@ class InEither:
         """Whether what stands for it in double precision is its graph, promoted."""
         return isinstance(self._double, Promoted)
 
+    @property
+    def constants(self) -> float:
+        """What the constants of a promoted graph were rounded to; zero where they were not."""
+        return self._double.constants if isinstance(self._double, Promoted) else 0.0
+
     def __call__(self, *arguments: Any) -> Any:
         """What the function returns, or its twin."""
         given = (argument.dtype.as_numpy_dtype for argument in arguments)

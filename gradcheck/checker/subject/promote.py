@@ -23,7 +23,7 @@ from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import epsilon_of, largest
 from gradcheck.checker.subject.alike import alike, gradients_alike
 from gradcheck.checker.subject.operand import Captured, Operand
-from gradcheck.checker.subject.promote_graph import lowest_dtype
+from gradcheck.checker.subject.promote_graph import lowest_dtype, rounding_of_constants
 from gradcheck.checker.subject.promote_import import Twins, imported, traced
 from gradcheck.checker.subject.tape import Tape, draw_upstream
 from gradcheck.checker.subject.tensors import FunctionRaised, is_differentiable, widen
@@ -50,6 +50,8 @@ class Promoted:
     """By position: the twin of the variable in which the graph finds the operand's value."""
     shapes: tuple[Any, ...]
     """Of the operands: a graph takes no others."""
+    constants: float = 0.0
+    """The unit in the last place to which some of its constants were rounded before; else zero."""
 
     def __call__(self, *arguments: Any) -> list[Any]:
         """The outputs, with the gradient known to whatever tape records this."""
@@ -106,7 +108,8 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
     tape = Tape(function, operands)
     upstream, at_point = _passed(tape, own)
     own_graph = _traced(tape, operands, at_point.outputs)
-    lower = lowest_dtype(own_graph.graph.graph.as_graph_def())
+    definition = own_graph.graph.graph.as_graph_def()
+    lower = lowest_dtype(definition)
     if lower is None:
         return None
     twins = Twins()
@@ -118,6 +121,7 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
         sources=own_graph.sources,
         held={i: twins.of_variable(v) for i, v in variables.items()},
         shapes=tuple(tf.TensorShape(value.shape) for value in own),
+        constants=max(rounding_of_constants(definition), twins.rounding),
     )
     theirs = tuple(_with_twin(o, double.held.get(i), lower) for i, o in enumerate(operands))
     there = Tape(double, theirs)

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.numerics.vectors import epsilon_of
 from gradcheck.checker.subject.tensors import widen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from gradcheck.model import Array
 
 FULL_VALUE = "_gradcheck_full_value"
 """The attribute of a constant that holds what it was before it was rounded."""
@@ -57,6 +60,33 @@ def lowest_dtype(graph: Any) -> np.dtype[Any] | None:
     seen = {real.get(kind, kind) for nodes in _all_nodes(graph) for n in nodes for kind in _kinds(n)}
     order = (types_pb2.DT_BFLOAT16, types_pb2.DT_HALF, types_pb2.DT_FLOAT)
     return next((np.dtype(_as_numpy(kind)) for kind in order if kind in seen), None)
+
+
+def rounding_of_constants(graph: Any) -> float:
+    """The unit in the last place to which constants of the graph were rounded; zero if none was.
+
+    Those that know all their digits were not, nor those that have few.
+    """
+    found = 0.0
+    for node in (node for nodes in _all_nodes(graph) for node in nodes):
+        if node.op == "Const" and FULL_VALUE not in node.attr:
+            tensor = node.attr["value"].tensor
+            if _wide(tensor.dtype) != tensor.dtype:
+                found = max(found, rounding_of(_value(tensor)))
+    return found
+
+
+def rounding_of(value: Array) -> float:
+    """The unit in the last place of one, if any of these numbers needs all the digits of its dtype.
+
+    Numbers such as 0.5 or 3 are what they were meant to be.
+    """
+    unit = epsilon_of(value.dtype)
+    parts = [np.real(value), np.imag(value)] if np.iscomplexobj(value) else [value]
+    digits, _ = np.frexp(np.concatenate([widen(part).ravel() for part in parts]))
+    # (Half of the digits: what was rounded has one of the others in all likelihood.)
+    short = np.nan_to_num(digits) * unit**-0.5
+    return 0.0 if (short == np.round(short)).all() else unit
 
 
 _numbers = count()
@@ -205,5 +235,11 @@ def _promote_tensor(tensor: Any, full: Any) -> None:
     if full is not None:
         tensor.CopyFrom(full)
         return
-    value = widen(tf.make_ndarray(tensor))
+    value = widen(_value(tensor))
     tensor.CopyFrom(tf.make_tensor_proto(value, shape=value.shape))
+
+
+def _value(tensor: Any) -> Array:
+    import tensorflow as tf
+
+    return np.asarray(tf.make_ndarray(tensor))

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.full_constants import full_constants
-from gradcheck.checker.subject.promote_graph import promoted_graph
+from gradcheck.checker.subject.promote_graph import promoted_graph, rounding_of
 from gradcheck.checker.subject.tensors import is_differentiable, widen
 
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ class Twins:
         if id(captured) not in self._known:
             self._known[id(captured)] = (captured, _twin(captured))
         return self._known[id(captured)][1]
+
+    @property
+    def rounding(self) -> float:
+        """The unit in the last place to which tensors from outside were rounded; else zero."""
+        tensors = [t.numpy() for t, _ in self._known.values() if _is_low(t.dtype)]
+        return max(map(rounding_of, tensors), default=0.0)
 
     def of_variable(self, variable: Any) -> Any:
         """The variable that takes the place of this one; itself if it has double precision."""
@@ -52,6 +58,8 @@ def _twin(captured: Any) -> Any:
 
 
 def _is_low(dtype: Any) -> bool:
+    if not (dtype.is_floating or dtype.is_complex):
+        return False
     own = np.dtype(dtype.as_numpy_dtype)
     return is_differentiable(own) and own not in (np.dtype(np.float64), np.dtype(np.complex128))
 
