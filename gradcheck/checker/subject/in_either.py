@@ -50,6 +50,11 @@ class InEither:
         """What the constants of a promoted graph were rounded to; zero where they were not."""
         return self._double.constants if isinstance(self._double, Promoted) else 0.0
 
+    def get_ready_to_be_nudged(self) -> None:
+        """Trace what a graph cannot trace while it is being traced itself."""
+        if isinstance(self._double, Promoted):
+            self._double.nudged.get_ready()
+
     def __call__(self, *arguments: Any) -> Any:
         """What the function returns, or its twin."""
         given = (argument.dtype.as_numpy_dtype for argument in arguments)

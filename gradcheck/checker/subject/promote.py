@@ -13,15 +13,17 @@ for rounding, at the point and beside it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker import tolerances
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.numerics.vectors import epsilon_of, largest
+from gradcheck.checker.numerics.vectors import changed, epsilon_of, largest
 from gradcheck.checker.subject.alike import alike, gradients_alike
+from gradcheck.checker.subject.monte_carlo import current_seed, nudged_graph
 from gradcheck.checker.subject.operand import Captured, Operand
 from gradcheck.checker.subject.promote_graph import lowest_dtype, rounding_of_constants
 from gradcheck.checker.subject.promote_import import Twins, imported, traced
@@ -29,7 +31,7 @@ from gradcheck.checker.subject.tape import Tape, draw_upstream
 from gradcheck.checker.subject.tensors import FunctionRaised, is_differentiable, widen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.checker.subject.tensors import Function
@@ -37,20 +39,44 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Promoted:
-    """A function and its gradient in double precision, of tensors or of variables."""
+class Ways:
+    """The graphs of a function and of its gradient."""
 
     forward: Any
     """Inputs to outputs."""
     back: Any
     """Inputs and upstream to those gradients that there are."""
+
+
+class Nudged:
+    """The same in arithmetic that rounds differently each time; they take a seed first."""
+
+    def __init__(self, make: Callable[[], Ways]) -> None:
+        """Nothing is traced before somebody asks."""
+        self._make, self._made = make, False
+        self.ways: Ways | None = None
+
+    def get_ready(self) -> None:
+        """Trace them, once; they may not be had."""
+        if not self._made:
+            self._made = True
+            with suppress(Exception):
+                self.ways = self._make()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Promoted:
+    """A function and its gradient in double precision, of tensors or of variables."""
+
+    ways: Ways
+    nudged: Nudged
     sources: tuple[int, ...]
     """By gradient that there is: the position of its operand."""
     held: dict[int, Any]
     """By position: the twin of the variable in which the graph finds the operand's value."""
     shapes: tuple[Any, ...]
     """Of the operands: a graph takes no others."""
-    constants: float = 0.0
+    constants: float
     """The unit in the last place to which some of its constants were rounded before; else zero."""
 
     def __call__(self, *arguments: Any) -> list[Any]:
@@ -61,17 +87,20 @@ class Promoted:
         tensors = [tf.convert_to_tensor(argument) for argument in arguments]
         if tuple(tensor.shape for tensor in tensors) != self.shapes:
             raise FunctionRaised("what is traced for some shapes takes no others")
+        ways, seed, nudged = self.ways, [], self.nudged.ways
+        if nudged is not None and current_seed() is not None:
+            ways, seed = nudged, [current_seed()]
 
         def back(*upstream: Any) -> list[Any]:
             with record.stop_recording():
-                found = self.back(*self._given(tensors), *upstream)
+                found = ways.back(*seed, *self._given(tensors), *upstream)
             gradients: list[Any] = [None] * len(tensors)
             for position, gradient in zip(self.sources, found, strict=True):
                 gradients[position] = gradient
             return gradients
 
         with record.stop_recording():
-            outputs = list(self.forward(*self._given(tensors)))
+            outputs = list(ways.forward(*seed, *self._given(tensors)))
         record.record_operation("Promoted", outputs, tensors, back)
         return outputs
 
@@ -107,18 +136,21 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
     own = [operand.value for operand in operands]
     tape = Tape(function, operands)
     upstream, at_point = _passed(tape, own)
-    own_graph = _traced(tape, operands, at_point.outputs)
-    definition = own_graph.graph.graph.as_graph_def()
-    lower = lowest_dtype(definition)
+    graph, sources = _traced(tape, operands, at_point.outputs)
+    definition = graph.graph.as_graph_def()
+    lower, twins, outputs = lowest_dtype(definition), Twins(), len(at_point.outputs)
     if lower is None:
         return None
-    twins = Twins()
-    forward, back = imported(own_graph.graph, twins, own_graph.outputs)
     variables = {i: v for i, v in enumerate(tape.variables or ()) if v is not None}
+
+    def nudged() -> Ways:
+        again, _ = _traced(tape, operands, at_point.outputs, nudged=True)
+        return Ways(*imported(again, twins, outputs))
+
     double = Promoted(
-        forward=forward,
-        back=back,
-        sources=own_graph.sources,
+        ways=Ways(*imported(graph, twins, outputs)),
+        nudged=Nudged(nudged),
+        sources=sources,
         held={i: twins.of_variable(v) for i, v in variables.items()},
         shapes=tuple(tf.TensorShape(value.shape) for value in own),
         constants=max(rounding_of_constants(definition), twins.rounding),
@@ -132,7 +164,23 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
             return None
         if not gradients_alike(mine.gradients, other.gradients, lower):
             return None
-    return PromotedTwin(double, theirs)
+    return PromotedTwin(double, theirs) if _repeats(tape, own, at_point) else None
+
+
+def _repeats(tape: Tape, values: Sequence[Array], before: Backward) -> bool:
+    """Whether the function gives the same again: a graph would, whatever Python draws.
+
+    Without it `test_what_python_draws_is_not_frozen` fails.
+    """
+    import tensorflow as tf
+
+    tape.hold(values)
+    for _ in range(limits.REPEATED_CALLS):
+        again = tape.record(tape.arguments([tf.constant(value) for value in values]))
+        for first, output in zip(before.outputs, again, strict=True):
+            if changed(widen(output.numpy()), widen(first)).any():
+                return False
+    return True
 
 
 def _passed(tape: Tape, values: Sequence[Array]) -> tuple[list[Array], Backward]:
@@ -146,8 +194,20 @@ def _passed(tape: Tape, values: Sequence[Array]) -> tuple[list[Array], Backward]
     return upstream, tape.back(upstream)
 
 
-def _traced(tape: Tape, operands: Sequence[Operand], outputs: Sequence[Array]) -> _Traced:
-    """One pass forward and back as a graph, in the function's own precision."""
+def _traced(
+    tape: Tape, operands: Sequence[Operand], outputs: Sequence[Array], *, nudged: bool = False
+) -> tuple[Any, tuple[int, ...]]:
+    """One pass forward and back as a graph, in the function's own precision.
+
+    It takes inputs and a cotangent for each output, and gives outputs and gradients; with it come
+    the positions of the operands that have gradients.
+
+    Args:
+        tape: of the function, holding values.
+        operands: all of them.
+        outputs: as the function gives them.
+        nudged: round differently each time, as double precision would; it takes a seed first.
+    """
     import tensorflow as tf
 
     variables = tape.variables or [None] * len(operands)
@@ -165,20 +225,15 @@ def _traced(tape: Tape, operands: Sequence[Operand], outputs: Sequence[Array]) -
         sources[:] = [i for i, _ in known]
         return [*found, *(gradient for _, gradient in known)]
 
-    graph = traced(both, [*specs, *cotangents])
-    return _Traced(graph, len(outputs), tuple(sources))
+    def both_nudged(seed: Any, *tensors: Any) -> list[Any]:
+        with nudged_graph(seed, tolerances.LAST_DIGIT):
+            return both(*tensors)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Traced:
-    """Outputs and gradients as one graph."""
-
-    graph: Any
-    """Takes the inputs and a cotangent for each output, gives outputs and gradients."""
-    outputs: int
-    """How many outputs there are."""
-    sources: tuple[int, ...]
-    """By gradient: the position of its operand."""
+    if nudged:
+        graph = traced(both_nudged, [tf.TensorSpec([2], tf.int32), *specs, *cotangents])
+    else:
+        graph = traced(both, [*specs, *cotangents])
+    return graph, tuple(sources)
 
 
 def _with_twin(operand: Operand, twin: Any, lower: np.dtype[Any]) -> Operand:

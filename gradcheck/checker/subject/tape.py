@@ -202,6 +202,9 @@ class Tape:
 
         kind = tuple(constant.dtype.name for constant in constants)
         if kind not in self._nudged:
+            get_ready = getattr(self._function, "get_ready_to_be_nudged", None)
+            if get_ready is not None:
+                get_ready()
             self._nudged[kind] = _traced(both, seed, constants, upstream)
         outputs, gradients = self._nudged[kind](seed, constants, upstream)
         return outputs, gradients
