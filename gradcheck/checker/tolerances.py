@@ -253,11 +253,6 @@ TWIN_ROUNDING: Final = 2.0**10
 """Units in the last place, of the largest output, by which a layer and the same one in float64 may
 differ: some hundred roundings in a row. One that draws other numbers differs by far more."""
 
-ROUNDED_CONSTANTS: Final = 2.0
-"""Units in the last place of its own precision, of a derivative's parts, that a gradient may be off
-in a promoted graph whose constants were rounded before anybody saw them: half a unit each. Forward
-and back may have other constants, the root of two here and two there."""
-
 SLOPE_SIGMAS: Final = 6.0
 """How many standard deviations the slope of a function and its gradient may differ: one that is
 clamped somewhere along the way is off in other ways than by rounding."""

@@ -83,7 +83,7 @@ class _Judge:
         own, part, analytic = self.own, self.own.part, self.own.analytic
         derivatives, point = self.derivatives, self.derivatives.point
         estimate, unseen = own.estimate, self._unseen(own.estimate)
-        slack: Array | float = self._of_constants(estimate)
+        slack: Array | float = 0.0
         looked_at, nudged, stage = np.zeros(len(analytic), dtype=bool), False, Stage.NOISE
         while True:
             agreement = self._compare(estimate, slack, unseen)
@@ -120,10 +120,10 @@ class _Judge:
         tolerance, size = point.problem.tolerance, self.size
 
         def compared(spreads: list[Spread] | None) -> Agreement:
-            slack: Array | float = self._of_constants(estimate)
+            slack: Array | float = 0.0
             if spreads is not None:
                 rounding = as_slack(point, part.position, spreads[part.position])
-                slack = np.maximum(slack, space.project_size(rounding)[part.directions])
+                slack = space.project_size(rounding)[part.directions]
             return compare(analytic, estimate, reference=size, tolerance=tolerance, slack=slack)
 
         agreement = compared(None)
@@ -195,14 +195,6 @@ class _Judge:
         # (A function that rounds to fewer digits inside loses more.)
         share = tolerances.LOST_ON_THE_WAY * max(1.0, noise.rounds_to / tolerances.LAST_DIGIT)
         return share * (max(self.size, output, largest(point.weights)) + output / unit)
-
-    def _of_constants(self, estimate: Estimate) -> Array:
-        """By coordinate: what constants that were rounded in low precision may do.
-
-        Without it `test_constants_that_were_rounded_are_no_fault` fails.
-        """
-        share = tolerances.ROUNDED_CONSTANTS * self.derivatives.point.constants
-        return np.asarray(share * np.maximum(np.abs(estimate.numeric), estimate.scale))
 
     def _slack(self, spread: Spread, estimate: Estimate) -> Array:
         """By coordinate: what the gradient may be off by rounding."""

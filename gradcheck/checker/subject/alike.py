@@ -35,7 +35,9 @@ def gradients_alike(
     """The same of gradients: what cancels in one of them is small against the others."""
     if [g is None for g in own] != [g is None for g in double]:
         return False
-    found = [(np.asarray(a), np.asarray(b)) for a, b in zip(own, double, strict=True) if b is not None]
+    found = [
+        (np.asarray(a), np.asarray(b)) for a, b in zip(own, double, strict=True) if b is not None
+    ]
     finite = [np.abs(b[np.isfinite(b)]).max(initial=0.0) for _, b in found]
     return all(_same(a, b, dtype, max(finite)) for a, b in found)
 

@@ -57,7 +57,9 @@ def lowest_dtype(graph: Any) -> np.dtype[Any] | None:
     from tensorflow.core.framework import types_pb2
 
     real = {types_pb2.DT_COMPLEX64: types_pb2.DT_FLOAT}
-    seen = {real.get(kind, kind) for nodes in _all_nodes(graph) for n in nodes for kind in _kinds(n)}
+    seen = {
+        real.get(kind, kind) for nodes in _all_nodes(graph) for n in nodes for kind in _kinds(n)
+    }
     order = (types_pb2.DT_BFLOAT16, types_pb2.DT_HALF, types_pb2.DT_FLOAT)
     return next((np.dtype(_as_numpy(kind)) for kind in order if kind in seen), None)
 
@@ -85,7 +87,7 @@ def rounding_of(value: Array) -> float:
     parts = [np.real(value), np.imag(value)] if np.iscomplexobj(value) else [value]
     digits, _ = np.frexp(np.concatenate([widen(part).ravel() for part in parts]))
     # (Half of the digits: what was rounded has one of the others in all likelihood.)
-    short = np.nan_to_num(digits) * unit**-0.5
+    short = digits[np.isfinite(digits)] * unit**-0.5
     return 0.0 if (short == np.round(short)).all() else unit
 
 
@@ -99,16 +101,25 @@ _DRAWN_BY_SEED = frozenset(
 """Ops that draw by seeds and shapes alone: in float64 they would draw other numbers, so they stay
 as they are, and what they draw is cast."""
 
-_REFUSED = ("PyFunc", "EagerPyFunc", "Bitcast", "Random", "Multinomial", "TruncatedNormal") + (
-    *("Parameterized", "StatefulRandom", "StatefulStandard", "StatefulTruncated"),
-    *("StatefulUniform", "Quantized", "Requantize", "FakeQuant", "Cudnn"),
-)
+_NO_MEANING = "PyFunc EagerPyFunc Bitcast Quantized Requantize FakeQuant Cudnn"
+_DRAWS = """
+    Random Multinomial TruncatedNormal Parameterized StatefulRandom StatefulStandard
+    StatefulTruncated StatefulUniform
+"""
+_REFUSED = tuple(f"{_NO_MEANING} {_DRAWS}".split())
 """How the names of ops begin that have no meaning in float64, draw anew in each call, or are
 Python."""
 
 _FORGOTTEN = frozenset(
     {"forward_function_name", "backward_function_name", "gradient_op_type", "_gradient_op_type"}
-    | {"_XlaMustCompile", "api_implements", "api_preferred_device", "_implements", "_class", FULL_VALUE}
+    | {
+        "_XlaMustCompile",
+        "api_implements",
+        "api_preferred_device",
+        "_implements",
+        "_class",
+        FULL_VALUE,
+    }
 )
 """Attributes that name other functions, or say how to run this one."""
 
@@ -143,8 +154,8 @@ def _wide(kind: int) -> int:
     from tensorflow.core.framework import types_pb2
 
     if kind in (types_pb2.DT_FLOAT, types_pb2.DT_HALF, types_pb2.DT_BFLOAT16):
-        return types_pb2.DT_DOUBLE
-    return types_pb2.DT_COMPLEX128 if kind == types_pb2.DT_COMPLEX64 else kind
+        return int(types_pb2.DT_DOUBLE)
+    return int(types_pb2.DT_COMPLEX128) if kind == types_pb2.DT_COMPLEX64 else kind
 
 
 def _as_numpy(kind: int) -> Any:
@@ -184,7 +195,9 @@ def _promote_nodes(nodes: Any, names: dict[str, str], *, inside: bool) -> set[st
         node.ClearField("experimental_type")
         # (A function may be called as if it were an op.)
         node.op = names.get(node.op, node.op)
-        low = node.op in _DRAWN_BY_SEED and _wide(node.attr["dtype"].type) != node.attr["dtype"].type
+        low = (
+            node.op in _DRAWN_BY_SEED and _wide(node.attr["dtype"].type) != node.attr["dtype"].type
+        )
         if low:
             drawn.add(node.name)
             _cast_what_is_drawn(nodes, node, inside=inside)

@@ -90,6 +90,20 @@ def traced(function: Callable[..., Any], specs: Sequence[Any]) -> Any:
             return tf.function(function, autograph=False).get_concrete_function(*specs)
 
 
+def _without(graph: Any, names: set[str]) -> None:
+    """Remove the nodes of these names, and whatever waits for them without reading them."""
+    kept = [node for node in graph.node if node.name not in names]
+    for node in kept:
+        inputs = [
+            given for given in node.input if given.lstrip("^") not in names or given[0] != "^"
+        ]
+        del node.input[:]
+        node.input.extend(inputs)
+    copies = [type(node).FromString(node.SerializeToString()) for node in kept]
+    del graph.node[:]
+    graph.node.extend(copies)
+
+
 def imported(own: Any, twins: Twins, outputs: int) -> tuple[Any, Any]:
     """The ways forward and back in double precision, of a graph of both; raises if it cannot be.
 
@@ -105,8 +119,7 @@ def imported(own: Any, twins: Twins, outputs: int) -> tuple[Any, Any]:
     captured = list(own.captured_inputs)
     given = own.inputs[: len(own.inputs) - len(captured)]
     names = [placeholder.op.name for placeholder in own.inputs]
-    for node in [node for node in double.node if node.name in names]:
-        double.node.remove(node)
+    _without(double, set(names))
     read = {name.partition(":")[0] for node in double.node for name in node.input}
     outside = [getattr(twin, "handle", twin) for twin in map(twins.of, captured)]
     for function in double.library.function:
