@@ -121,7 +121,8 @@ def in_its_own_precision(problem: Problem, why_not_double: str) -> Problem | Non
     """The problem without its own double precision; None where it has nothing less.
 
     There are functions, and layers in float64, that go forward in double precision but not back.
-    Perhaps a promoted graph does. Without it `test_a_gradient_that_is_not_to_be_had_in_double_precision` fails.
+    Perhaps a promoted graph does. Without it
+    `test_a_gradient_that_is_not_to_be_had_in_double_precision` fails.
     """
     values = [operand.value for operand in problem.operands]
     if all(widen(value).dtype == value.dtype for value in values):

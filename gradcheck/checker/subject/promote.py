@@ -1,9 +1,9 @@
 """A function that takes low precision alone, once more in double precision: its graph, promoted.
 
 Whatever cannot be called in float64 (a closure over float32 variables or constants, a layer that
-cannot be made again, a function that casts, asserts a dtype or has an input signature) can be traced
-in its own precision. That graph is rewritten and imported, with a float64 twin for each variable
-that it reads. It is what the numeric derivative is taken of.
+cannot be made again, a function that asserts a dtype or has an input signature) can be traced in
+its own precision. That graph is rewritten and imported, with a float64 twin for each variable that
+it reads. It is what the numeric derivative is taken of.
 
 The gradient is promoted too, and not taken of the promoted function: the way back is traced as the
 user's own tape records it, with whatever gradient functions it calls. So it is the user's formula

@@ -87,7 +87,7 @@ def rounding_of(value: Array) -> float:
     parts = [np.real(value), np.imag(value)] if np.iscomplexobj(value) else [value]
     digits, _ = np.frexp(np.concatenate([widen(part).ravel() for part in parts]))
     # (Half of the digits: what was rounded has one of the others in all likelihood.)
-    short = digits[np.isfinite(digits)] * unit**-0.5
+    short = digits[np.isfinite(digits)] * 2.0 ** (-np.log2(unit) // 2)
     return 0.0 if (short == np.round(short)).all() else unit
 
 
