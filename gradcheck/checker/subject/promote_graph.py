@@ -36,17 +36,38 @@ def promoted_graph(graph: Any) -> Any:
     """
     from tensorflow.core.framework import graph_pb2
 
+    graph = _of_what_is_called(graph)
     _refuse_what_cannot_be(node for nodes in _all_nodes(graph) for node in nodes)
     names = {function.signature.name: "" for function in graph.library.function}
     for name in names:
         names[name] = f"{name}_in_double_{next(_numbers)}"
     double = graph_pb2.GraphDef()
     double.CopyFrom(graph)
-    double.library.ClearField("gradient")
     _promote_nodes(double.node, names, inside=False)
     for function in double.library.function:
         _promote_function(function, names)
     return double
+
+
+def _of_what_is_called(graph: Any) -> Any:
+    """The graph with those functions alone that it calls: others may be meant for other devices."""
+    from tensorflow.core.framework import graph_pb2
+
+    functions = {function.signature.name: function for function in graph.library.function}
+    called, waiting = set[str](), [graph.node]
+    while waiting:
+        for node in waiting.pop():
+            values = node.attr.values()
+            own = {node.op, *(a.func.name for a in values)}
+            own |= {each.name for a in values for each in a.list.func}
+            found = (own & functions.keys()) - called
+            called |= found
+            waiting += [functions[name].node_def for name in found]
+    kept = graph_pb2.GraphDef()
+    kept.CopyFrom(graph)
+    kept.library.Clear()
+    kept.library.function.extend(f for name, f in functions.items() if name in called)
+    return kept
 
 
 def lowest_dtype(graph: Any) -> np.dtype[Any] | None:
