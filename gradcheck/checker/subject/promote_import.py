@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,13 +80,11 @@ def traced(function: Callable[..., Any], specs: Sequence[Any]) -> Any:
     import tensorflow as tf
 
     try:
-        with ExitStack() as within:
-            within.enter_context(full_constants())
-            within.enter_context(as_python())
+        with full_constants(), as_python():
             return tf.function(function, autograph=False).get_concrete_function(*specs)
     except Exception:  # what is written for autograph
-        with full_constants():
-            return tf.function(function, autograph=False).get_concrete_function(*specs)
+        # (Its graphs stay with the user: they get no notes of ours.)
+        return tf.function(function, autograph=False).get_concrete_function(*specs)
 
 
 def _without(graph: Any, names: set[str]) -> None:
