@@ -14,11 +14,12 @@ from gradcheck.checker.judge.notes import joined
 from gradcheck.checker.reference.point import Point, evaluate_at
 from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.subject.ended import Ended
-from gradcheck.checker.subject.explore import explored, in_its_own_precision
+from gradcheck.checker.subject.explore import explored, in_its_own_precision, without_promotion
+from gradcheck.checker.subject.in_either import is_low
 from gradcheck.checker.subject.phases import FREE_PHASE, shows_a_phase
 from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import GradientRaised, Tape
-from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception, widen
+from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.errors import GradcheckError
 from gradcheck.model import CheckKind, Comparison, Mode, Result, Verdict, worst_verdict
@@ -126,8 +127,7 @@ def _judged(problem: Problem, *, second: bool) -> list[Comparison]:
     recorded = problem.mode is Mode.EAGER and problem.tape is Tape
     tape: Tape | None = None
     if recorded:
-        is_low = any(widen(o.value).dtype != o.value.dtype for o in problem.operands)
-        tape = None if is_low else problem.recorded
+        tape = None if is_low(problem.operands) else problem.recorded
         tape = tape or Tape(problem.function, problem.operands)
     point = _evaluated(problem, tape)
     return [with_places(c, point, second=second) for c in judge_gradients(point, tape)]
@@ -145,7 +145,7 @@ def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
 
 
 def _forward(problem: Problem) -> list[Comparison]:
-    return check_forward(_evaluated(problem))
+    return check_forward(_evaluated(without_promotion(problem)))
 
 
 def _second(problem: Problem) -> list[Comparison]:

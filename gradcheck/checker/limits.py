@@ -165,15 +165,28 @@ its own and in eager calls of it: measured on functions of 2 to 2,600 ops and on
 an op took 16 to 110 µs. Ops are counted and no clock is read: the two ways differ in the last
 digits, and a result must not depend on a clock."""
 
+OPS_OF_A_PROMOTED: Final = 7
+"""What a call of a promoted graph costs more from Python than in a loop inside a traced function,
+in eager ops: 0.25 to 0.4 ms. The loop takes 40 to 100 ms to trace: it pays from
+some 200 points on, whatever the graph does."""
+
 VECTORISING_PAYS: Final = 2_000
 """Single calls from which on TensorFlow's own vectorisation is worth its cost."""
 
 # Does it repeat itself?
 
 REPEATED_CALLS: Final = 3
-REPEATED_IF_FEW_OUTPUTS: Final = 16
+REPEATED_IF_REPEATED_IF_KNOWN: Final = 2
+"""How often it is if every kernel that it runs is known to draw nothing: whatever Python draws shows
+when the derivatives do not fit together."""
+
+FEW_OUTPUTS: Final = 16
 """How often a function that takes no batches is called again to see whether it repeats itself; more
 often if it has few outputs, which can agree by chance."""
+
+REPEATED_IF_KNOWN: Final = 2
+"""How often it is if every kernel that it runs is known to draw nothing: whatever Python draws shows
+when the derivatives do not fit together."""
 
 FEW_OUTPUTS: Final = 4
 """So few outputs can agree by chance."""

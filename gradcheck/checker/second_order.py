@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker.subject.in_either import InEither, Promotable
 from gradcheck.checker.subject.known_kernels import all_take_other_shapes
 from gradcheck.checker.subject.recording import recording
 from gradcheck.checker.subject.tensors import call
@@ -35,9 +36,14 @@ def gradient_problem(point: Point) -> Problem:
         gradients = tape.gradient(outputs, sources, output_gradients=cotangents)
         return [tf.convert_to_tensor(g) for g in gradients if g is not None]
 
+    function: Function = gradient
+    if isinstance(problem.function, InEither):
+        # (What is promoted has a gradient, and that one none: it is promoted as a function.)
+        direct = not problem.function.is_promoted
+        function = Promotable(gradient, problem.operands, direct=direct)
     return replace(
         problem,
-        function=gradient,
+        function=function,
         upstream="random",
         formulas={},
         claims={},

@@ -49,8 +49,11 @@ class Roundings:
     @cached_property
     def of_inputs(self) -> list[Spread]:
         """What each input's gradient is at inputs that differ in their last digits."""
-        # A function that rounds inside would not notice a change that it rounds away.
-        change = max(tolerances.LAST_DIGITS, self._noise.rounds_to)
+        # A function that rounds inside would not notice a change that it rounds away. One whose
+        # constants were rounded before it was promoted may have others forward than back, the root
+        # of two here and two there: it is granted what such a change of its inputs does.
+        constants = self._point.constants / 2
+        change = max(tolerances.LAST_DIGITS, self._noise.rounds_to, constants)
         return gradient_spread(self._point, self._passed, change)
 
     @cached_property

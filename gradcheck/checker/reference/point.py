@@ -52,6 +52,9 @@ class Point:
     """Why double precision is not to be had, where it is not."""
     two_questions: bool
     """Whether the formula and the arithmetic are judged apart: in float64, then in less."""
+    constants: float = 0.0
+    """The unit in the last place to which constants of the function were rounded before it was
+    promoted to double precision; zero where none was."""
 
 
 def evaluate_at(problem: Problem, tape: Tape | None = None) -> Point:
@@ -94,4 +97,5 @@ def evaluate_at(problem: Problem, tape: Tape | None = None) -> Point:
         dtypes=evaluator.dtypes,
         no_double=no_double,
         two_questions=is_low and not no_double,
+        constants=0.0 if no_double else getattr(problem.function, "constants", 0.0),
     )

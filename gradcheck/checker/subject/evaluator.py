@@ -43,7 +43,10 @@ class Evaluator:
         """
         self._calls = Calls(problem.function, problem.operands, values, tape)
         self._takes_other_shapes = problem.takes_other_shapes
-        self._cost = problem.ops * limits.SECONDS_OF_AN_OP
+        ops = problem.ops
+        if getattr(problem.function, "is_promoted", False):
+            ops = limits.OPS_OF_A_PROMOTED
+        self._cost = ops * limits.SECONDS_OF_AN_OP
         self.dtypes = [value.dtype for value in self._calls.at_point]
         """What each moved operand is evaluated in."""
         self.precision = lowest_precision(self.dtypes)
@@ -100,14 +103,12 @@ class Evaluator:
             self._batched, outputs = self._first_that_works(self._calls.all_together(), points)
             if self._batched is None and len(self.dtypes) > 1:
                 outputs = self._probe_each(points)
-        if not self.is_batched and not self._takes_other_shapes:
-            # The probe of a batched call has seen the function repeat itself; this one has not, and
-            # what is not known may draw numbers.
-            self.must_repeat(
-                limits.REPEATED_IF_FEW_OUTPUTS
-                if self.base.size <= limits.FEW_OUTPUTS
-                else limits.REPEATED_CALLS
-            )
+        if not self.is_batched:
+            # The probe of a batched call has seen the function repeat itself; this one has not.
+            few = self.base.size <= limits.FEW_OUTPUTS
+            calls = limits.REPEATED_IF_FEW_OUTPUTS if few else limits.REPEATED_CALLS
+            # (Kernels that are known draw no numbers.)
+            self.must_repeat(limits.REPEATED_IF_KNOWN if self._takes_other_shapes else calls)
         return outputs
 
     def _probe_each(self, points: Array) -> Array | None:

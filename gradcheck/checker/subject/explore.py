@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.checker.subject import keras_twin
 from gradcheck.checker.subject.callee import Callee, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
+from gradcheck.checker.subject.in_either import InEither, Promotable, is_low
 from gradcheck.checker.subject.kept_state import KeptState
 from gradcheck.checker.subject.known_kernels import all_take_other_shapes
+from gradcheck.checker.subject.promote import promoted
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
 from gradcheck.checker.subject.reachable import Reachable, reachable
 from gradcheck.checker.subject.recording import Recording, known_resources, recording
 from gradcheck.checker.subject.tape import Tape
-from gradcheck.checker.subject.tensors import FunctionRaised, widen
+from gradcheck.checker.subject.tensors import widen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,19 +59,44 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     )
     wanted = problem.wanted.names or problem.wanted.variables
     if not (seen.resources or found.around.objects or wanted):
-        return replace(problem, recorded=found.called.tape)
+        problem = replace(problem, recorded=found.called.tape)
+        if is_low(operands):
+            return replace(problem, function=Promotable(problem.function, operands))
+        return problem
     variables = captured_operands(problem, seen, trainable, found.around)
-    function: Function = _Kept(problem.function, len(operands), found.state)
-    twin = keras_twin.in_double(problem.function, function, operands, variables)
-    double: Function | None = None
+    kept = _Kept(problem.function, len(operands), found.state)
+    hint = disconnection_hint(problem, seen, trainable)
+    problem = replace(problem, operands=(*operands, *variables), hint=hint)
+    twin = keras_twin.in_double(problem.function, kept, operands, variables)
     if twin is not None:
         wide = [replace(o, value=widen(o.value)) for o in operands]
         state = _explore(twin.function, wide, at_the_end).state
-        double, variables = _Kept(twin.function, len(operands), state), twin.variables
-    if double is not None or keras_twin.casts(target):
-        function = _InEither(function, double, [*operands, *variables])
-    hint = disconnection_hint(problem, seen, trainable)
-    return replace(problem, function=function, operands=(*operands, *variables), hint=hint)
+        double = _Kept(twin.function, len(operands), state)
+        whole = (*operands, *twin.variables)
+        return replace(problem, function=InEither(kept, double, whole), operands=whole)
+    return _with_promotion(problem, kept, variables, casts=keras_twin.casts(target))
+
+
+def _with_promotion(
+    problem: Problem, kept: Function, variables: Sequence[Operand], *, casts: bool
+) -> Problem:
+    """The problem of a function that is no Keras object that can be made again.
+
+    Args:
+        problem: whose operands are all known.
+        kept: its function, leaving no traces.
+        variables: those of the operands that it captures.
+        casts: whether it is a layer that would round what it is given.
+    """
+    if is_low(variables):
+        # What it reads has no other precision: it is promoted, or not to be had in float64.
+        twin = promoted(kept, problem.operands)
+        if twin is not None:
+            function = InEither(kept, twin.function, twin.operands)
+            return replace(problem, function=function, operands=twin.operands)
+    elif is_low(problem.operands):
+        return replace(problem, function=Promotable(kept, problem.operands, direct=not casts))
+    return replace(problem, function=InEither(kept, None, problem.operands) if casts else kept)
 
 
 def _selects(function: Function) -> bool:
@@ -77,16 +104,30 @@ def _selects(function: Function) -> bool:
 
 
 def in_its_own_precision(problem: Problem, why_not_double: str) -> Problem | None:
-    """The problem without double precision; None where it has nothing less.
+    """The problem without its own double precision; None where it has nothing less.
 
     There are functions, and layers in float64, that go forward in double precision but not back.
-    Without it `test_a_gradient_that_is_not_to_be_had_in_double_precision` fails.
+    Perhaps a promoted graph does. Without it
+    `test_a_gradient_that_is_not_to_be_had_in_double_precision` fails.
     """
     values = [operand.value for operand in problem.operands]
     if all(widen(value).dtype == value.dtype for value in values):
         return None
-    own = _InEither(problem.function, None, problem.operands, why_not_double)
-    return replace(problem, function=own)
+    function, operands = problem.function, problem.operands
+    if isinstance(function, InEither) and function.is_promoted:
+        return replace(problem, function=InEither(function, None, operands, why_not_double))
+    promotable = Promotable(function, operands, why_not_double, direct=False)
+    return replace(problem, function=promotable)
+
+
+def without_promotion(problem: Problem) -> Problem:
+    """The problem in double precision only if no graph had to be promoted for that.
+
+    Without it `test_forward_mode_is_not_that_of_a_promoted_graph` fails.
+    """
+    if not isinstance(problem.function, InEither):
+        return problem
+    return replace(problem, function=problem.function.without_promotion())
 
 
 def target_of(function: Function) -> Any:
@@ -171,26 +212,3 @@ class _Kept:
             return self._function(*arguments[: self._inputs])
         finally:
             self._state.after_call()
-
-
-class _InEither:
-    """A function in its own precision, or its twin where it is given double precision."""
-
-    def __init__(
-        self,
-        own: Function,
-        double: Function | None,
-        operands: Sequence[Operand],
-        why_not_double: str = "the layer computes in less, and cannot be made again in float64",
-    ) -> None:
-        self._own, self._double, self._why_not = own, double, why_not_double
-        self._dtypes = [operand.value.dtype for operand in operands]
-
-    def __call__(self, *arguments: Any) -> Any:
-        given = (argument.dtype.as_numpy_dtype for argument in arguments)
-        if all(g == own for g, own in zip(given, self._dtypes, strict=True)):
-            return self._own(*arguments)
-        if self._double is None:
-            # (It would round what it is given, and not say so.)
-            raise FunctionRaised(self._why_not)
-        return self._double(*arguments)

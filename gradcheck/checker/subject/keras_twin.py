@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker import tolerances
 from gradcheck.checker.numerics.vectors import epsilon_of
+from gradcheck.checker.subject.alike import alike
 from gradcheck.checker.subject.callee import Callee
 from gradcheck.checker.subject.operand import Captured, Operand
 from gradcheck.checker.subject.reachable import handle_of
@@ -129,7 +129,10 @@ def _twin(
         id(handle_of(mine)): getattr(other, "_value", other)
         for mine, other in zip(_variables(target), theirs, strict=True)
     }
-    if lower is None or not _alike(kept(*inputs), twin(*wide), lower):
+    if lower is None:
+        return None
+    mine, other = differentiable_outputs(kept(*inputs)), differentiable_outputs(twin(*wide))
+    if not alike([m.numpy() for m in mine], [o.numpy() for o in other], lower):
         return None
     # That call may have changed what it keeps: a twin that is a step ahead is another function.
     _copy(_variables(target), theirs)
@@ -155,25 +158,6 @@ def _copy(own: Sequence[Any], twins: Sequence[Any]) -> None:
 
 def _is_less(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:
     return is_floating(other) and dtype.itemsize < other.itemsize
-
-
-def _alike(own: Any, double: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether two results are the same but for rounding: else the layer draws, and other numbers.
-
-    Without it `test_a_layer_that_draws_other_numbers_has_no_twin` fails.
-    """
-    rounding = tolerances.TWIN_ROUNDING * epsilon_of(dtype)
-    ours, theirs = differentiable_outputs(own), differentiable_outputs(double)
-    if len(ours) != len(theirs):
-        return False
-    for mine, other in zip(ours, theirs, strict=True):
-        a, b = widen(np.asarray(mine.numpy())), np.asarray(other.numpy())
-        if a.shape != b.shape or widen(b).dtype != b.dtype:
-            return False
-        most = min(rounding, tolerances.ANOTHER_FUNCTION) * np.abs(b).max(initial=0.0)
-        if not np.abs(a - b).max(initial=0.0) <= most:
-            return False
-    return True
 
 
 def _variables(target: Any) -> list[Any]:

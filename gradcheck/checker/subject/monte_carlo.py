@@ -59,6 +59,7 @@ FACTORS = frozenset({"Cholesky", "MatrixInverse", "MatrixSolve", "MatrixTriangul
 """Those whose results are off by a share not of each number but of the largest of its matrix."""
 
 _draw: ContextVar[int | None] = ContextVar("draw", default=None)
+_seed: ContextVar[Any] = ContextVar("seed", default=None)
 
 
 @contextmanager
@@ -76,8 +77,13 @@ def current_draw() -> int | None:
     return _draw.get()
 
 
+def current_seed() -> Any:
+    """The seed of the graph that is being traced and nudged; None where there is none."""
+    return _seed.get()
+
+
 @contextmanager
-def nudged_graph(seed: Any) -> Iterator[None]:
+def nudged_graph(seed: Any, last_place: float | None = None) -> Iterator[None]:
     """Within this, what is added to the graph that is being traced is nudged.
 
     Functions that are traced on their own and called from this one are left as they are: their
@@ -85,6 +91,7 @@ def nudged_graph(seed: Any) -> Iterator[None]:
 
     Args:
         seed: a tensor of the graph, of two integers; another one gives another rounding.
+        last_place: the unit in the last place, where that is not what the dtype of a result says.
     """
     import tensorflow as tf
 
@@ -95,10 +102,17 @@ def nudged_graph(seed: Any) -> Iterator[None]:
             return outputs
         seeds = [tf.add(seed, [0, next(number)]) for _ in outputs]
         whole = kind in FACTORS
-        return [_nudged(t, own, whole=whole) for t, own in zip(outputs, seeds, strict=True)]
+        return [
+            _nudged(tensor, own, last_place, whole=whole)
+            for tensor, own in zip(outputs, seeds, strict=True)
+        ]
 
-    with _watched_graph(nudge):
-        yield
+    token = _seed.set(seed)
+    try:
+        with _watched_graph(nudge):
+            yield
+    finally:
+        _seed.reset(token)
 
 
 @contextmanager
@@ -155,12 +169,13 @@ def _rounds(kind: str, inputs: Any) -> bool:
     return kind in ROUNDING
 
 
-def _nudged(tensor: Any, seed: Any, *, whole: bool = False) -> Any:
+def _nudged(tensor: Any, seed: Any, unit: float | None = None, *, whole: bool = False) -> Any:
     """The tensor, changed at random by up to a unit in the last place of each number.
 
     Args:
         tensor: what is changed.
         seed: of two integers.
+        unit: that unit, of one; by default that of the dtype.
         whole: change each number by so much of the largest of its matrix; zeros stay.
     """
     import tensorflow as tf
@@ -169,14 +184,14 @@ def _nudged(tensor: Any, seed: Any, *, whole: bool = False) -> Any:
         parts = (tf.math.real(tensor), tf.math.imag(tensor))
         return tf.complex(
             *(
-                _nudged(part, tf.add(seed, [i << 16, 0]), whole=whole)
+                _nudged(part, tf.add(seed, [i << 16, 0]), unit, whole=whole)
                 for i, part in enumerate(parts)
             )
         )
     if not tensor.dtype.is_floating:
         return tensor
     last_place = {tf.float64: 2.0**-52, tf.float32: 2.0**-23, tf.bfloat16: 2.0**-7}
-    size = last_place.get(tensor.dtype, 2.0**-10)
+    size = last_place.get(tensor.dtype, 2.0**-10) if unit is None else unit
     drawn = tf.random.stateless_uniform(tf.shape(tensor), seed, -size, size)
     if whole and tensor.shape.rank is not None and tensor.shape.rank > 1:
         top = tf.reduce_max(tf.abs(tensor), [-2, -1], keepdims=True)
@@ -184,7 +199,7 @@ def _nudged(tensor: Any, seed: Any, *, whole: bool = False) -> Any:
         return tensor + tf.stop_gradient(tf.where(tensor == 0, tf.zeros_like(tensor), change))
     # (A factor keeps zeros, signs and infinities.)
     nudged = tensor * (1 + tf.cast(drawn, tensor.dtype))
-    if tensor.dtype == tf.float16:
+    if tensor.dtype == tf.float16 and unit is None:
         # Numbers without all their digits begin at 6e-5, where squares soon are.
         nudged += tf.stop_gradient(tf.sign(tensor) * tf.cast(drawn * 2.0**-14, tensor.dtype))
     return nudged

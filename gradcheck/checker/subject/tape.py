@@ -84,7 +84,8 @@ class Tape:
         self._function = function
         self._operands = operands
         self._mode = mode
-        self._variables: list[Any] | None = None
+        self.variables: list[Any] | None = None
+        """By operand: the variable that holds it, or None; known once there are values."""
         self._traced: Any = None
         self._nudged: dict[tuple[str, ...], Any] = {}
         """By the dtypes of the operands."""
@@ -98,19 +99,19 @@ class Tape:
         """
         import tensorflow as tf
 
-        self._set_variables(values)
+        self.hold(values)
         constants = [
             tf.constant(value) if variable is None else tf.zeros([])
-            for variable, value in zip(self._variables or (), values, strict=True)
+            for variable, value in zip(self.variables or (), values, strict=True)
         ]
-        run: Any = self._both
+        run: Any = self.both
         draw = current_draw()
         if draw is not None:
             run = partial(self._run_nudged, tf.constant([draw, 0]))
         elif self._mode is not Mode.EAGER:
             if self._traced is None:
                 compile_ = self._mode is Mode.XLA
-                self._traced = tf.function(self._both, jit_compile=compile_, autograph=False)
+                self._traced = tf.function(self.both, jit_compile=compile_, autograph=False)
             run = self._traced
         self._going_back = False
         return self._run(run, constants, [tf.constant(ct) for ct in upstream])
@@ -125,11 +126,11 @@ class Tape:
 
         def run(constants: list[Any], cotangents: list[Any]) -> list[Any]:
             with recorded_graph() as results:
-                self._both(constants, cotangents)
+                self.both(constants, cotangents)
             kinds[:] = [kind for kind, _ in results]
             return [tensor for _, tensor in results]
 
-        self._set_variables(values)
+        self.hold(values)
         constants = [tf.constant(value) for value in values]
         arguments = (constants, [tf.constant(ct) for ct in upstream])
         tensors = _traced(run, *arguments)(*arguments)
@@ -178,21 +179,26 @@ class Tape:
             [None if g is None else g.numpy() for g in gradients],
         )
 
-    def _set_variables(self, values: Sequence[Array]) -> None:
-        if self._variables is None:
-            self._variables = [
+    def hold(self, values: Sequence[Array]) -> None:
+        """Give the variables in which the function finds operands these values."""
+        if self.variables is None:
+            self.variables = [
                 operand.hold(value) if operand.is_held else None
                 for operand, value in zip(self._operands, values, strict=True)
             ]
             return
-        for variable, value in zip(self._variables, values, strict=True):
+        for variable, value in zip(self.variables, values, strict=True):
             if variable is not None:
                 variable.assign(value)
 
-    def _both(self, constants: list[Any], upstream: list[Any]) -> tuple[list[Any], list[Any]]:
-        variables = self._variables or [None] * len(constants)
-        arguments = [c if v is None else v for c, v in zip(constants, variables, strict=True)]
-        forward = self._go_forward(arguments)
+    def arguments(self, constants: Sequence[Any]) -> list[Any]:
+        """What the function is given: these tensors, or the variables that hold their values."""
+        variables = self.variables or [None] * len(constants)
+        return [c if v is None else v for c, v in zip(constants, variables, strict=True)]
+
+    def both(self, constants: list[Any], upstream: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Outputs and gradients as tensors, for whoever traces this, once the values are held."""
+        forward = self._go_forward(self.arguments(constants))
         self._going_back = True
         gradients = _go_back(forward, upstream)
         # What a traced function raises later, when it runs, may come from either way.
@@ -204,10 +210,13 @@ class Tape:
     ) -> tuple[list[Any], list[Any]]:
         def both(seed: Any, constants: list[Any], upstream: list[Any]) -> Any:
             with nudged_graph(seed):
-                return self._both(constants, upstream)
+                return self.both(constants, upstream)
 
         kind = tuple(constant.dtype.name for constant in constants)
         if kind not in self._nudged:
+            get_ready = getattr(self._function, "get_ready_to_be_nudged", None)
+            if get_ready is not None:
+                get_ready()
             self._nudged[kind] = _traced(both, seed, constants, upstream)
         outputs, gradients = self._nudged[kind](seed, constants, upstream)
         return outputs, gradients

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.subject import keras_twin
 from gradcheck.checker.subject.callee import Callee
 from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.operand import Operand
@@ -52,10 +53,14 @@ def test_a_loss_in_its_own_precision(tf: Any) -> None:
 def test_a_layer_that_draws_other_numbers_has_no_twin(tf: Any) -> None:
     import keras
 
-    noise = keras.layers.GaussianNoise(0.01, seed=1)
-    result = gradcheck.check(noise, X.astype(np.float32), call={"training": True})
+    noise, x = keras.layers.GaussianNoise(0.01, seed=1), X.astype(np.float32)
+    drawn = Callee(lambda x: noise(x, training=True))
+    made_again = Callee(noise, arrange=lambda tensors: (tensors, {"training": True}))
+    assert keras_twin.in_double(made_again, drawn, [Operand("x", x)], ()) is None
+    # Its graph, promoted, draws what the layer draws.
+    result = gradcheck.check(noise, x, call={"training": True})
     assert verdicts(result) == {"inputs": "pass"}
-    assert "no double precision" in result.comparisons[0].note
+    assert "of float64" in result.comparisons[0].note
 
 
 def counting() -> Any:

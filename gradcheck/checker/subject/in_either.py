@@ -1,0 +1,150 @@
+"""A function in its own precision, and in double precision wherever that can be had.
+
+Told apart by what the function is given: arguments that all have the dtypes of the case are for the
+function itself, others for what stands for it in float64.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.checker.subject.promote import Promoted, promoted
+from gradcheck.checker.subject.tensors import FunctionRaised, widen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.checker.subject.operand import Operand
+    from gradcheck.checker.subject.tensors import Function
+
+NO_TWIN = "the layer computes in less, and cannot be made again in float64"
+
+
+def is_low(operands: Sequence[Operand]) -> bool:
+    """Whether any of these has less than double precision."""
+    return any(widen(o.value).dtype != o.value.dtype for o in operands)
+
+
+class InEither:
+    """A function in its own precision, or its twin where it is given double precision."""
+
+    def __init__(
+        self,
+        own: Function,
+        double: Function | None,
+        operands: Sequence[Operand],
+        why_not_double: str = NO_TWIN,
+    ) -> None:
+        """Nothing is called yet."""
+        self._own, self._double, self._why_not = own, double, why_not_double
+        self._operands = tuple(operands)
+        self._dtypes = [operand.value.dtype for operand in operands]
+
+    @property
+    def is_promoted(self) -> bool:
+        """Whether what stands for it in double precision is its graph, promoted."""
+        return isinstance(self._double, Promoted)
+
+    @property
+    def constants(self) -> float:
+        """What the constants of a promoted graph were rounded to; zero where they were not."""
+        return self._double.constants if isinstance(self._double, Promoted) else 0.0
+
+    def get_ready_to_be_nudged(self) -> None:
+        """Trace what a graph cannot trace while it is being traced itself."""
+        if isinstance(self._double, Promoted):
+            self._double.nudged.get_ready()
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the function returns, or its twin."""
+        given = (argument.dtype.as_numpy_dtype for argument in arguments)
+        if all(g == own for g, own in zip(given, self._dtypes, strict=True)):
+            return self._own(*arguments)
+        return self._in_double(arguments)
+
+    def _in_double(self, arguments: Sequence[Any]) -> Any:
+        if self._double is None:
+            # (It would round what it is given, and not say so.)
+            raise FunctionRaised(self._why_not)
+        return self._double(*arguments)
+
+    def without_promotion(self) -> InEither:
+        """The same, but in double precision only if that takes no promoted graph.
+
+        Its gradient is known to a tape, and to nothing else: not to forward mode.
+        """
+        double = None if self.is_promoted else self._double
+        return InEither(self._own, double, self._operands, self._why_not)
+
+
+class Promotable(InEither):
+    """A function that is called in double precision as it is, or promoted where it raises so.
+
+    A function that takes float64 is never traced for this. Without it
+    `test_a_function_that_takes_float64_is_not_traced` fails.
+    """
+
+    def __init__(
+        self,
+        own: Function,
+        operands: Sequence[Operand],
+        why_not_double: str = NO_TWIN,
+        *,
+        direct: bool = True,
+    ) -> None:
+        """Nothing is called yet.
+
+        Args:
+            own: the function, leaving no traces.
+            operands: its own, at the point, in their own precision.
+            why_not_double: what to say where there is none.
+            direct: whether to try what the function itself does in double precision.
+        """
+        super().__init__(own, None, operands, why_not_double)
+        self._direct, self._promotes = direct, True
+
+    def _in_double(self, arguments: Sequence[Any]) -> Any:
+        if self._double is not None:
+            return self._double(*arguments)
+        if self._direct:
+            try:
+                returned = self._own(*arguments)
+            except Exception:
+                # (Nobody knows yet whether it is the precision: it may be another shape.)
+                if not self._at_own_shapes(arguments) or not self._promote():
+                    raise
+            else:
+                self._double = self._own
+                return returned
+        elif not self._promote():
+            raise FunctionRaised(self._why_not)
+        return super()._in_double(arguments)
+
+    def _at_own_shapes(self, arguments: Sequence[Any]) -> bool:
+        shapes = [tuple(argument.shape) for argument in arguments]
+        return shapes == [operand.value.shape for operand in self._operands]
+
+    def _promote(self) -> bool:
+        """Look for the twin, once."""
+        import tensorflow as tf
+
+        if not (self._promotes and tf.executing_eagerly()):
+            return False
+        self._promotes = False
+        twin = promoted(self._own, self._operands)
+        if twin is None or any(
+            after.precision != before.precision
+            for after, before in zip(twin.operands, self._operands, strict=True)
+        ):
+            # (What computes in less than its operands say cannot tell the judge so any more.)
+            return False
+        self._double = twin.function
+        return True
+
+    def without_promotion(self) -> InEither:
+        """The same, but only as it is."""
+        if not self._direct:
+            return InEither(self._own, None, self._operands, self._why_not)
+        only = Promotable(self._own, self._operands, self._why_not)
+        only._promotes = False
+        return only
