@@ -176,17 +176,13 @@ VECTORISING_PAYS: Final = 2_000
 # Does it repeat itself?
 
 REPEATED_CALLS: Final = 3
-REPEATED_IF_REPEATED_IF_KNOWN: Final = 2
-"""How often it is if every kernel that it runs is known to draw nothing: whatever Python draws shows
-when the derivatives do not fit together."""
-
-FEW_OUTPUTS: Final = 16
+REPEATED_IF_FEW_OUTPUTS: Final = 16
 """How often a function that takes no batches is called again to see whether it repeats itself; more
 often if it has few outputs, which can agree by chance."""
 
 REPEATED_IF_KNOWN: Final = 2
-"""How often it is if every kernel that it runs is known to draw nothing: whatever Python draws shows
-when the derivatives do not fit together."""
+"""How often it is if every kernel that it runs is known to draw nothing: whatever Python draws
+shows when the derivatives do not fit together."""
 
 FEW_OUTPUTS: Final = 4
 """So few outputs can agree by chance."""
