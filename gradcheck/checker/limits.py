@@ -51,9 +51,13 @@ all of them three times in a million."""
 FORWARD_ELEMENTS: Final = 64
 """Real numbers of an input up to which each gets a forward pass of its own."""
 
-SEEN_SINGLY: Final = 64
-"""Real numbers of one input from which on, where every point costs a call, a sample and directions
-are looked at first: they take half the calls that so many single elements do."""
+SEEN_SINGLY: Final = 32
+"""Real numbers up to which each is moved by itself where every point costs a call; of more,
+directions and a few elements are looked at first, which takes no more calls than so many."""
+
+BESIDE_DIRECTIONS: Final = 4
+"""Elements of an input that are moved singly all the same, where there are as many whose
+derivatives such moves tell well."""
 
 CALLS_PER_NUMBER: Final = 4
 """Points that a number takes where every point costs a call: two steps to either side."""
@@ -80,7 +84,7 @@ than needless steps: measured on a product of matrices."""
 
 # Group tests
 
-TESTS_PAY_ONE_BY_ONE: Final = 16
+TESTS_PAY_ONE_BY_ONE: Final = 8
 """Coordinates from which on group tests pay for themselves where every point is a call."""
 
 TESTS_PAY_BATCHED: Final = 2**16

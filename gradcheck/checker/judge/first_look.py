@@ -105,7 +105,7 @@ def _directions_agree(point: Point, plan: Plan, passed: Backward) -> bool:
     gradient = point.inputs.flatten([g for g in passed.gradients if g is not None])
     claimed = directions.project(gradient)
     mover = _ideal_mover(point, plan, directions, together=False)
-    along = glance(mover, claimed)
+    along = glance(mover, claimed, sparing=plan.near)
     look = _judge(along, claimed)
     if look.doubtful.any():
         look = _judge(refine(mover, along, look.doubtful), claimed)

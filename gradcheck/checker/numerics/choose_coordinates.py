@@ -106,6 +106,9 @@ def choose(
     if large:
         rng = generator(seed, 0x636F)
         moved, vectors = _sample(moved, large, layout, scale, rng, singly)
+        if singly:
+            # One look for all the inputs: whose fault it is, others will tell.
+            vectors = vectors.reshape(len(large), limits.DIRECTIONS, -1).sum(axis=0)
         directions = _directions(vectors, point, down, up, precision)
     if len(moved) == 1:
         element = position = moved[0].position
@@ -128,7 +131,7 @@ def choose(
             room_up=up,
             precision=precision,
         ),
-        parts=_parts(moved, large),
+        parts=_parts(moved, large, shared=bool(singly)),
         element=element,
         scale=scale,
         directions=directions,
@@ -158,14 +161,16 @@ def _sample(
     return sampled, np.array(vectors)
 
 
-def _parts(moved: Sequence[Moved], large: Sequence[int]) -> tuple[Part, ...]:
+def _parts(
+    moved: Sequence[Moved], large: Sequence[int], *, shared: bool = False
+) -> tuple[Part, ...]:
     """By input: its coordinates, and its directions if it is a large one."""
     parts, start = [], 0
     for i, own in enumerate(moved):
         stop = start + len(own.position)
         directions = np.zeros(0, dtype=np.int64)
         if i in large:
-            first = large.index(i) * limits.DIRECTIONS
+            first = 0 if shared else large.index(i) * limits.DIRECTIONS
             directions = np.arange(first, first + limits.DIRECTIONS)
         parts.append(Part(i, slice(start, stop), len(own.position), directions))
         start = stop

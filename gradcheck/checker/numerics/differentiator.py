@@ -46,7 +46,7 @@ def glance(mover: Mover, claimed: Array, *, sparing: bool = False) -> Estimate:
     with np.errstate(all="ignore"):
         if not sparing:
             return _sequence(mover, columns, first, claimed)
-        if len(columns) > 2 and mover.seems_linear(columns, first):
+        if mover.seems_linear(columns, first):
             told, settled = as_claimed(mover.moves(columns, first[:, np.newaxis]), claimed)
         else:
             near = first[:, np.newaxis] * tolerances.NEAR * HALVINGS[:2]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,8 @@ class Plan:
     """Whether it was found out which coordinates may be moved together."""
     colouring: Colouring | None = None
     """Which coordinates may be moved together; None if none may, or if that is not known."""
+    near: bool = False
+    """Whether two small steps are to do along directions."""
     sample: int | None = None
     """How many coordinates a sample would take where all of a large input are moved."""
 
@@ -79,40 +82,59 @@ def at_first_sight(point: Point, passed: Backward) -> Plan | None:
     round-off of a direction. Without it `test_a_scalar_loss_takes_few_calls` fails.
     """
     layout = point.inputs
-    if all(size <= limits.SEEN_SINGLY for size in layout.sizes):
+    if sum(layout.sizes) <= limits.SEEN_SINGLY:
         return None
     gradient = layout.flatten([g for g in passed.gradients if g is not None])
     along = np.abs(gradient) * _choose(point, sample=False).scale
     terms = point.weights * np.where(np.isfinite(point.base), point.base, 0.0)
     round_off = tolerances.ROUNDOFF_SAFETY * tolerances.LAST_DIGIT * float(np.linalg.norm(terms))
+    by_input = [along[start:stop] for start, stop in pairwise(layout.offsets)]
+    near = not any(_hidden(own, round_off, _NEAREST).any() for own in by_input)
     rng = generator(point.problem.seed, 0x736967)
     singly = [
-        None
-        if size <= limits.SEEN_SINGLY or given.structure != "general"
-        else _beside_directions(along[layout.offsets[i] : layout.offsets[i + 1]], round_off, rng)
-        for i, (size, given) in enumerate(zip(layout.sizes, point.moved, strict=True))
+        _beside_directions(own, round_off, rng, near=near)
+        if len(own) > limits.BESIDE_DIRECTIONS and given.structure == "general"
+        else None
+        for own, given in zip(by_input, point.moved, strict=True)
     ]
     chosen = [rows for rows in singly if rows is not None]
     if not chosen or any(len(rows) > limits.SEEN_SINGLY for rows in chosen):
         return None
-    return Plan(_choose(point, sample=False, singly=singly), tested=True)
+    return Plan(_choose(point, sample=False, singly=singly), tested=True, near=near)
 
 
-def _beside_directions(along: Array, round_off: float, rng: np.random.Generator) -> Array:
+_NEAREST = tolerances.FIRST_STEP * tolerances.NEAR * HALVINGS[1]
+"""The smaller of two small steps, in units."""
+
+
+def _hidden(along: Array, round_off: float, finest: float) -> Array:
+    """By element: whether 1e-8 of its derivative would drown in the round-off of a direction.
+
+    What is small beside others counts as much as their parts would.
+    """
+    counts = np.maximum(along, tolerances.GOOD_OF_PARTS * along.max(initial=0.0))
+    seen = counts * tolerances.COUNTED
+    drowns = tolerances.BOUND_SAFETY * round_off / (finest * tolerances.DIRECTION_UNIT)
+    return np.asarray((seen <= drowns) & (along != 0))
+
+
+def _beside_directions(
+    along: Array, round_off: float, rng: np.random.Generator, *, near: bool
+) -> Array:
     """Which elements of an input are moved by themselves where there are directions.
 
     Args:
         along: by element: the derivative over its size.
         round_off: of the function.
         rng: for those that only stand for others.
+        near: whether directions are followed by two small steps.
     """
-    finest = tolerances.FIRST_STEP * tolerances.DIRECTION_UNIT * HALVINGS[-1]
-    counts = np.maximum(along, tolerances.GOOD_OF_PARTS * along.max(initial=0.0))
-    hidden = counts * tolerances.COUNTED <= tolerances.BOUND_SAFETY * round_off / finest
-    near = tolerances.FIRST_STEP * tolerances.NEAR * HALVINGS[1]
-    plain = np.flatnonzero(along * tolerances.GOOD > tolerances.BOUND_SAFETY * round_off / near)
-    drawn = rng.choice(plain, min(len(plain), limits.FEWEST_SAMPLED), replace=False)
-    return np.union1d(np.flatnonzero(hidden & (along != 0)), drawn)
+    finest = _NEAREST if near else tolerances.FIRST_STEP * HALVINGS[-1]
+    hidden = np.flatnonzero(_hidden(along, round_off, finest))
+    tells = along * tolerances.GOOD > tolerances.BOUND_SAFETY * round_off / _NEAREST
+    plain = np.flatnonzero(tells)
+    drawn = rng.choice(plain, min(len(plain), limits.BESIDE_DIRECTIONS), replace=False)
+    return np.union1d(hidden, drawn)
 
 
 def _choose(point: Point, *, sample: bool, singly: Sequence[Array | None] = ()) -> Coordinates:

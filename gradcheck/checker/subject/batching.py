@@ -110,12 +110,7 @@ class Calls:
         return [tf.stack(outputs).numpy() for outputs in collected]
 
     def all_together(self) -> Iterator[Batched]:
-        """The ways in which all the moved operands may have many values at once, likely first.
-
-        A variable has one value at a time.
-        """
-        if any(self._operands[i].captured is not None for i in self.moved):
-            return
+        """The ways in which all the moved operands may have many values at once, likely first."""
         ranks = [value.ndim for value in self.at_point]
         if len(set(ranks)) > 1:
             yield Stacked(self, Stacking(pad_to=max(ranks)))
@@ -138,8 +133,6 @@ class Calls:
 
         Without it `test_one_operand_at_a_time` fails.
         """
-        if self._operands[self.moved[position]].captured is not None:
-            return
         shape = self.at_point[position].shape
         # Images have an axis for many of them, kernels one for many channels.
         if len(shape) > 2 and self._share_leading_axis([position]):
@@ -168,7 +161,7 @@ class Calls:
                 wide = (*shape[:axis], rows * shape[axis], *shape[axis + 1 :])
                 ahead = np.moveaxis(stacked[i], 0, axis) if axis else stacked[i]
                 value = ahead.reshape(wide)
-                arguments[self.moved[i]] = self._tensor(self.moved[i], value)
+                arguments[self.moved[i]] = self._operands[self.moved[i]].give(value)
             return [
                 _unfolded(output, shape, rows)
                 for output, shape in zip(self._call(arguments), self._shapes, strict=True)

@@ -20,6 +20,7 @@ from gradcheck.checker.subject.promote import promoted
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
 from gradcheck.checker.subject.reachable import Reachable, reachable
 from gradcheck.checker.subject.recording import Recording, known_resources, recording
+from gradcheck.checker.subject.substituted import WithReads
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import widen
 
@@ -64,14 +65,16 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
             return replace(problem, function=Promotable(problem.function, operands))
         return problem
     variables = captured_operands(problem, seen, trainable, found.around)
-    kept = _Kept(problem.function, len(operands), found.state)
+    lifted = WithReads(problem.function, len(operands), _held_by(variables))
+    kept = _Kept(lifted, found.state)
     hint = disconnection_hint(problem, seen, trainable)
     problem = replace(problem, operands=(*operands, *variables), hint=hint)
     twin = keras_twin.in_double(problem.function, kept, operands, variables)
     if twin is not None:
         wide = [replace(o, value=widen(o.value)) for o in operands]
         state = _explore(twin.function, wide, at_the_end).state
-        double = _Kept(twin.function, len(operands), state)
+        twins = [v.captured.double for v in twin.variables if v.captured is not None]
+        double = _Kept(WithReads(twin.function, len(operands), twins), state)
         whole = (*operands, *twin.variables)
         return replace(problem, function=InEither(kept, double, whole), operands=whole)
     return _with_promotion(problem, kept, variables, casts=keras_twin.casts(target))
@@ -97,6 +100,10 @@ def _with_promotion(
     elif is_low(problem.operands):
         return replace(problem, function=Promotable(kept, problem.operands, direct=not casts))
     return replace(problem, function=InEither(kept, None, problem.operands) if casts else kept)
+
+
+def _held_by(variables: Sequence[Operand]) -> list[Any]:
+    return [v.captured.own for v in variables if v.captured is not None]
 
 
 def _selects(function: Function) -> bool:
@@ -203,12 +210,11 @@ def _watched_call(function: Function, operands: Sequence[Operand]) -> _Watched:
 class _Kept:
     """A function of the inputs and the variables it captures that leaves no traces."""
 
-    def __init__(self, function: Function, inputs: int, state: KeptState) -> None:
-        self._function, self._inputs, self._state = function, inputs, state
+    def __init__(self, function: Function, state: KeptState) -> None:
+        self._function, self._state = function, state
 
     def __call__(self, *arguments: Any) -> Any:
-        # The variables have been given their values: the function reads them by itself.
         try:
-            return self._function(*arguments[: self._inputs])
+            return self._function(*arguments)
         finally:
             self._state.after_call()

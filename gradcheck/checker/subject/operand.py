@@ -64,6 +64,15 @@ class Operand:
         """Whether the function finds its value in a variable."""
         return self.variable or self.captured is not None
 
+    def give(self, value: Array) -> Any:
+        """What stands for this value where it need not be held.
+
+        That is a tensor even for a captured variable, whose readers can be given one.
+        """
+        import tensorflow as tf
+
+        return self.hold(value) if self.captured is None else tf.constant(value)
+
     def hold(self, value: Array) -> Any:
         """What the function is given for this value: a tensor, or a variable that has it."""
         import tensorflow as tf

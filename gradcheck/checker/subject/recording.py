@@ -106,7 +106,7 @@ def recording() -> Iterator[Recording]:
     from tensorflow.python import pywrap_tfe
 
     found = Recording()
-    _ONE_AT_A_TIME.acquire()
+    one_at_a_time.acquire()
     fast, slow = pywrap_tfe.TFE_Py_FastPathExecute, pywrap_tfe.TFE_Py_Execute
 
     def noted_fast(context: Any, kind: str, name: Any, *inputs: Any) -> Any:
@@ -122,10 +122,10 @@ def recording() -> Iterator[Recording]:
         yield found
     finally:
         pywrap_tfe.TFE_Py_FastPathExecute, pywrap_tfe.TFE_Py_Execute = fast, slow
-        _ONE_AT_A_TIME.release()
+        one_at_a_time.release()
 
 
-_ONE_AT_A_TIME = threading.RLock()
+one_at_a_time = threading.RLock()
 """Whoever records in another thread waits: what was replaced has to come back in order."""
 
 

@@ -41,10 +41,10 @@ class Stacking:
         rows = next(len(value) for value in values if value is not None)
         for i, (operand, value) in enumerate(zip(operands, values, strict=True)):
             if value is not None:
-                arguments[i] = operand.hold(self._aligned(value, value.shape[1:]))
+                arguments[i] = operand.give(self._aligned(value, value.shape[1:]))
             elif self.stack_all:
                 repeated = np.stack([np.asarray(fixed[i])] * rows)
-                arguments[i] = operand.hold(self._aligned(repeated, repeated.shape[1:]))
+                arguments[i] = operand.give(self._aligned(repeated, repeated.shape[1:]))
         return arguments
 
     def _aligned(self, array: Array, shape: Shape) -> Array:
