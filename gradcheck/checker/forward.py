@@ -13,7 +13,7 @@ from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
-from gradcheck.checker.subject.tape import forward
+from gradcheck.checker.subject.accumulator import forward
 from gradcheck.model import Array, CheckKind, Comparison, Element, Stage
 
 if TYPE_CHECKING:

@@ -59,6 +59,9 @@ BESIDE_DIRECTIONS: Final = 4
 """Elements of an input that are moved singly all the same, where there are as many whose
 derivatives such moves tell well."""
 
+FEW_COORDINATES: Final = 2
+"""So few are not worth the two points that tell whether a function is linear."""
+
 CALLS_PER_NUMBER: Final = 4
 """Points that a number takes where every point costs a call: two steps to either side."""
 

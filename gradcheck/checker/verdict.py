@@ -15,7 +15,7 @@ from gradcheck.checker.diagnose.elsewhere import OtherPoints
 from gradcheck.checker.judge import notes
 from gradcheck.checker.judge.bisect import find_wrong_element
 from gradcheck.checker.judge.confirm import confirmed
-from gradcheck.checker.judge.evidence import Evidence, OfInput, along_coordinates
+from gradcheck.checker.judge.evidence import Evidence, OfInput
 from gradcheck.checker.judge.figures import Figures, comparison, figures_of
 from gradcheck.checker.judge.first_look import look_at
 from gradcheck.checker.judge.formula import UNUSABLE, Standing, opinions
@@ -25,7 +25,7 @@ from gradcheck.checker.judge.ties import with_ties
 from gradcheck.checker.precision.low_precision import judge_precision
 from gradcheck.checker.precision.own_precision import OwnPrecision
 from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
-from gradcheck.checker.reference.plan import make_plan, with_sample
+from gradcheck.checker.reference.plan import along_coordinates, make_plan, with_sample
 from gradcheck.model import Comparison, Diagnosis, Mode, Stage, Verdict
 
 if TYPE_CHECKING:
@@ -85,9 +85,7 @@ def first_look(evidence: Evidence) -> Evidence:
     """
     point, passed, plan = evidence.point, evidence.passed, evidence.plan
     plan, look = look_at(point, plan, passed, evidence.analytic)
-    if plan.coordinates is not evidence.plan.coordinates:
-        evidence = replace(evidence, analytic=along_coordinates(point, plan, passed))
-    evidence = replace(evidence, plan=plan, look=look)
+    evidence = evidence.looked_at(plan, look)
     if plan.sample is None:
         return evidence
     if look is not None:
@@ -99,8 +97,7 @@ def first_look(evidence: Evidence) -> Evidence:
             return evidence
     plan = with_sample(point)
     analytic = along_coordinates(point, plan, passed)
-    plan, look = look_at(point, plan, passed, analytic)
-    return replace(evidence, plan=plan, look=look, analytic=analytic)
+    return evidence.looked_at(*look_at(point, plan, passed, analytic))
 
 
 def measured_noise(evidence: Evidence) -> Evidence:

@@ -9,7 +9,7 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.api import describe
-from gradcheck.checker.subject.tape import forward
+from gradcheck.checker.subject.accumulator import forward
 from gradcheck.model import Verdict
 
 X = np.array([1.0, 2.0, 3.0])

@@ -17,11 +17,11 @@ import numpy as np
 
 from gradcheck.checker import causes
 from gradcheck.checker.diagnose.view import View
-from gradcheck.checker.judge.evidence import Evidence, along_coordinates
+from gradcheck.checker.judge.evidence import Evidence
 from gradcheck.checker.judge.figures import comparison, figures_of
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
-from gradcheck.checker.reference.plan import with_sample
+from gradcheck.checker.reference.plan import along_coordinates, with_sample
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.tape import draw_upstream
 from gradcheck.model import Mode, Stage, Verdict

@@ -6,11 +6,10 @@ Evidence is never changed: a stage takes it and gives other evidence, or a verdi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from gradcheck.checker.reference.plan import along_coordinates
 from gradcheck.model import Stage, Verdict
 
 if TYPE_CHECKING:
@@ -140,6 +139,11 @@ class Evidence:
         parts = self.plan.coordinates.parts
         return all(self.is_settled(part) or not part.count for part in parts)
 
+    def looked_at(self, plan: Plan, look: Look | None) -> Evidence:
+        """This, with what the first look found out."""
+        analytic = along_coordinates(self.point, plan, self.passed)
+        return replace(self, plan=plan, look=look, analytic=analytic)
+
     def by_input(self, estimate: Estimate) -> tuple[OfInput, ...]:
         """What is known of each input once there is a numeric derivative."""
         found = []
@@ -185,13 +189,3 @@ def another_shape(seen: Shape, wanted: Shape, outputs: Sequence[Shape]) -> str:
     if math.prod(seen) == math.prod(wanted):
         return f"{note}: perhaps it only lacks a tf.reshape"
     return note
-
-
-def along_coordinates(point: Point, plan: Plan, passed: Backward) -> Array:
-    """The analytic derivative along each coordinate; zero where there is none."""
-    layout = point.inputs
-    gradients = [
-        np.zeros(shape) if gradient is None or gradient.shape != shape else gradient
-        for gradient, shape in zip(passed.gradients, layout.shapes, strict=True)
-    ]
-    return plan.coordinates.space.project(layout.flatten(gradients))

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import tolerances
-from gradcheck.checker.judge.evidence import along_coordinates
 from gradcheck.checker.numerics.differentiator import glance, refine
 from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.vectors import largest
-from gradcheck.checker.reference.plan import Plan, at_first_sight, with_tests
+from gradcheck.checker.reference.plan import Plan, along_coordinates, at_first_sight, with_tests
 from gradcheck.checker.subject.row_function import OneByOne
 
 if TYPE_CHECKING:

@@ -99,16 +99,10 @@ def choose(
         moved_elements(given.structure, shape, size)
         for given, shape, size in zip(inputs, layout.shapes, layout.sizes, strict=True)
     ]
-    large = [i for i, own in enumerate(moved) if sample and len(own.position) > limits.BUDGET]
-    if singly:
-        large = [i for i, rows in enumerate(singly) if rows is not None]
+    large = _large(moved, singly) if sample or singly else []
     directions = None
     if large:
-        rng = generator(seed, 0x636F)
-        moved, vectors = _sample(moved, large, layout, scale, rng, singly)
-        if singly:
-            # One look for all the inputs: whose fault it is, others will tell.
-            vectors = vectors.reshape(len(large), limits.DIRECTIONS, -1).sum(axis=0)
+        moved, vectors = _sample(moved, large, layout, scale, generator(seed, 0x636F), singly)
         directions = _directions(vectors, point, down, up, precision)
     if len(moved) == 1:
         element = position = moved[0].position
@@ -138,6 +132,13 @@ def choose(
     )
 
 
+def _large(moved: Sequence[Moved], singly: Sequence[Array | None]) -> list[int]:
+    """The inputs that get directions."""
+    if singly:
+        return [i for i, rows in enumerate(singly) if rows is not None]
+    return [i for i, own in enumerate(moved) if len(own.position) > limits.BUDGET]
+
+
 def _sample(
     moved: list[Moved],
     large: list[int],
@@ -158,6 +159,9 @@ def _sample(
             sizes = rng.integers(32, 65, size=len(own.position)) / 64
             vectors.append(_direction(own, layout.offsets[i], signs * sizes, scale))
         sampled[i] = own.take(np.sort(given))
+    if singly:
+        # One look for all the inputs: whose fault it is, others will tell.
+        return sampled, np.reshape(vectors, (len(large), limits.DIRECTIONS, -1)).sum(axis=0)
     return sampled, np.array(vectors)
 
 

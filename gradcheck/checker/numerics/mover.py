@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.numerics.sparsity import Colouring
     from gradcheck.model import Array
 
-_FEW_COORDINATES = 2
 _BOTH_SIDES = np.array([[1.0], [-1.0]])
 
 
@@ -84,7 +83,7 @@ class Mover:
         Then each of them is worth a try with a single step. Without it
         `test_few_calls_where_each_is_dear` fails.
         """
-        few = len(columns) <= _FEW_COORDINATES
+        few = len(columns) <= limits.FEW_COORDINATES
         if self._has_edges or few or not isinstance(self.space, Elements):
             return False
         signs = np.where(np.arange(len(columns)) % 3, 1.0, -1.0)

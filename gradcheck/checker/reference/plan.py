@@ -165,3 +165,13 @@ def _tested(point: Point, coordinates: Coordinates) -> Plan:
             return Plan(coordinates, True, find(evaluator.together, batched=True))
     evaluator.expect(limits.CALLS_PER_NUMBER * len(space.unit))
     return Plan(coordinates, True, find(evaluator, batched=evaluator.is_batched))
+
+
+def along_coordinates(point: Point, plan: Plan, passed: Backward) -> Array:
+    """The analytic derivative along each coordinate; zero where there is none."""
+    layout = point.inputs
+    gradients = [
+        np.zeros(shape) if gradient is None or gradient.shape != shape else gradient
+        for gradient, shape in zip(passed.gradients, layout.shapes, strict=True)
+    ]
+    return plan.coordinates.space.project(layout.flatten(gradients))

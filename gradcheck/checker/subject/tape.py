@@ -1,4 +1,4 @@
-"""What TensorFlow says the derivative is: the tape, and the forward accumulator."""
+"""What TensorFlow's tape says the derivative is."""
 
 from __future__ import annotations
 
@@ -255,16 +255,29 @@ def _go_back(forward: _Forward, upstream: Sequence[Any]) -> list[Any]:
         ct if ct.dtype == output.dtype else tf.cast(ct, output.dtype)
         for ct, output in zip(upstream, forward.outputs, strict=True)
     ]
-    # Most functions have one output, many one input: TensorFlow takes a tensor in place of a list,
-    # without the cost of walking through structures.
-    outputs, given, sources = (
-        items[0] if len(items) == 1 else items
-        for items in (forward.outputs, cotangents, forward.sources)
+    return [_dense(gradient) for gradient in _gradients(forward, cotangents)]
+
+
+def _gradients(forward: _Forward, cotangents: list[Any]) -> Sequence[Any]:
+    """What the tape has to say.
+
+    `tape.gradient` spends more time on structures, of which there are none here, than most
+    gradients take: where it can be, what it calls is called.
+    """
+    import tensorflow as tf
+    from tensorflow.python.eager import imperative_grad
+
+    recorded = getattr(forward.tape, "_tape", None)
+    plain = all(isinstance(each, tf.Tensor) for each in (*forward.outputs, *forward.sources))
+    if recorded is None or not plain or not tf.executing_eagerly():
+        given: Sequence[Any] = forward.tape.gradient(
+            forward.outputs, forward.sources, output_gradients=cotangents
+        )
+        return given
+    found: Sequence[Any] = imperative_grad.imperative_grad(
+        recorded, forward.outputs, forward.sources, output_gradients=cotangents
     )
-    gradients = forward.tape.gradient(outputs, sources, output_gradients=given)
-    if len(forward.sources) == 1:
-        gradients = [gradients]
-    return [_dense(gradient) for gradient in gradients]
+    return found
 
 
 def _dense(gradient: Any) -> Any:
@@ -274,26 +287,3 @@ def _dense(gradient: Any) -> Any:
     if gradient is None or isinstance(gradient, tf.Tensor):
         return gradient
     return tf.convert_to_tensor(gradient)
-
-
-def forward(
-    function: Function,
-    operands: Sequence[Operand],
-    values: Sequence[Array],
-    tangents: Sequence[Array],
-) -> list[Array]:
-    """How each output moves when the differentiated operands move along their tangents."""
-    import tensorflow as tf
-
-    arguments = [o.hold(value) for o, value in zip(operands, values, strict=True)]
-    primals = [a for a, o in zip(arguments, operands, strict=True) if o.differentiate]
-    moved = [tf.cast(tf.constant(t), p.dtype) for t, p in zip(tangents, primals, strict=True)]
-    try:
-        with tf.autodiff.ForwardAccumulator(primals, moved) as accumulator:
-            outputs = call(function, arguments)
-        moves = [accumulator.jvp(o, tf.UnconnectedGradients.ZERO) for o in outputs]
-    except FunctionRaised:
-        raise
-    except Exception as error:
-        raise GradientRaised(explain_exception(error)) from error
-    return [to_numpy(move) for move in moves]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from gradcheck.checker.judge.evidence import along_coordinates
+import gradcheck
 from gradcheck.checker.judge.first_look import Look, look_at
-from gradcheck.checker.reference.plan import make_plan
+from gradcheck.checker.reference.plan import along_coordinates, make_plan
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
@@ -65,3 +65,80 @@ def test_what_is_no_ordinary_problem_gets_none(tf: Any) -> None:
     assert look(tf.tanh, tolerance=Tolerance(rtol=1e-3)) is None
     assert look(planted(tf.tanh, lambda gs: [gs[0][:2]])) is None
     assert look(lambda x: 0 * x) is None, "nothing moves at all"
+
+
+def regression(tf: Any, factors: Any = 1.0) -> Any:
+    """The loss of a softmax regression of 320 weights, which counts its calls.
+
+    Its gradient is multiplied by the factors.
+    """
+    rng = np.random.default_rng(5)
+    images, labels = rng.standard_normal((64, 32)), rng.integers(0, 10, 64)
+
+    def own(weights: Any) -> Any:
+        logits = tf.matmul(tf.constant(images), weights)
+        return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TensorFlow
+    def loss(weights: Any) -> Any:
+        loss.calls += 1
+
+        def grad(upstream: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(weights)
+                value = own(weights)
+            return upstream * tape.gradient(value, weights) * tf.constant(factors, tf.float64)
+
+        return own(weights), grad
+
+    loss.calls = 0
+    return loss
+
+
+WEIGHTS = np.random.default_rng(6).standard_normal((32, 10)) / 4
+
+
+def test_a_scalar_loss_takes_few_calls(tf: Any) -> None:
+    loss = regression(tf)
+    result = gradcheck.check(loss, WEIGHTS)
+    assert result.verdict == "pass"
+    assert result.decided_by == "first look"
+    (weights,) = result.comparisons
+    assert weights.directions
+    assert weights.judged < weights.elements
+    assert loss.calls < 150
+
+
+@pytest.mark.parametrize("size", [1e-7, 1e-3])
+@pytest.mark.parametrize("where", ["largest", "middle", "two", "all"])
+def test_its_faults_are_found(tf: Any, where: str, size: float) -> None:
+    weights = tf.constant(WEIGHTS)
+    with tf.GradientTape() as tape:
+        tape.watch(weights)
+        loss = regression(tf)(weights)
+    gradient = tape.gradient(loss, weights).numpy().ravel()
+    order, wrong = np.argsort(np.abs(gradient)), np.zeros(gradient.size)
+    if where == "all":
+        wrong[:] = size
+    elif where == "two":
+        # (Of opposite sign and one size: they cancel where both are moved alike.)
+        first, second = order[-2], order[-3]
+        wrong[first], wrong[second] = size, -size * gradient[first] / gradient[second]
+    else:
+        wrong[order[-1 if where == "largest" else len(order) // 2]] = size
+    spoilt = regression(tf, 1 + wrong.reshape(WEIGHTS.shape))
+    assert gradcheck.check(spoilt, WEIGHTS).verdict == "mismatch"
+
+
+def test_what_stands_still_is_known(tf: Any) -> None:
+    x = np.array([-1.0, 0.5, -2.0, 3.0])
+    result = gradcheck.check(tf.nn.relu, x)
+    assert result.verdict == "pass"
+    assert result.decided_by == "first look"
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TensorFlow
+    def total(x: Any) -> Any:
+        return tf.reduce_sum(x), lambda upstream: upstream * tf.constant([1.0, 0.0], tf.float64)
+
+    # (It moves by less than the last digit of the sum.)
+    assert gradcheck.check(total, np.array([1e20, 1.0])).verdict != "pass"

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcheck.checker.subject.accumulator import forward
 from gradcheck.checker.subject.operand import Operand
-from gradcheck.checker.subject.tape import GradientRaised, Tape, draw_upstream, forward
+from gradcheck.checker.subject.tape import GradientRaised, Tape, draw_upstream
 from gradcheck.checker.subject.tensors import FunctionRaised
 from gradcheck.errors import UsageError
 from gradcheck.model import Mode
