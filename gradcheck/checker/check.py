@@ -21,7 +21,7 @@ from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.errors import GradcheckError
-from gradcheck.model import CheckKind, Comparison, Mode, Result, Verdict, worst_verdict
+from gradcheck.model import CheckKind, Comparison, Mode, Result, Stage, Verdict, worst_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,9 +99,16 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
             "function reads no variable that can be trained",
         )
     point = evaluate_at(problem, tape)
+    if not point.outputs.shapes and problem.is_gradient:
+        raise Ended(
+            Verdict.DISCONNECTED,
+            "the tape gives no gradient for any input, so there is none to differentiate again",
+            Stage.CONNECTION,
+        )
     if not point.outputs.shapes:
         raise Ended(Verdict.ERROR, "the function returns no floating-point or complex tensor")
-    if point.base.size and np.isnan(point.base).all():
+    # (Of inputs without elements there is no other point.)
+    if point.at.size and point.base.size and np.isnan(point.base).all():
         raise Ended(
             Verdict.INCONCLUSIVE,
             "every output of the function is NaN at this point: choose another one",

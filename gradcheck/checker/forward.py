@@ -9,6 +9,7 @@ import numpy as np
 from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import compare, relative_error
 from gradcheck.checker.judge.figures import index_of
+from gradcheck.checker.judge.notes import what_was_judged
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
@@ -60,6 +61,7 @@ def _compared(derivatives: Derivatives, position: int, rng: np.random.Generator)
         error_bar=float(np.nan_to_num(estimate.bound).max(initial=0.0)),
         failing=int(agreement.failing.sum()),
         worst=worst,
+        note=what_was_judged(point, operand) if agreement.overall.acceptable else "",
         decided_by=Stage.FORWARD,
     )
 

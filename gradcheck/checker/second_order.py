@@ -45,6 +45,7 @@ def gradient_problem(point: Point) -> Problem:
         # (What the gradient runs are other kernels than the function's.)
         takes_other_shapes=all_take_other_shapes(_kinds(gradient, problem)),
         cdf=None,
+        is_gradient=True,
     )
 
 

@@ -22,6 +22,7 @@ from gradcheck.checker.judge.formula import UNUSABLE, Standing, opinions
 from gradcheck.checker.judge.repeat import must_repeat
 from gradcheck.checker.judge.rounding import Roundings
 from gradcheck.checker.judge.ties import with_ties
+from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.precision.low_precision import judge_precision
 from gradcheck.checker.precision.own_precision import OwnPrecision
 from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
@@ -204,9 +205,8 @@ def _decided(
     evidence: Evidence, own: OfInput, precision: OwnPrecision | None, points: OtherPoints | None
 ) -> Comparison:
     """What the first stage says that can decide on this input."""
-    asked = Open(evidence, own, precision, points, figures_of(evidence, own), *own.suggestion)
-    if asked.suggested_by is not Stage.FIRST_LOOK:
-        asked = replace(asked, note=notes.on_numbers(evidence, own))
+    figures, note = figures_of(evidence, own), notes.on_numbers(evidence, own)
+    asked = Open(evidence, own, precision, points, figures, *own.suggestion, note)
     for stage in DECIDING:
         told = stage(asked)
         if isinstance(told, Comparison):
@@ -221,6 +221,11 @@ def connection(asked: Open) -> Open | Comparison:
         return asked
     if notes.is_for_other_outputs(asked.evidence, asked.own):
         return asked.comparison(Verdict.PASS, Stage.CONNECTION, notes.OTHER_OUTPUTS)
+    if asked.evidence.point.problem.is_gradient and notes.stands_still(asked.evidence, asked.own):
+        still = {"max_abs_error": 0.0, "error_bar": largest(asked.own.estimate.bound)}
+        judged = notes.what_was_judged(asked.evidence.point, asked.own.operand)
+        note = notes.joined(notes.LINEAR, judged)
+        return asked.comparison(Verdict.PASS, Stage.CONNECTION, note, **still)
     note, moving = notes.missing_gradient(asked.evidence, asked.own)
     return asked.comparison(Verdict.DISCONNECTED, Stage.CONNECTION, note, failing=moving)
 

@@ -38,8 +38,9 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
         scale: by element of the point, the length over which it may be moved.
         seed: for the direction of the lines.
     """
-    if not base.size:
-        return Noise(np.zeros(0), tolerances.UNIT_ROUNDOFF)
+    if not base.size or not point.size:
+        # (Of nothing, or with nothing to move.)
+        return Noise(np.zeros(base.shape), tolerances.UNIT_ROUNDOFF)
     rng = generator(seed, 0x6E6F697365)
     if len(base) <= limits.NOISY_OUTPUTS:
         return _measure(evaluate, point, base, scale, rng)
@@ -113,7 +114,7 @@ def _along(
 ) -> Array:
     """The outputs at these steps along a direction, and at other moves after them."""
     away = np.zeros((0, len(point))) if away is None else away
-    some = max(1, limits.NUMBERS_AT_ONCE // len(point))
+    some = max(1, limits.NUMBERS_AT_ONCE // max(1, len(point)))
     if some >= len(steps) + len(away):
         return evaluate(point + np.concatenate([steps[:, np.newaxis] * direction, away]))
     # Large points are not all held in memory at once.
