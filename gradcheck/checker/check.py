@@ -118,14 +118,25 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
 
 def _reverse(problem: Problem, *, second: bool = False) -> list[Comparison]:
     problem = along_the_quantile(problem)
+    comparisons = _in_either_precision(problem, lambda it: _judged(it, second=second))
+    return [_with_remark(comparison, problem) for comparison in comparisons]
+
+
+def _in_either_precision(
+    problem: Problem, check: Callable[[Problem], list[Comparison]]
+) -> list[Comparison]:
+    """What the check gives; in the precision of the inputs alone, if in float64 it raises.
+
+    (A tf.function makes its gradient while it goes forward under a tape: what raises there looks
+    like the function itself, which had gone well without a tape.)
+    """
     try:
-        comparisons = _judged(problem, second=second)
-    except GradientRaised as error:
+        return check(problem)
+    except (GradientRaised, FunctionRaised) as error:
         own = in_its_own_precision(problem, f"its gradient raised {error}")
         if own is None:
             raise
-        comparisons = _judged(own, second=second)
-    return [_with_remark(comparison, problem) for comparison in comparisons]
+    return check(own)
 
 
 def _judged(problem: Problem, *, second: bool) -> list[Comparison]:
@@ -148,7 +159,7 @@ def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
 
 
 def _forward(problem: Problem) -> list[Comparison]:
-    return check_forward(_evaluated(problem))
+    return _in_either_precision(problem, lambda it: check_forward(_evaluated(it)))
 
 
 def _second(problem: Problem) -> list[Comparison]:
