@@ -284,7 +284,7 @@ def low_precision(asked: Open) -> Open | Comparison:
     """In float32 and below: does the gradient keep what it has in float64?"""
     if asked.precision is None:
         return asked
-    told = judge_precision(asked.precision, asked.own)
+    told = judge_precision(asked.precision, asked.own, asked.figures.bound)
     if told.verdict is not None:
         return asked.comparison(told.verdict, Stage.PRECISION, told.note, **(told.figures or {}))
     return replace(asked, note=notes.joined(asked.note, told.note), suggested_by=Stage.PRECISION)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.vectors import epsilon_of, range_of, to_double
+from gradcheck.checker.numerics.vectors import epsilon_of, largest, range_of, to_double
 from gradcheck.checker.precision.error_statistics import common_factor, statistics
 from gradcheck.checker.subject.tensors import widen
 from gradcheck.model import Element, Verdict
@@ -38,8 +38,16 @@ class Judgement:
     """Those that are other ones in this precision."""
 
 
-def judge_precision(precision: OwnPrecision, own: OfInput) -> Judgement:
-    """Compare the gradient in its own precision with the one in double precision."""
+def judge_precision(
+    precision: OwnPrecision, own: OfInput, bound: Array | None = None
+) -> Judgement:
+    """Compare the gradient in its own precision with the one in double precision.
+
+    Args:
+        precision: has both.
+        own: whose gradient it is.
+        bound: by element, of the numeric derivative in double precision; NaN where there is none.
+    """
     position, dtype = own.part.position, own.operand.value.dtype.name
     pairs = precision.pairs(position)
     gradient, double = pairs[0]
@@ -54,7 +62,10 @@ def judge_precision(precision: OwnPrecision, own: OfInput) -> Judgement:
     if not gradient.size:
         return Judgement(None)
     errors = _Errors.of(gradient, double, pairs, own.operand.precision)
-    faults = _classified(errors, precision, position)
+    zero = np.zeros(double.shape, dtype=bool)
+    if bound is not None:
+        zero = np.abs(errors.theirs) <= tolerances.BOUND_SAFETY * bound
+    faults = _classified(errors, precision, position, zero)
     another = precision.another_function
     cause = precision.leaves_range() if faults.wrong.any() and not another else ""
     return _worded(errors, faults, own, another, cause)
@@ -139,9 +150,13 @@ class _Faults:
     wrong: Array
     lost: Array
     """Where results cancel and rounding leaves nothing."""
+    zero: Array
+    """In double precision it cannot be told from zero: rounding is all that there is to lose."""
 
 
-def _classified(errors: _Errors, precision: OwnPrecision, position: int) -> _Faults:
+def _classified(
+    errors: _Errors, precision: OwnPrecision, position: int, zero: Array
+) -> _Faults:
     """Tell faults from rounding, and from what the function itself is off."""
     mine, theirs, allowed, scatter = errors.mine, errors.theirs, errors.allowed, errors.scatter
     # What is beyond the largest number is infinite in this precision, and rightly so.
@@ -154,14 +169,14 @@ def _classified(errors: _Errors, precision: OwnPrecision, position: int) -> _Fau
         # What cancels may lose all that there is, and the same at every point.
         rounding = tolerances.ROUNDING_SAFETY * precision.spread(position)
         lost = wrong & (np.abs(errors.at_point) <= allowed + rounding)
-        wrong = wrong & ~lost
+        wrong, lost = wrong & ~lost, lost & ~zero
     if errors.common_factor():
         common = np.isfinite(mine) & (np.abs(theirs) > errors.smallest)
         common = _off_by_itself(common, errors, precision, position, to_be_shown=True)
         # What is left must have the factor without those that the function excuses.
         if errors.common_factor(common):
             wrong = wrong | common
-    return _Faults(broken, wrong, lost)
+    return _Faults(broken, wrong, lost, zero)
 
 
 def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause: str) -> Judgement:
@@ -180,13 +195,15 @@ def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause:
             f"the formula is right in float64; in {dtype} results cancel on the way to the "
             f"gradient, and rounding hides {int(lost.sum())} of its elements"
         )
-        return Judgement(Verdict.INCONCLUSIVE, note, {"failing": int(lost.sum())})
+        return Judgement(Verdict.INCONCLUSIVE, note, _figures(errors, lost, own))
     if not wrong.any():
-        most = np.nan_to_num(errors.in_ulps).max()
-        return Judgement(None, f"in {dtype} within {most:.2g} ulp of float64")
+        most = np.nan_to_num(errors.in_ulps)[~faults.zero].max(initial=0.0)
+        within = f"within {most:.2g} ulp of float64"
+        told = "zero but for rounding, as in float64" if faults.zero.all() else within
+        return Judgement(None, f"in {dtype} {told}")
     if another:
         note = f"in {dtype} the function itself {another}"
-        return Judgement(Verdict.INCONCLUSIVE, note, {"failing": int(wrong.sum())})
+        return Judgement(Verdict.INCONCLUSIVE, note, _figures(errors, wrong, own))
     figures = _figures(errors, wrong, own)
     note = (
         f"the formula is right in float64, but the arithmetic of {dtype} loses it: "
@@ -198,8 +215,14 @@ def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause:
 
 
 def _figures(errors: _Errors, wrong: Array, own: OfInput) -> dict[str, Any]:
-    """What a comparison shows of a gradient that is wrong in low precision."""
+    """What a comparison shows of a gradient that is wrong in low precision: all of it from there.
+
+    Without it `test_a_row_has_the_figures_of_one_precision` fails.
+    """
     error = np.nan_to_num(np.abs(errors.at_point), nan=np.inf)
+    size = np.maximum(np.abs(errors.mine), np.abs(errors.theirs))
+    with np.errstate(all="ignore"):
+        relative = np.where(np.isfinite(error), np.where(size > 0, error / size, 0.0), np.inf)
     count = min(limits.WORST, int(wrong.sum()))
     order = np.argsort(-np.where(wrong, error, -1.0).ravel())[:count]
     value, bar = widen(own.operand.value), tolerances.SCATTER * errors.scatter + errors.allowed
@@ -218,6 +241,9 @@ def _figures(errors: _Errors, wrong: Array, own: OfInput) -> dict[str, Any]:
         "failing": int(wrong.sum()),
         "worst": worst,
         "max_abs_error": float(error.max()),
+        "max_rel_error": float(relative.max()),
+        "error_bar": largest(bar),
+        "bound": bar,
         "analytic": errors.mine,
         "numeric": errors.theirs,
     }
