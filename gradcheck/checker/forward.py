@@ -41,7 +41,9 @@ def _compared(derivatives: Derivatives, position: int, rng: np.random.Generator)
     vectors[:, span] = block * derivatives.plan.coordinates.scale[span]
     moved = np.array([_along(point, vector) for vector in vectors])
     estimate = derivatives.along(vectors)
-    matters = largest(estimate.scale) or largest(point.weights * point.base)
+    matters = largest(estimate.scale) or largest(
+        point.weights * derivatives.noise.counted(point.base)
+    )
     agreement = compare(moved, estimate, reference=matters, tolerance=point.problem.tolerance)
     relative = relative_error(agreement.error, moved, estimate)
     worst: tuple[Element, ...] = ()

@@ -187,6 +187,14 @@ REFUTES: Final = 0.3
 """Smaller steps are worth while, before blame, as long as their round-off stays below this share of
 what is to be refuted."""
 
+KNOWN_ZERO: Final = 2.0**-43
+"""A bound that is less than this share of the outputs, 1.1e-13, says that a derivative is zero: some
+hundred units in the last place, which is what steps of a sixteenth leave of one."""
+
+DISJOINT: Final = 2.0**20
+"""How many times its bound a derivative must be off for rounding to be no excuse: a function whose
+slope is known so much better than its gradient agrees with it is not at fault."""
+
 SURELY_MOVES: Final = 4.0
 """How many times its bound a derivative must be to say that an output moves."""
 
@@ -209,6 +217,10 @@ UPSTREAM_SCALED: Final = 2.0**-9
 REORDERED: Final = 2.0**-40
 """Share of its largest element by which a gradient may differ from one call to the next: sums that
 are taken in another order do that, and it is rounding."""
+
+SAME_AGAIN: Final = 2.0**-48
+"""Share of its largest output by which a function may differ from one call to the next and be the
+same: sixteen units in the last place, as a sum in another order; in low precision as many of its."""
 
 STANDS_OUT: Final = 2.0**10
 """How many times farther from its neighbours than they are from each other a gradient must be to

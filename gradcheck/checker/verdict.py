@@ -113,8 +113,8 @@ def measured_noise(evidence: Evidence) -> Evidence:
         if look is None:
             derivatives, estimate = along_elements(derivatives)
             along = derivatives.by_direction()
-        elif look.doubtful.any():
-            derivatives, estimate = along_elements(derivatives, look.estimate, look.doubtful)
+        elif (doubtful := look.doubtful_with(derivatives.noise)).any():
+            derivatives, estimate = along_elements(derivatives, look.estimate, doubtful)
         else:
             estimate = look.estimate
         evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)
