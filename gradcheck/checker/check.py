@@ -11,11 +11,16 @@ import numpy as np
 from gradcheck.checker.code_places import with_places
 from gradcheck.checker.forward import check_forward
 from gradcheck.checker.judge.notes import joined
+from gradcheck.checker.reference.in_its_mode import in_its_mode
 from gradcheck.checker.reference.point import Point, evaluate_at
 from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored, in_its_own_precision
-from gradcheck.checker.subject.phases import FREE_PHASE, shows_a_phase
+from gradcheck.checker.subject.phases import (
+    FREE_PHASE,
+    depends_on_the_phase,
+    shows_a_phase,
+)
 from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception
@@ -144,7 +149,34 @@ def _judged(problem: Problem, *, second: bool) -> list[Comparison]:
     recorded = problem.mode is Mode.EAGER and problem.tape is Tape
     tape = Tape(problem.function, problem.operands) if recorded else None
     point = _evaluated(problem, tape)
-    return [with_places(c, point, second=second) for c in judge_gradients(point, tape)]
+    comparisons = judge_gradients(point, tape)
+    if problem.mode is not Mode.EAGER and not all(c.verdict.acceptable for c in comparisons):
+        comparisons = _in_its_mode(problem) or comparisons
+    return [with_places(c, point, second=second) for c in comparisons]
+
+
+def _in_its_mode(problem: Problem) -> list[Comparison]:
+    """What is to be said of a function that is another one in its mode; nothing if it is not.
+
+    Eagerly it has all its digits: there the formula is judged. Then the gradient in its mode is
+    compared with the derivative there.
+    """
+    found = in_its_mode(problem)
+    if found is None:
+        return []
+    eager = judge_gradients(_evaluated(replace(problem, mode=Mode.EAGER)))
+    if not all(c.verdict.acceptable for c in eager):
+        return eager
+    note = (
+        f"in {problem.mode} the function gives other outputs than eagerly, where its gradient is "
+        "right: it was compared with the derivative there"
+    )
+    point, noise = found
+    there = judge_gradients(point, None, noise)
+    return [
+        replace(c, dtype=first.dtype, note=joined(c.note, note))
+        for c, first in zip(there, eager, strict=True)
+    ]
 
 
 def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
@@ -153,9 +185,18 @@ def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
         return comparison
     if problem.remark:
         comparison = replace(comparison, note=joined(comparison.note, problem.remark))
-    if not shows_a_phase(problem.function, [operand.value for operand in problem.operands]):
+    values = [operand.value for operand in problem.operands]
+    if not shows_a_phase(problem.function, values):
         return comparison
-    return replace(comparison, note=joined(comparison.note, FREE_PHASE))
+    if not depends_on_the_phase(problem.function, values):
+        return comparison
+    # (Of what has no derivative no gradient is wrong.)
+    return replace(
+        comparison,
+        verdict=Verdict.INCONCLUSIVE,
+        note=joined(comparison.note, FREE_PHASE),
+        diagnosis=None,
+    )
 
 
 def _forward(problem: Problem) -> list[Comparison]:

@@ -187,10 +187,6 @@ REFUTES: Final = 0.3
 """Smaller steps are worth while, before blame, as long as their round-off stays below this share of
 what is to be refuted."""
 
-KNOWN_ZERO: Final = 2.0**-43
-"""A bound that is less than this share of the outputs, 1.1e-13, says that a derivative is zero: some
-hundred units in the last place, which is what steps of a sixteenth leave of one."""
-
 DISJOINT: Final = 2.0**20
 """How many times its bound a derivative must be off for rounding to be no excuse: a function whose
 slope is known so much better than its gradient agrees with it is not at fault."""
@@ -221,6 +217,14 @@ are taken in another order do that, and it is rounding."""
 SAME_AGAIN: Final = 2.0**-48
 """Share of its largest output by which a function may differ from one call to the next and be the
 same: sixteen units in the last place, as a sum in another order; in low precision as many of its."""
+
+OTHER_MODE: Final = 2.0**-38
+"""Share of its largest output by which a function may differ from one mode to another and be the
+same: compilers reorder and fuse what rounds, some thousand times in a row."""
+
+ITERATED: Final = 2.0**-20
+"""Share of its outputs by which a function may be off that is another one in XLA: its singular
+vectors are iterated until a millionth is left."""
 
 STANDS_OUT: Final = 2.0**10
 """How many times farther from its neighbours than they are from each other a gradient must be to

@@ -63,9 +63,7 @@ class TestConstantGradients:
 
     @pytest.mark.parametrize("size", [1.0, 1e-6, 1e-9])
     @pytest.mark.parametrize("dtype", ["float64", "float32"])
-    def test_none_is_wrong_where_the_gradient_moves(
-        self, tf: Any, size: float, dtype: str
-    ) -> None:
+    def test_none_is_wrong_where_the_gradient_moves(self, tf: Any, size: float, dtype: str) -> None:
         if dtype == "float32" and size < 1e-6:
             size = 1e-5
 
@@ -84,9 +82,9 @@ class TestConstantGradients:
         @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
         def cut(x: Any) -> Any:
             total = tf.stop_gradient(tf.reduce_sum(x[7:9]))
-            return tf.reduce_sum(x) + tf.reduce_sum(x) * total, lambda g: g * (
-                1 + total + tf.zeros_like(x)
-            )
+            return tf.reduce_sum(x) + tf.reduce_sum(
+                x
+            ) * total, lambda g: g * (1 + total + tf.zeros_like(x))
 
         found = gradcheck.check(cut, np.random.default_rng(2).normal(size=6000), checks="second")
         assert found.verdict is Verdict.DISCONNECTED, describe(found)

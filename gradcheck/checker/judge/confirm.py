@@ -163,19 +163,19 @@ class _Judge:
         zero &= ~estimate.kink & np.isfinite(self.own.analytic)
         if not zero.any():
             return agreement
-        part = self.own.part
+        part, size = self.own.part, np.abs(self.own.analytic)
         bar = estimate.bound * self.derivatives.plan.coordinates.space.unit[part.span]
-        agrees = agreement.error <= tolerances.BOUND_SAFETY * estimate.bound
-        # (Of outputs that are themselves but rounding, nothing tells how large is little.)
-        granted = zero & agrees & (bar <= tolerances.KNOWN_ZERO * self._output)
-        left = zero & ~granted
-        if left.any():
-            slack = self._slack(self.roundings.on_the_way[part.position], estimate)
-            excused = np.abs(self.own.analytic) <= slack
+        # Its last digits are all there is of it: they are others where the inputs' are, or where
+        # it rounds differently.
+        granted = size <= self._slack(self.roundings.on_the_way[part.position], estimate)
+        if (zero & ~granted).any():
+            granted |= size <= self._slack(self.roundings.of_inputs[part.position], estimate)
+        small = bar <= tolerances.VACUOUS * self._output
+        if (zero & granted & ~small).any():
             weight = largest(self.derivatives.point.weights)
             made_of = min(tolerances.ROUGH * self.roundings.scale, tolerances.VACUOUS * weight)
-            small = bar <= max(tolerances.VACUOUS * self._output, made_of)
-            granted |= left & excused & small
+            small |= bar <= made_of
+        granted &= zero & small
         return replace(agreement, grades=np.where(granted, PASS, agreement.grades))
 
     @cached_property

@@ -38,9 +38,7 @@ class Judgement:
     """Those that are other ones in this precision."""
 
 
-def judge_precision(
-    precision: OwnPrecision, own: OfInput, bound: Array | None = None
-) -> Judgement:
+def judge_precision(precision: OwnPrecision, own: OfInput, bound: Array | None = None) -> Judgement:
     """Compare the gradient in its own precision with the one in double precision.
 
     Args:
@@ -155,9 +153,7 @@ class _Faults:
     """In double precision it cannot be told from zero: rounding is all that there is to lose."""
 
 
-def _classified(
-    errors: _Errors, precision: OwnPrecision, position: int, zero: Array
-) -> _Faults:
+def _classified(errors: _Errors, precision: OwnPrecision, position: int, zero: Array) -> _Faults:
     """Tell faults from rounding, and from what the function itself is off."""
     mine, theirs, allowed, scatter = errors.mine, errors.theirs, errors.allowed, errors.scatter
     # What is beyond the largest number is infinite in this precision, and rightly so.

@@ -97,7 +97,7 @@ def nudged_graph(seed: Any) -> Iterator[None]:
         whole = kind in FACTORS
         return [_nudged(t, own, whole=whole) for t, own in zip(outputs, seeds, strict=True)]
 
-    with _watched_graph(nudge):
+    with watched_graph(nudge):
         yield
 
 
@@ -114,12 +114,12 @@ def recorded_graph() -> Iterator[list[tuple[str, Any]]]:
             results.extend((kind, tensor) for tensor in outputs)
         return outputs
 
-    with _watched_graph(record):
+    with watched_graph(record):
         yield results
 
 
 @contextmanager
-def _watched_graph(change: Callable[[str, Any, Any], Any]) -> Iterator[None]:
+def watched_graph(change: Callable[[str, Any, Any], Any]) -> Iterator[None]:
     """Within this, `change` is given every operation of the graph that is being traced.
 
     Args:
