@@ -188,8 +188,7 @@ REFUTES: Final = 0.3
 what is to be refuted."""
 
 DISJOINT: Final = 2.0**20
-"""How many times its bound a derivative must be off for rounding to be no excuse: a function whose
-slope is known so much better than its gradient agrees with it is not at fault."""
+"""How many times its bound a derivative must be off for rounding to be no excuse."""
 
 SURELY_MOVES: Final = 4.0
 """How many times its bound a derivative must be to say that an output moves."""
@@ -223,8 +222,7 @@ OTHER_MODE: Final = 2.0**-38
 same: compilers reorder and fuse what rounds, some thousand times in a row."""
 
 ITERATED: Final = 2.0**-20
-"""Share of its outputs by which a function may be off that is another one in XLA: its singular
-vectors are iterated until a millionth is left."""
+"""Share of its outputs by which a function may be off in XLA, which iterates to a millionth."""
 
 STANDS_OUT: Final = 2.0**10
 """How many times farther from its neighbours than they are from each other a gradient must be to

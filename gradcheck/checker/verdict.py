@@ -22,7 +22,6 @@ from gradcheck.checker.judge.formula import UNUSABLE, Standing, opinions
 from gradcheck.checker.judge.repeat import must_repeat
 from gradcheck.checker.judge.rounding import Roundings
 from gradcheck.checker.judge.ties import with_ties
-from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.precision.low_precision import judge_precision
 from gradcheck.checker.precision.own_precision import OwnPrecision
 from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
@@ -118,13 +117,9 @@ def measured_noise(evidence: Evidence) -> Evidence:
         else:
             estimate = look.estimate
         evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)
-    return replace(
-        evidence,
-        derivatives=derivatives,
-        estimate=estimate,
-        along=along,
-        inputs=evidence.by_input(estimate),
-    )
+    by_input = evidence.by_input(estimate)
+    known = {"derivatives": derivatives, "estimate": estimate, "along": along}
+    return replace(evidence, inputs=by_input, **known)
 
 
 def confirmation(evidence: Evidence) -> Evidence:
@@ -222,9 +217,7 @@ def connection(asked: Open) -> Open | Comparison:
     if notes.is_for_other_outputs(asked.evidence, asked.own):
         return asked.comparison(Verdict.PASS, Stage.CONNECTION, notes.OTHER_OUTPUTS)
     if asked.evidence.point.problem.is_gradient and notes.stands_still(asked.evidence, asked.own):
-        still = {"max_abs_error": 0.0, "error_bar": largest(asked.own.estimate.bound)}
-        judged = notes.what_was_judged(asked.evidence.point, asked.own.operand)
-        note = notes.joined(notes.LINEAR, judged)
+        note, still = notes.linear(asked.evidence, asked.own)
         return asked.comparison(Verdict.PASS, Stage.CONNECTION, note, **still)
     note, moving = notes.missing_gradient(asked.evidence, asked.own)
     return asked.comparison(Verdict.DISCONNECTED, Stage.CONNECTION, note, failing=moving)

@@ -168,8 +168,10 @@ class _Judge:
         # Its last digits are all there is of it: they are others where the inputs' are, or where
         # it rounds differently.
         granted = size <= self._slack(self.roundings.on_the_way[part.position], estimate)
-        if (zero & ~granted).any():
-            granted |= size <= self._slack(self.roundings.of_inputs[part.position], estimate)
+        known = bar <= tolerances.ROUGH * self._output
+        if (zero & known & ~granted).any():
+            others = self._slack(self.roundings.of_inputs[part.position], estimate)
+            granted |= known & (size <= others)
         small = bar <= tolerances.VACUOUS * self._output
         if (zero & granted & ~small).any():
             weight = largest(self.derivatives.point.weights)

@@ -78,6 +78,12 @@ def stands_still(evidence: Evidence, own: OfInput) -> bool:
     )
 
 
+def linear(evidence: Evidence, own: OfInput) -> tuple[str, dict[str, float]]:
+    """What is said where None is right, and in which figures."""
+    note = joined(LINEAR, what_was_judged(evidence.point, own.operand))
+    return note, {"max_abs_error": 0.0, "error_bar": largest(own.estimate.bound)}
+
+
 def _moves(estimate: Estimate) -> Array:
     surely = np.abs(estimate.numeric) > tolerances.SURELY_MOVES * estimate.bound
     return np.asarray(surely | estimate.kink)

@@ -167,8 +167,9 @@ def _classified(errors: _Errors, precision: OwnPrecision, position: int, zero: A
         rounding = tolerances.ROUNDING_SAFETY * precision.spread(position)
         lost = wrong & (np.abs(errors.at_point) <= allowed + rounding)
         wrong, lost = wrong & ~lost, lost & ~zero
-    if errors.common_factor():
-        common = np.isfinite(mine) & (np.abs(theirs) > errors.smallest)
+    # (Of what is zero no share is anything.)
+    if errors.common_factor(~zero):
+        common = np.isfinite(mine) & (np.abs(theirs) > errors.smallest) & ~zero
         common = _off_by_itself(common, errors, precision, position, to_be_shown=True)
         # What is left must have the factor without those that the function excuses.
         if errors.common_factor(common):
