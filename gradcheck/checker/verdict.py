@@ -118,8 +118,8 @@ def measured_noise(evidence: Evidence) -> Evidence:
             estimate = look.estimate
         evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)
     by_input = evidence.by_input(estimate)
-    known = {"derivatives": derivatives, "estimate": estimate, "along": along}
-    return replace(evidence, inputs=by_input, **known)
+    evidence = replace(evidence, derivatives=derivatives, estimate=estimate)
+    return replace(evidence, along=along, inputs=by_input)
 
 
 def confirmation(evidence: Evidence) -> Evidence:

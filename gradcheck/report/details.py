@@ -152,7 +152,7 @@ def known_line(result: Result) -> str:
 
 
 def weak_lines(result: Result) -> list[str]:
-    """Lines on what passes and was not judged, or in its own low precision alone: how far that goes."""
+    """Lines on what passes and was not judged, or in its own low precision alone."""
     if not result.expected:
         return []
     case, lines = one_line(result.id), []

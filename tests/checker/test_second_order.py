@@ -39,7 +39,7 @@ class TestConstantGradients:
     """The gradient of a linear function is constant, and None from the tape is right for it."""
 
     LINEAR: ClassVar = {
-        "times two": lambda tf, x: 2 * x,
+        "times two": lambda _tf, x: 2 * x,
         "transposed": lambda tf, x: tf.transpose(x),
         "a sum": lambda tf, x: tf.reduce_sum(x, 0),
         "a product with a constant": lambda tf, x: tf.matmul(x, tf.ones([3, 2], x.dtype)),
@@ -90,6 +90,6 @@ class TestConstantGradients:
         assert found.verdict is Verdict.DISCONNECTED, describe(found)
 
     def test_a_function_without_a_gradient_has_none_twice(self, tf: Any) -> None:
-        found = gradcheck.check(lambda x: tf.stop_gradient(x), X, checks="second")
+        found = gradcheck.check(tf.stop_gradient, X, checks="second")
         assert found.verdict is Verdict.DISCONNECTED, describe(found)
         assert "no gradient" in found.message

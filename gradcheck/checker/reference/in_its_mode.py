@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import tolerances
-from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.noise import measure_noise
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.plan import make_plan
@@ -24,6 +23,7 @@ from gradcheck.checker.subject.tensors import FunctionRaised, widen
 from gradcheck.model import Mode
 
 if TYPE_CHECKING:
+    from gradcheck.checker.numerics.estimate import Noise
     from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.tensors import Function
@@ -68,8 +68,8 @@ def compiled(function: Function, mode: Mode) -> Function:
     def run(*tensors: Any) -> Any:
         return function(*tensors)
 
-    traced = tf.function(run, jit_compile=mode is Mode.XLA, autograph=False)
-    return lambda *tensors: traced(*tensors)
+    traced: Function = tf.function(run, jit_compile=mode is Mode.XLA, autograph=False)
+    return traced
 
 
 def _at_least(point: Point) -> Noise:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def test_a_wrong_gradient_is_found_all_the_same(tf: Any, name: str, error: float
 
 
 def test_one_that_is_wrong_in_its_mode_alone(tf: Any) -> None:
-    def two(x: Any) -> Any:
+    def two(x: Any, slope: float) -> Any:
         factor = 1.0 if tf.executing_eagerly() else 1.5
 
         @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
@@ -62,8 +63,9 @@ def test_one_that_is_wrong_in_its_mode_alone(tf: Any) -> None:
 
     x = np.array([0.3, 0.9])
     for slope, verdict in ((1.5, "pass"), (1.4, "mismatch")):
-        assert gradcheck.check(two, x).verdict == "pass"
-        assert gradcheck.check(two, x, mode="graph").verdict == verdict
+        function = partial(two, slope=slope)
+        assert gradcheck.check(function, x).verdict == "pass"
+        assert gradcheck.check(function, x, mode="graph").verdict == verdict
 
 
 def test_the_same_in_every_mode(tf: Any) -> None:
