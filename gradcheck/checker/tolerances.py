@@ -215,7 +215,7 @@ are taken in another order do that, and it is rounding."""
 
 SAME_AGAIN: Final = 2.0**-48
 """Share of its largest output by which a function may differ from one call to the next and be the
-same: sixteen units in the last place, like a sum in another order; in low precision as many of its."""
+same: sixteen units in the last place, as a sum in another order; in low precision as many there."""
 
 OTHER_MODE: Final = 2.0**-38
 """Share of its largest output by which a function may differ from one mode to another and be the

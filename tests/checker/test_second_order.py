@@ -38,7 +38,7 @@ class TestSecondDerivatives:
 class TestConstantGradients:
     """The gradient of a linear function is constant, and None from the tape is right for it."""
 
-    LINEAR: ClassVar = {
+    LINEAR: ClassVar[dict[str, Any]] = {
         "times two": lambda _tf, x: 2 * x,
         "transposed": lambda tf, x: tf.transpose(x),
         "a sum": lambda tf, x: tf.reduce_sum(x, 0),

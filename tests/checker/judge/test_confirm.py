@@ -56,6 +56,9 @@ class TestTiesAndKinks:
         assert verdict(with_gradient(tf.nn.relu, gradient), np.array([0.0, 1.0])) == "kink"
 
 
+RAMP: Any = np.linspace(-1.0, 2.0, 5)
+
+
 class TestHugeOutputsThatDependOnNothing:
     """An empty segment is 1.8e308: it must not make the bars, nor excuse anything."""
 
@@ -155,9 +158,6 @@ def test_a_last_digit_is_no_randomness(tf: Any) -> None:
     # (Its singular values are all the same, and TensorFlow's gradient takes none of them apart.)
     assert gradcheck.check(again, np.eye(3)).verdict == "mismatch"
     assert gradcheck.check(again, np.diag([1.0, 2.0, 3.0])).verdict == "pass"
-
-
-RAMP = np.linspace(-1.0, 2.0, 5)
 
 
 def _normed(tf: Any, x: Any) -> Any:
