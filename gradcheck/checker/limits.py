@@ -69,6 +69,9 @@ LARGEST_MOVE: Final = 2.0**1021
 """A move that shows in outputs next to which a huge one is nothing: a quarter of the largest
 number."""
 
+LARGEST: Final = (65504.0, (2 - 2.0**-7) * 2.0**127, (2 - 2.0**-23) * 2.0**127)
+"""The largest numbers of float16, bfloat16 and float32: what the minimum of nothing is in them."""
+
 ALL_BITS: Final = 25 / 24
 """A factor that gives numbers of few bits all of them: it is periodic in binary."""
 

@@ -132,13 +132,20 @@ def _with_what_stands_still(
         # Nothing moves, so nothing tells how many bits there are.
         coarse = tolerances.ROUNDING_SHARE * tolerances.FEWEST_BITS_SPACING * size
         level = np.where(told & _is_short(base), np.fmax(level, coarse), level)
-    constant = loud & ~told
+    # (A bounded function stands still for huge moves too, beside an offset that swallows it: only
+    # what is as large as numbers can be, while others move.)
+    constant = loud & ~told & _is_largest(size) & (moving > 0)
     if not constant.any():
         return replace(noise, level=level)
     depending = float(size[~still | told].max(initial=0.0)) or 1.0
     ceiling[constant] = depending
     level = np.where(constant, np.minimum(level, noise.relative * depending), level)
     return replace(noise, level=level, ceiling=ceiling)
+
+
+def _is_largest(size: Array) -> Array:
+    """Whether each is the largest number of a precision, as the minimum of nothing is."""
+    return np.asarray((size >= limits.LARGEST_MOVE) | np.isin(size, limits.LARGEST))
 
 
 def _is_short(values: Array) -> Array:
