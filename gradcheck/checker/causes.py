@@ -100,3 +100,11 @@ rounding, and that of the gradient."""
 
 SHOWS_FORMULA: Final = 1e-5
 """Error bars up to which, relative to what is to be explained, an element tells formulas apart."""
+
+# Planted faults
+
+LAST_PLACES: Final = 4.0
+"""How many units in the last place make no difference to a gradient in which a fault is planted."""
+
+CONSTANT_ADDED: Final = 1e-6
+"""The constant that is added to a gradient, relative to its largest element."""

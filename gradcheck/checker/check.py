@@ -11,18 +11,23 @@ import numpy as np
 from gradcheck.checker.code_places import with_places
 from gradcheck.checker.forward import check_forward
 from gradcheck.checker.judge.notes import joined
+from gradcheck.checker.reference.in_its_mode import in_its_mode
 from gradcheck.checker.reference.point import Point, evaluate_at
 from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored, in_its_own_precision, without_promotion
 from gradcheck.checker.subject.in_either import is_low
-from gradcheck.checker.subject.phases import FREE_PHASE, shows_a_phase
+from gradcheck.checker.subject.phases import (
+    FREE_PHASE,
+    depends_on_the_phase,
+    shows_a_phase,
+)
 from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.errors import GradcheckError
-from gradcheck.model import CheckKind, Comparison, Mode, Result, Verdict, worst_verdict
+from gradcheck.model import CheckKind, Comparison, Mode, Result, Stage, Verdict, worst_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,9 +105,16 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
             "function reads no variable that can be trained",
         )
     point = evaluate_at(problem, tape)
+    if not point.outputs.shapes and problem.is_gradient:
+        raise Ended(
+            Verdict.DISCONNECTED,
+            "the tape gives no gradient for any input, so there is none to differentiate again",
+            Stage.CONNECTION,
+        )
     if not point.outputs.shapes:
         raise Ended(Verdict.ERROR, "the function returns no floating-point or complex tensor")
-    if point.base.size and np.isnan(point.base).all():
+    # (Of inputs without elements there is no other point.)
+    if point.at.size and point.base.size and np.isnan(point.base).all():
         raise Ended(
             Verdict.INCONCLUSIVE,
             "every output of the function is NaN at this point: choose another one",
@@ -112,14 +124,25 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
 
 def _reverse(problem: Problem, *, second: bool = False) -> list[Comparison]:
     problem = along_the_quantile(problem)
+    comparisons = _in_either_precision(problem, lambda it: _judged(it, second=second))
+    return [_with_remark(comparison, problem) for comparison in comparisons]
+
+
+def _in_either_precision(
+    problem: Problem, check: Callable[[Problem], list[Comparison]]
+) -> list[Comparison]:
+    """What the check gives; in the precision of the inputs alone, if in float64 it raises.
+
+    (A tf.function makes its gradient while it goes forward under a tape: what raises there looks
+    like the function itself, which had gone well without a tape.)
+    """
     try:
-        comparisons = _judged(problem, second=second)
-    except GradientRaised as error:
+        return check(problem)
+    except (GradientRaised, FunctionRaised) as error:
         own = in_its_own_precision(problem, f"its gradient raised {error}")
         if own is None:
             raise
-        comparisons = _judged(own, second=second)
-    return [_with_remark(comparison, problem) for comparison in comparisons]
+    return check(own)
 
 
 def _judged(problem: Problem, *, second: bool) -> list[Comparison]:
@@ -130,7 +153,34 @@ def _judged(problem: Problem, *, second: bool) -> list[Comparison]:
         tape = None if is_low(problem.operands) else problem.recorded
         tape = tape or Tape(problem.function, problem.operands)
     point = _evaluated(problem, tape)
-    return [with_places(c, point, second=second) for c in judge_gradients(point, tape)]
+    comparisons = judge_gradients(point, tape)
+    if problem.mode is not Mode.EAGER and not all(c.verdict.acceptable for c in comparisons):
+        comparisons = _in_its_mode(problem) or comparisons
+    return [with_places(c, point, second=second) for c in comparisons]
+
+
+def _in_its_mode(problem: Problem) -> list[Comparison]:
+    """What is to be said of a function that is another one in its mode; nothing if it is not.
+
+    Eagerly it has all its digits: there the formula is judged. Then the gradient in its mode is
+    compared with the derivative there.
+    """
+    found = in_its_mode(problem)
+    if found is None:
+        return []
+    eager = judge_gradients(_evaluated(replace(problem, mode=Mode.EAGER)))
+    if not all(c.verdict.acceptable for c in eager):
+        return eager
+    note = (
+        f"in {problem.mode} the function gives other outputs than eagerly, where its gradient is "
+        "right: it was compared with the derivative there"
+    )
+    point, noise = found
+    there = judge_gradients(point, None, noise)
+    return [
+        replace(c, dtype=first.dtype, note=joined(c.note, note))
+        for c, first in zip(there, eager, strict=True)
+    ]
 
 
 def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
@@ -139,13 +189,23 @@ def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
         return comparison
     if problem.remark:
         comparison = replace(comparison, note=joined(comparison.note, problem.remark))
-    if not shows_a_phase(problem.function, [operand.value for operand in problem.operands]):
+    values = [operand.value for operand in problem.operands]
+    if not shows_a_phase(problem.function, values):
         return comparison
-    return replace(comparison, note=joined(comparison.note, FREE_PHASE))
+    if not depends_on_the_phase(problem.function, values):
+        return comparison
+    # (Of what has no derivative no gradient is wrong.)
+    return replace(
+        comparison,
+        verdict=Verdict.INCONCLUSIVE,
+        note=joined(comparison.note, FREE_PHASE),
+        diagnosis=None,
+    )
 
 
 def _forward(problem: Problem) -> list[Comparison]:
-    return check_forward(_evaluated(without_promotion(problem)))
+    own = without_promotion(problem)
+    return _in_either_precision(own, lambda it: check_forward(_evaluated(it)))
 
 
 def _second(problem: Problem) -> list[Comparison]:

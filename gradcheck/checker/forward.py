@@ -9,6 +9,7 @@ import numpy as np
 from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import compare, relative_error
 from gradcheck.checker.judge.figures import index_of
+from gradcheck.checker.judge.notes import what_was_judged
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
@@ -40,7 +41,9 @@ def _compared(derivatives: Derivatives, position: int, rng: np.random.Generator)
     vectors[:, span] = block * derivatives.plan.coordinates.scale[span]
     moved = np.array([_along(point, vector) for vector in vectors])
     estimate = derivatives.along(vectors)
-    matters = largest(estimate.scale) or largest(point.weights * point.base)
+    matters = largest(estimate.scale) or largest(
+        point.weights * derivatives.noise.counted(point.base)
+    )
     agreement = compare(moved, estimate, reference=matters, tolerance=point.problem.tolerance)
     relative = relative_error(agreement.error, moved, estimate)
     worst: tuple[Element, ...] = ()
@@ -60,6 +63,7 @@ def _compared(derivatives: Derivatives, position: int, rng: np.random.Generator)
         error_bar=float(np.nan_to_num(estimate.bound).max(initial=0.0)),
         failing=int(agreement.failing.sum()),
         worst=worst,
+        note=what_was_judged(point, operand) if agreement.overall.acceptable else "",
         decided_by=Stage.FORWARD,
     )
 

@@ -81,6 +81,16 @@ HUGE_MOVE: Final = 2.0**500
 HUGE_MOVE_IN_LOW_PRECISION: Final = 2.0**14
 """Moves that show in whatever depends on them; and yet times zero they are zero."""
 
+LARGEST_MOVE: Final = 2.0**1021
+"""A move that shows in outputs next to which a huge one is nothing: a quarter of the largest
+number."""
+
+LARGEST: Final = (65504.0, (2 - 2.0**-7) * 2.0**127, (2 - 2.0**-23) * 2.0**127)
+"""The largest numbers of float16, bfloat16 and float32: what the minimum of nothing is in them."""
+
+ALL_BITS: Final = 25 / 24
+"""A factor that gives numbers of few bits all of them: it is periodic in binary."""
+
 ONE_STEP_PAYS: Final = 2**13
 """Numbers (points and outputs), over all the moves of one step, up to which another call costs more
 than needless steps: measured on a product of matrices."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker import limits
 from gradcheck.checker.subject.in_either import InEither, Promotable
 from gradcheck.checker.subject.known_kernels import all_take_other_shapes
 from gradcheck.checker.subject.recording import recording
@@ -21,7 +22,11 @@ def gradient_problem(point: Point) -> Problem:
     """The problem whose function is the gradient of this one, for the same upstream."""
     import tensorflow as tf
 
-    problem, upstream = point.problem, point.upstream
+    problem, upstream = point.problem, list(point.upstream)
+    if problem.upstream == "random":
+        # A gradient that is constant is made of the upstream alone: with few bits it would look
+        # like one that rounds to them.
+        upstream = [limits.ALL_BITS * ct for ct in upstream]
     positions = [i for i, o in enumerate(problem.operands) if o.differentiate]
 
     def gradient(*tensors: Any) -> list[Any]:
@@ -51,6 +56,7 @@ def gradient_problem(point: Point) -> Problem:
         # (What the gradient runs are other kernels than the function's.)
         takes_other_shapes=all_take_other_shapes(_kinds(gradient, problem)),
         cdf=None,
+        is_gradient=True,
     )
 
 

@@ -195,6 +195,9 @@ REFUTES: Final = 0.3
 """Smaller steps are worth while, before blame, as long as their round-off stays below this share of
 what is to be refuted."""
 
+DISJOINT: Final = 2.0**20
+"""How many times its bound a derivative must be off for rounding to be no excuse."""
+
 SURELY_MOVES: Final = 4.0
 """How many times its bound a derivative must be to say that an output moves."""
 
@@ -217,6 +220,17 @@ UPSTREAM_SCALED: Final = 2.0**-9
 REORDERED: Final = 2.0**-40
 """Share of its largest element by which a gradient may differ from one call to the next: sums that
 are taken in another order do that, and it is rounding."""
+
+SAME_AGAIN: Final = 2.0**-48
+"""Share of its largest output by which a function may differ from one call to the next and be the
+same: sixteen units in the last place, as a sum in another order; in low precision as many there."""
+
+OTHER_MODE: Final = 2.0**-38
+"""Share of its largest output by which a function may differ from one mode to another and be the
+same: compilers reorder and fuse what rounds, some thousand times in a row."""
+
+ITERATED: Final = 2.0**-20
+"""Share of its outputs by which a function may be off in XLA, which iterates to a millionth."""
 
 STANDS_OUT: Final = 2.0**10
 """How many times farther from its neighbours than they are from each other a gradient must be to
@@ -282,13 +296,7 @@ off by what larger parts lost before they cancelled."""
 FEW_DIGITS: Final = 2.0**-6
 """What a number below the smallest normal one is off that keeps too few digits."""
 
-# Diagnosis and planted faults
-
-LAST_PLACES: Final = 4.0
-"""How many units in the last place make no difference to a gradient in which a fault is planted."""
+# Planted faults
 
 COUNTED: Final = 1e-8
 """The smallest planted relative error that a check is expected to catch."""
-
-CONSTANT_ADDED: Final = 1e-6
-"""The constant that is added to a gradient, relative to its largest element."""

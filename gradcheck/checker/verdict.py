@@ -111,18 +111,14 @@ def measured_noise(evidence: Evidence) -> Evidence:
         if look is None:
             derivatives, estimate = along_elements(derivatives)
             along = derivatives.by_direction()
-        elif look.doubtful.any():
-            derivatives, estimate = along_elements(derivatives, look.estimate, look.doubtful)
+        elif (doubtful := look.doubtful_with(derivatives.noise)).any():
+            derivatives, estimate = along_elements(derivatives, look.estimate, doubtful)
         else:
             estimate = look.estimate
         evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)
-    return replace(
-        evidence,
-        derivatives=derivatives,
-        estimate=estimate,
-        along=along,
-        inputs=evidence.by_input(estimate),
-    )
+    by_input = evidence.by_input(estimate)
+    evidence = replace(evidence, derivatives=derivatives, estimate=estimate)
+    return replace(evidence, along=along, inputs=by_input)
 
 
 def confirmation(evidence: Evidence) -> Evidence:
@@ -203,9 +199,8 @@ def _decided(
     evidence: Evidence, own: OfInput, precision: OwnPrecision | None, points: OtherPoints | None
 ) -> Comparison:
     """What the first stage says that can decide on this input."""
-    asked = Open(evidence, own, precision, points, figures_of(evidence, own), *own.suggestion)
-    if asked.suggested_by is not Stage.FIRST_LOOK:
-        asked = replace(asked, note=notes.on_numbers(evidence, own))
+    figures, note = figures_of(evidence, own), notes.on_numbers(evidence, own)
+    asked = Open(evidence, own, precision, points, figures, *own.suggestion, note)
     for stage in DECIDING:
         told = stage(asked)
         if isinstance(told, Comparison):
@@ -220,6 +215,9 @@ def connection(asked: Open) -> Open | Comparison:
         return asked
     if notes.is_for_other_outputs(asked.evidence, asked.own):
         return asked.comparison(Verdict.PASS, Stage.CONNECTION, notes.OTHER_OUTPUTS)
+    if asked.evidence.point.problem.is_gradient and notes.stands_still(asked.evidence, asked.own):
+        note, still = notes.linear(asked.evidence, asked.own)
+        return asked.comparison(Verdict.PASS, Stage.CONNECTION, note, **still)
     note, moving = notes.missing_gradient(asked.evidence, asked.own)
     return asked.comparison(Verdict.DISCONNECTED, Stage.CONNECTION, note, failing=moving)
 
@@ -278,7 +276,7 @@ def low_precision(asked: Open) -> Open | Comparison:
     """In float32 and below: does the gradient keep what it has in float64?"""
     if asked.precision is None:
         return asked
-    told = judge_precision(asked.precision, asked.own)
+    told = judge_precision(asked.precision, asked.own, asked.figures.bound)
     if told.verdict is not None:
         return asked.comparison(told.verdict, Stage.PRECISION, told.note, **(told.figures or {}))
     return replace(asked, note=notes.joined(asked.note, told.note), suggested_by=Stage.PRECISION)

@@ -19,13 +19,24 @@ from gradcheck.model.cases import (
     Upstream,
 )
 from gradcheck.model.problems import SpecProblem
-from gradcheck.model.results import NO_DOUBLE, CodePlace, Comparison, Diagnosis, Element, Result
+from gradcheck.model.results import (
+    JUDGED_SOME,
+    NO_DOUBLE,
+    NOTHING_TO_JUDGE,
+    CodePlace,
+    Comparison,
+    Diagnosis,
+    Element,
+    Result,
+)
 from gradcheck.model.stages import Stage
 from gradcheck.model.structures import Argument, Group, Ragged, Sparse, Template
 from gradcheck.model.suites import Plan, Shard, Summary
 from gradcheck.model.verdicts import Verdict, worst_verdict
 
 __all__ = [
+    "JUDGED_SOME",
+    "NOTHING_TO_JUDGE",
     "NO_DOUBLE",
     "Argument",
     "Array",

@@ -18,6 +18,10 @@ NO_DOUBLE = "the function has no double precision"
 """How the note begins of a gradient that was compared in its own precision alone: the bar is wide,
 and an error below it would not show."""
 
+NOTHING_TO_JUDGE = "nothing to judge"
+JUDGED_SOME = "judged "
+"""How a part of the note begins that says what a pass did not judge: all of it, or some outputs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Element:
@@ -114,6 +118,13 @@ class Comparison:
     def elements(self) -> int:
         """How many elements the input has."""
         return math.prod(self.shape)
+
+    @property
+    def reservation(self) -> str:
+        """What was not judged of a gradient that passes, in a few words; empty if all of it was."""
+        told = (NOTHING_TO_JUDGE, JUDGED_SOME)
+        parts = (part for part in self.note.split("; ") if part.startswith(told))
+        return next(parts, "") if self.verdict.acceptable else ""
 
     @property
     def worst_index(self) -> tuple[int, ...] | None:

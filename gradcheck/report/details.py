@@ -152,13 +152,22 @@ def known_line(result: Result) -> str:
 
 
 def weak_lines(result: Result) -> list[str]:
-    """One line where what passes was compared in its own low precision alone: how far that goes."""
-    weak = [c for c in result.comparisons if c.verdict.acceptable and NO_DOUBLE in c.note]
-    if not result.expected or not weak:
+    """Lines on what passes and was not judged, or in its own low precision alone."""
+    if not result.expected:
         return []
-    widest = max(c.error_bar or 0.0 for c in weak)
-    where = f"{one_line(result.id)}  {weak[0].dtype} alone: {', '.join(c.name for c in weak)}"
-    return [one_line(f"{where} (error bar up to {numbers.error(widest)})")]
+    case, lines = one_line(result.id), []
+    weak = [c for c in result.comparisons if c.verdict.acceptable and NO_DOUBLE in c.note]
+    if weak:
+        widest = max(c.error_bar or 0.0 for c in weak)
+        where = f"{case}  {weak[0].dtype} alone: {', '.join(c.name for c in weak)}"
+        lines.append(one_line(f"{where} (error bar up to {numbers.error(widest)})"))
+    # (Inputs of which the same is to be said share a line.)
+    told: dict[str, list[str]] = {}
+    for comparison in result.comparisons:
+        if comparison.reservation:
+            told.setdefault(comparison.reservation, []).append(input_label(comparison))
+    lines += [one_line(f"{case}  {', '.join(names)}: {what}") for what, names in told.items()]
+    return lines
 
 
 def kink_lines(result: Result) -> list[str]:

@@ -40,6 +40,16 @@ class Look:
     doubtful: Array
     """By coordinate: neither settled, nor is it one that stands still as the gradient says."""
 
+    def doubtful_with(self, noise: Noise) -> Array:
+        """By coordinate: what deserves a closer look now that the noise is known.
+
+        Where outputs turn out to depend on nothing, the bars of what stands still were made of
+        them.
+        """
+        if noise.ceiling is None:
+            return self.doubtful
+        return np.asarray(self.doubtful | (self.estimate.scale == 0))
+
 
 def look_at(
     point: Point, plan: Plan, passed: Backward, analytic: Array

@@ -10,13 +10,15 @@ import numpy as np
 from gradcheck.checker import tolerances
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, MISMATCH, NONFINITE, Agreement
 from gradcheck.checker.judge.figures import index_of, place
-from gradcheck.model import NO_DOUBLE, Verdict
+from gradcheck.checker.numerics.vectors import largest
+from gradcheck.model import JUDGED_SOME, NO_DOUBLE, NOTHING_TO_JUDGE, Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.judge.evidence import Evidence, OfInput
     from gradcheck.checker.numerics.estimate import Estimate
     from gradcheck.checker.reference.derivatives import Derivatives
     from gradcheck.checker.reference.point import Point
+    from gradcheck.checker.subject.operand import Operand
     from gradcheck.model import Array
 
 AS_MEANT = "If that is meant, say `grad: false` for the input, or `expect: disconnected`"
@@ -24,7 +26,8 @@ AS_MEANT = "If that is meant, say `grad: false` for the input, or `expect: disco
 IS_MISSING = "so a gradient is missing"
 """What is said of None from the tape where the output moves: a fault, and not a fact."""
 
-EMPTY = "the input is empty: only the shape and dtype of its gradient were checked"
+EMPTY = f"{NOTHING_TO_JUDGE}: no elements, only the shape and dtype of the gradient were checked"
+NO_OUTPUTS = f"{NOTHING_TO_JUDGE}: the outputs have no elements, the gradient is zero"
 
 ONLY_TOGETHER = (
     "no single element that was sampled shows it, but the derivative along a random direction of "
@@ -49,6 +52,36 @@ def is_for_other_outputs(evidence: Evidence, own: OfInput) -> bool:
     return (
         problem.some_outputs and own.operand.captured is not None and not _moves(own.estimate).any()
     )
+
+
+LINEAR = (
+    "the gradient does not move with this input, as that of a function that is linear in it: None "
+    "from the tape is right"
+)
+
+
+def stands_still(evidence: Evidence, own: OfInput) -> bool:
+    """Whether the outputs are known not to move with an input, to bars that say something.
+
+    Without it `test_none_is_right_for_a_constant_gradient` fails.
+    """
+    point, space, part = evidence.point, evidence.plan.coordinates, own.part
+    told = [(own.estimate, space.space.unit[part.span])]
+    if space.directions is not None and evidence.along is not None:
+        unit = space.directions.unit[part.directions]
+        told.append((evidence.along.take(part.directions), unit))
+    output = largest(point.weights * point.base)
+    return all(
+        not _moves(estimate).any()
+        and bool((estimate.bound * unit <= tolerances.VACUOUS * output).all())
+        for estimate, unit in told
+    )
+
+
+def linear(evidence: Evidence, own: OfInput) -> tuple[str, dict[str, float]]:
+    """What is said where None is right, and in which figures."""
+    note = joined(LINEAR, what_was_judged(evidence.point, own.operand))
+    return note, {"max_abs_error": 0.0, "error_bar": largest(own.estimate.bound)}
 
 
 def _moves(estimate: Estimate) -> Array:
@@ -88,10 +121,9 @@ def missing_gradient(evidence: Evidence, own: OfInput) -> tuple[str, int]:
 def on_numbers(evidence: Evidence, own: OfInput) -> str:
     """What a reader of the numbers should know besides."""
     agreement, derivatives = own.agreement, evidence.derivatives
-    if not own.part.count:
-        return EMPTY
-    if agreement is None or derivatives is None:
-        return ""
+    judged = what_was_judged(evidence.point, own.operand) if own.suggestion[0].acceptable else ""
+    if not own.part.count or agreement is None or derivatives is None:
+        return judged
     agreed = agreement.overall in (Verdict.PASS, Verdict.KINK)
     if agreed and own.directed is not None and own.directed.overall is not Verdict.PASS:
         return ONLY_TOGETHER
@@ -101,7 +133,32 @@ def on_numbers(evidence: Evidence, own: OfInput) -> str:
         _on_kinks(own, agreement),
         _on_rounding(agreement),
         _on_the_unknown(derivatives, own, agreement),
+        judged,
     )
+
+
+def what_was_judged(point: Point, operand: Operand) -> str:
+    """What a pass does not say: that there was nothing to judge, or outputs that are no numbers.
+
+    Without it `test_a_pass_says_what_it_did_not_judge` fails.
+    """
+    if not operand.value.size:
+        return EMPTY
+    if not len(point.base):
+        return NO_OUTPUTS
+    finite = np.isfinite(point.base)
+    if finite.all():
+        return ""
+    numbers = [np.ravel(output) for output in point.outputs.unflatten(point.base)]
+    outputs = np.concatenate([values.astype(np.complex128) for values in numbers])
+    nan = int(np.isnan(outputs).sum())
+    infinite = int((~np.isfinite(outputs)).sum()) - nan
+    lost = " and ".join(
+        f"{count} {'is' if count == 1 else 'are'} {kind}"
+        for count, kind in ((nan, "NaN"), (infinite, "infinite"))
+        if count
+    )
+    return f"{JUDGED_SOME}{len(outputs) - nan - infinite} of {len(outputs)} outputs: {lost}"
 
 
 def _on_the_function(derivatives: Derivatives) -> str:

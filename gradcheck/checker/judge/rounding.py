@@ -17,7 +17,7 @@ from gradcheck.checker import limits, tolerances
 from gradcheck.checker.judge.gradient_spread import Spread
 from gradcheck.checker.judge.repeat import gradient_must_repeat
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.numerics.vectors import to_double
+from gradcheck.checker.numerics.vectors import largest, to_double
 from gradcheck.checker.subject.monte_carlo import rounding_anew
 from gradcheck.model import Mode
 
@@ -59,8 +59,26 @@ class Roundings:
     @cached_property
     def on_the_way(self) -> list[Spread]:
         """What it is where the results on the way to it round differently."""
-        at = self._point
-        return arithmetic_spread(at.problem, at.values, at.upstream, self._passed)
+        return self._arithmetic[0]
+
+    @cached_property
+    def scale(self) -> float:
+        """The size of the numbers that the outputs are made of, whatever is left of those.
+
+        Rounding on the way moves an output by the last digit of what it was made of.
+
+        Without it `test_outputs_that_are_zero_themselves` fails.
+        """
+        moved = [np.abs(spread.size) for spread in self._arithmetic[1]]
+        weighed = zip(moved, self._point.upstream, strict=True)
+        most = max((largest(size * np.abs(ct)) for size, ct in weighed), default=0.0)
+        return most / tolerances.LAST_DIGIT
+
+    @cached_property
+    def _arithmetic(self) -> tuple[list[Spread], list[Spread]]:
+        at, outputs = self._point, [Spread(output) for output in self._passed.outputs]
+        spreads = arithmetic_spread(at.problem, at.values, at.upstream, self._passed, outputs)
+        return spreads, outputs
 
 
 def as_slack(point: Point, position: int, spread: Spread) -> Array:
@@ -109,7 +127,11 @@ def gradient_spread(point: Point, base: Backward, change: float) -> list[Spread]
 
 
 def arithmetic_spread(
-    problem: Problem, values: Sequence[Array], upstream: Sequence[Array], base: Backward
+    problem: Problem,
+    values: Sequence[Array],
+    upstream: Sequence[Array],
+    base: Backward,
+    outputs: Sequence[Spread] = (),
 ) -> list[Spread]:
     """How each gradient changes when every result on the way to it rounds differently.
 
@@ -120,6 +142,7 @@ def arithmetic_spread(
         values: of all the operands, in the precision of the gradients.
         upstream: the cotangent.
         base: the gradients as they are.
+        outputs: what the outputs are is added to these, if they are wanted too.
     """
     spreads = _no_spreads(problem, base)
     tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
@@ -130,6 +153,8 @@ def arithmetic_spread(
         except Exception:  # what runs eagerly need not run in a graph
             break
         _add(spreads, base, moved)
+        for spread, output in zip(outputs, moved.outputs, strict=False):
+            spread.add(to_double(output))
     return spreads
 
 

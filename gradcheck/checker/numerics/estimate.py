@@ -30,6 +30,13 @@ class Noise:
     """The relative spacing of the values that the function rounds to inside, if it does."""
     assumed: bool = False
     """Not measured."""
+    ceiling: Array | None = None
+    """By output: how large it counts at most. One that depends on nothing hides nothing, however
+    large it is; None where all count as they are."""
+
+    def counted(self, base: Array) -> Array:
+        """The outputs, as large as they count."""
+        return base if self.ceiling is None else np.clip(base, -self.ceiling, self.ceiling)
 
     @classmethod
     def ideal(cls, base: Array) -> Noise:

@@ -63,7 +63,7 @@ class Mover:
     def size(self) -> float:
         """The size of the scalar's terms."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return largest(self._weights * self.base)
+            return largest(self._weights * self._noise.counted(self.base))
 
     @property
     def can_refute(self) -> bool:
@@ -142,6 +142,7 @@ class Mover:
         most = sizes.reshape(groups, len(points) // groups, len(self.base)).max(axis=1)
         assumed = self._noise.assumed
         top = np.abs(self.base) + most.max(axis=0) if assumed else np.abs(outputs)
+        top = self._noise.counted(top)
         noise = np.maximum(self._noise.level, self._noise.relative * top) * self.weight_sizes
         if not np.isfinite(noise).all():
             noise = np.where(np.isfinite(noise), noise, 0.0)

@@ -23,6 +23,8 @@ from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.noise_lines import line_steps, over_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradcheck.checker.numerics.estimate import Evaluate
     from gradcheck.model import Array
 from gradcheck.checker.numerics.rng import generator
@@ -38,8 +40,9 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
         scale: by element of the point, the length over which it may be moved.
         seed: for the direction of the lines.
     """
-    if not base.size:
-        return Noise(np.zeros(0), tolerances.UNIT_ROUNDOFF)
+    if not base.size or not point.size:
+        # (Of nothing, or with nothing to move.)
+        return Noise(np.zeros(base.shape), tolerances.UNIT_ROUNDOFF)
     rng = generator(seed, 0x6E6F697365)
     if len(base) <= limits.NOISY_OUTPUTS:
         return _measure(evaluate, point, base, scale, rng)
@@ -49,7 +52,11 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
         relative, absolute = _shared(some.level, _size(base[chosen]))
         level = tolerances.UNSEEN * np.maximum(absolute, relative * _size(base))
     level[chosen] = some.level
-    return replace(some, level=level)
+    ceiling = None
+    if some.ceiling is not None:
+        ceiling = np.full(base.shape, np.inf)
+        ceiling[chosen] = some.ceiling
+    return replace(some, level=level, ceiling=ceiling)
 
 
 def _measure(
@@ -93,15 +100,59 @@ def _measure(
     lost = float(np.median(level[counts] / size[counts])) if counts.any() else 0.0
     if wild.mean() > tolerances.WILD:
         lost = 1.0
-    if counts.any() and (outputs == base).all() and (scattered == base).all():
+    noise = Noise(level, relative, lost, min(rounds_to, tolerances.FEWEST_BITS_SPACING))
+    still = (outputs == base).all(axis=0) & (scattered == base).all(axis=0) & (size > 0)
+    return _with_what_stands_still(noise, still, size, base, lambda: _depend(evaluate, point, base))
+
+
+def _with_what_stands_still(
+    noise: Noise, still: Array, size: Array, base: Array, depend: Callable[[], Array | None]
+) -> Noise:
+    """The noise, of outputs that stand still as well: some hide something, others are constant.
+
+    Without it `test_what_depends_on_nothing_hides_nothing` fails.
+
+    Args:
+        noise: as it was measured.
+        still: by output, whether it does not move.
+        size: of each.
+        base: the outputs at the point.
+        depend: tells which outputs depend on the inputs; None where it cannot be told.
+    """
+    moving = float(size[~still].max(initial=0.0))
+    # (What is not larger than what moves hides no more.)
+    loud = still & (tolerances.NEGLIGIBLE * size > moving)
+    if not loud.any():
+        return noise
+    told = depend()
+    if told is None:
+        return noise
+    level, ceiling = noise.level, np.full(size.shape, np.inf)
+    if still.all():
         # Nothing moves, so nothing tells how many bits there are.
-        hidden = _depend(evaluate, point, base)
-        level = np.where(
-            hidden,
-            np.fmax(level, tolerances.ROUNDING_SHARE * tolerances.FEWEST_BITS_SPACING * size),
-            level,
-        )
-    return Noise(level, relative, lost, min(rounds_to, tolerances.FEWEST_BITS_SPACING))
+        coarse = tolerances.ROUNDING_SHARE * tolerances.FEWEST_BITS_SPACING * size
+        level = np.where(told & _is_short(base), np.fmax(level, coarse), level)
+    # (A bounded function stands still for huge moves too, beside an offset that swallows it: only
+    # what is as large as numbers can be, while others move.)
+    constant = loud & ~told & _is_largest(size) & (moving > 0)
+    if not constant.any():
+        return replace(noise, level=level)
+    depending = float(size[~still | told].max(initial=0.0)) or 1.0
+    ceiling[constant] = depending
+    level = np.where(constant, np.minimum(level, noise.relative * depending), level)
+    return replace(noise, level=level, ceiling=ceiling)
+
+
+def _is_largest(size: Array) -> Array:
+    """Whether each is the largest number of a precision, as the minimum of nothing is."""
+    return np.asarray((size >= limits.LARGEST_MOVE) | np.isin(size, limits.LARGEST))
+
+
+def _is_short(values: Array) -> Array:
+    """Whether each may have been rounded to few bits: who has all its digits was not."""
+    mantissa, _ = np.frexp(values)
+    scaled = np.ldexp(mantissa, max(limits.BITS))
+    return np.asarray(scaled == np.rint(scaled))
 
 
 def _size(base: Array) -> Array:
@@ -113,7 +164,7 @@ def _along(
 ) -> Array:
     """The outputs at these steps along a direction, and at other moves after them."""
     away = np.zeros((0, len(point))) if away is None else away
-    some = max(1, limits.NUMBERS_AT_ONCE // len(point))
+    some = max(1, limits.NUMBERS_AT_ONCE // max(1, len(point)))
     if some >= len(steps) + len(away):
         return evaluate(point + np.concatenate([steps[:, np.newaxis] * direction, away]))
     # Large points are not all held in memory at once.
@@ -122,17 +173,27 @@ def _along(
     return np.concatenate([*outputs, evaluate(point + away)])
 
 
-def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array:
-    """Which outputs depend on the inputs at all, though they may stand still.
+def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array | None:
+    """Which outputs depend on the inputs at all, though they may stand still; None: no saying.
 
     Without it `test_an_offset_that_leaves_few_bits_no_digit` fails.
     """
-    # A huge move shows in whatever depends on it; times zero it is zero.
-    try:
-        outputs = evaluate(np.stack([point + limits.HUGE_MOVE, point - limits.HUGE_MOVE]))
-    except Exception:  # some functions refuse it
-        return np.zeros(len(base), dtype=bool)
-    return np.asarray(((outputs != base) & ~np.isnan(base)).any(axis=0))
+    # A huge move shows in whatever depends on it; times zero it is zero. (Not the same move for
+    # all: their difference would not show it.)
+    shares, _ = np.modf(limits.GOLDEN_RATIO * np.arange(1, len(point) + 1))
+    reached = np.zeros(len(base), dtype=bool)
+    among = ~np.isnan(base)
+    for size in (limits.HUGE_MOVE, limits.LARGEST_MOVE):
+        huge = size * (1 + shares)
+        try:
+            outputs = evaluate(np.stack([point + huge, point - huge]))
+        except Exception:  # some functions refuse it
+            return None
+        reached |= ((outputs != base) & among).any(axis=0)
+        among &= ~reached & (tolerances.UNIT_ROUNDOFF * np.abs(base) > size)
+        if not among.any():
+            break
+    return reached
 
 
 def _few_bits(base: Array, values: Array) -> Array:

@@ -103,10 +103,12 @@ def _noise_of(lines: Array) -> Told:
     beside, _, _ = _difference_table(lines[:, 1:])
     limit = np.where(moves & (level > 0), np.fmin(level, beside), np.inf).min(axis=0)
     limit = np.where(np.isfinite(limit), limit, np.nan)
+    varies, last = np.ptp(lines[0], axis=0), tolerances.FAST
     return Told(
         level=np.where(np.isnan(noise), limit, noise),
         seen=~np.isnan(noise),
-        wild=moves[0] & ~smooth[0] & (level[0] > tolerances.NOISE_SHARE * np.ptp(lines[0], axis=0)),
+        # (What varies by its last digits alone is constant but for rounding.)
+        wild=moves[0] & ~smooth[0] & (level[0] > tolerances.NOISE_SHARE * varies) & (varies > last),
         fast=moves[0] & (level[0] > tolerances.FAST),
         most=np.where(moves, level, 0.0).max(axis=0),
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker import tolerances
+from gradcheck.checker import causes, tolerances
 from gradcheck.checker.case import check_case, problem_of
 from gradcheck.checker.judge.figures import place
 from gradcheck.checker.power.memoise import RememberingEvaluator, RememberingTape
@@ -222,7 +222,7 @@ class _Ground:
         if not len(self._part.directions):
             size = np.fmax(size, self._study.estimate.scale[self._part.span])
         epsilon = float(np.finfo(np.float64).eps)
-        return np.asarray(~(np.abs(after - before) <= tolerances.LAST_PLACES * epsilon * size))
+        return np.asarray(~(np.abs(after - before) <= causes.LAST_PLACES * epsilon * size))
 
     @cached_property
     def _for_random_upstream(self) -> Scene:

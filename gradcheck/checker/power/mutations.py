@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import causes, limits, tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -83,7 +83,7 @@ def mutations(scene: Scene, names: Sequence[str]) -> Iterator[Mutation]:
     yield Mutation("zero", "is zero", lambda s: np.zeros_like(s.gradient))
     yield Mutation(
         "constant",
-        f"has {tolerances.CONSTANT_ADDED:g} of its largest element added",
+        f"has {causes.CONSTANT_ADDED:g} of its largest element added",
         _with_constant,
     )
     yield from _rearranged(scene.value.shape)
@@ -125,7 +125,7 @@ def _power(size: float) -> str:
 def _with_constant(scene: Scene) -> Array:
     gradient = scene.gradient
     largest = np.max(np.abs(gradient[np.isfinite(gradient)]), initial=0)
-    return _like(gradient + tolerances.CONSTANT_ADDED * largest, gradient)
+    return _like(gradient + causes.CONSTANT_ADDED * largest, gradient)
 
 
 def _rearranged(shape: Shape) -> Iterator[Mutation]:

@@ -16,8 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.vectors import epsilon_of, largest, range_of, to_double
-from gradcheck.checker.precision.error_statistics import common_factor, statistics
+from gradcheck.checker.numerics.vectors import epsilon_of, range_of, to_double
+from gradcheck.checker.precision.error_statistics import (
+    as_good_as_it_can_be,
+    common_factor,
+    statistics,
+)
 from gradcheck.checker.subject.tensors import widen
 from gradcheck.model import Element, Verdict
 
@@ -38,8 +42,14 @@ class Judgement:
     """Those that are other ones in this precision."""
 
 
-def judge_precision(precision: OwnPrecision, own: OfInput) -> Judgement:
-    """Compare the gradient in its own precision with the one in double precision."""
+def judge_precision(precision: OwnPrecision, own: OfInput, bound: Array | None = None) -> Judgement:
+    """Compare the gradient in its own precision with the one in double precision.
+
+    Args:
+        precision: has both.
+        own: whose gradient it is.
+        bound: by element, of the numeric derivative in double precision; NaN where there is none.
+    """
     position, dtype = own.part.position, own.operand.value.dtype.name
     gradient, double = precision.pair(position)
     if gradient is None or double is None or dtype not in tolerances.ULPS:
@@ -52,31 +62,22 @@ def judge_precision(precision: OwnPrecision, own: OfInput) -> Judgement:
         return Judgement(Verdict.MISMATCH, note)
     if not gradient.size:
         return Judgement(None)
-    if _is_as_good_as_it_can_be(gradient, double, own.operand.precision):
+    if as_good_as_it_can_be(gradient, double, own.operand.precision):
         errors = _Errors.of(gradient, double, [(gradient, double)], own.operand.precision)
         return _worded(errors, _NO_FAULTS, own, "", "")
     pairs = precision.pairs(position)
     errors = _Errors.of(gradient, double, pairs, own.operand.precision)
-    faults = _classified(errors, precision, position)
+    zero = np.zeros(double.shape, dtype=bool)
+    if bound is not None:
+        # (What a bar hides more than a tenth of was granted there, or matters little.)
+        zero = tolerances.VACUOUS * np.abs(errors.theirs) <= bound
+    faults = _classified(errors, precision, position, zero)
     if faults and precision.one_by_one():
         # (Before blame: perhaps it is only that many points do not share a pass.)
-        return judge_precision(precision, own)
+        return judge_precision(precision, own, bound)
     another = precision.another_function
     cause = precision.leaves_range() if faults.wrong.any() and not another else ""
     return _worded(errors, faults, own, another, cause)
-
-
-def _is_as_good_as_it_can_be(gradient: Array, double: Array, precision: np.dtype[Any]) -> bool:
-    """Whether every element is right to the last places that errors may have in common.
-
-    Then neighbours would not make it worse. In float32 these are so small that nobody cares for a
-    factor that all elements share. Without it `test_a_few_ulp_need_no_neighbours` fails.
-    """
-    mine, theirs, epsilon = to_double(gradient), to_double(double), epsilon_of(precision)
-    allowed = tolerances.ULPS[precision.name] * epsilon * np.abs(theirs)
-    if epsilon < tolerances.COARSE:
-        allowed = allowed + tolerances.LARGEST_ULPS * epsilon * largest(theirs)
-    return bool((np.abs(mine - theirs) <= allowed).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,16 +159,18 @@ class _Faults:
     wrong: Array
     lost: Array
     """Where results cancel and rounding leaves nothing."""
+    zero: Array
+    """In double precision it cannot be told from zero: rounding is all that there is to lose."""
 
     def __bool__(self) -> bool:
         """Whether there are any."""
         return bool(self.wrong.any() or self.lost.any())
 
 
-_NO_FAULTS = _Faults(*np.zeros((3, 1), dtype=bool))
+_NO_FAULTS = _Faults(*np.zeros((4, 1), dtype=bool))
 
 
-def _classified(errors: _Errors, precision: OwnPrecision, position: int) -> _Faults:
+def _classified(errors: _Errors, precision: OwnPrecision, position: int, zero: Array) -> _Faults:
     """Tell faults from rounding, and from what the function itself is off."""
     mine, theirs, allowed, scatter = errors.mine, errors.theirs, errors.allowed, errors.scatter
     # What is beyond the largest number is infinite in this precision, and rightly so.
@@ -180,14 +183,15 @@ def _classified(errors: _Errors, precision: OwnPrecision, position: int) -> _Fau
         # What cancels may lose all that there is, and the same at every point.
         rounding = tolerances.ROUNDING_SAFETY * precision.spread(position)
         lost = wrong & (np.abs(errors.at_point) <= allowed + rounding)
-        wrong = wrong & ~lost
-    if errors.common_factor():
-        common = np.isfinite(mine) & (np.abs(theirs) > errors.smallest)
+        wrong, lost = wrong & ~lost, lost & ~zero
+    # (Of what is zero no share is anything.)
+    if errors.common_factor(~zero):
+        common = np.isfinite(mine) & (np.abs(theirs) > errors.smallest) & ~zero
         common = _off_by_itself(common, errors, precision, position, to_be_shown=True)
         # What is left must have the factor without those that the function excuses.
         if errors.common_factor(common):
             wrong = wrong | common
-    return _Faults(broken, wrong, lost)
+    return _Faults(broken, wrong, lost, zero)
 
 
 def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause: str) -> Judgement:
@@ -206,13 +210,15 @@ def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause:
             f"the formula is right in float64; in {dtype} results cancel on the way to the "
             f"gradient, and rounding hides {int(lost.sum())} of its elements"
         )
-        return Judgement(Verdict.INCONCLUSIVE, note, {"failing": int(lost.sum())})
+        return Judgement(Verdict.INCONCLUSIVE, note, _figures(errors, lost, own))
     if not wrong.any():
-        most = np.nan_to_num(errors.in_ulps).max()
-        return Judgement(None, f"in {dtype} within {most:.2g} ulp of float64")
+        most = np.nan_to_num(errors.in_ulps)[~faults.zero].max(initial=0.0)
+        within = f"within {most:.2g} ulp of float64"
+        told = "zero but for rounding, as in float64" if faults.zero.all() else within
+        return Judgement(None, f"in {dtype} {told}")
     if another:
         note = f"in {dtype} the function itself {another}"
-        return Judgement(Verdict.INCONCLUSIVE, note, {"failing": int(wrong.sum())})
+        return Judgement(Verdict.INCONCLUSIVE, note, _figures(errors, wrong, own))
     figures = _figures(errors, wrong, own)
     note = (
         f"the formula is right in float64, but the arithmetic of {dtype} loses it: "
@@ -224,8 +230,14 @@ def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause:
 
 
 def _figures(errors: _Errors, wrong: Array, own: OfInput) -> dict[str, Any]:
-    """What a comparison shows of a gradient that is wrong in low precision."""
+    """What a comparison shows of a gradient that is wrong in low precision: all of it from there.
+
+    Without it `test_a_row_has_the_figures_of_one_precision` fails.
+    """
     error = np.nan_to_num(np.abs(errors.at_point), nan=np.inf)
+    size = np.maximum(np.abs(errors.mine), np.abs(errors.theirs))
+    with np.errstate(all="ignore"):
+        relative = np.where(np.isfinite(error), np.where(size > 0, error / size, 0.0), np.inf)
     count = min(limits.WORST, int(wrong.sum()))
     order = np.argsort(-np.where(wrong, error, -1.0).ravel())[:count]
     value, bar = widen(own.operand.value), tolerances.SCATTER * errors.scatter + errors.allowed
@@ -244,6 +256,9 @@ def _figures(errors: _Errors, wrong: Array, own: OfInput) -> dict[str, Any]:
         "failing": int(wrong.sum()),
         "worst": worst,
         "max_abs_error": float(error.max()),
+        "max_rel_error": float(relative.max()),
+        "error_bar": largest(bar),
+        "bound": bar,
         "analytic": errors.mine,
         "numeric": errors.theirs,
     }

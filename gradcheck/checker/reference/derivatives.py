@@ -40,6 +40,11 @@ class Derivatives:
         noise = self.noise
         return noise.rounds_to > 0 and max(noise.relative, noise.lost) > tolerances.COARSE
 
+    @property
+    def can_refute(self) -> bool:
+        """Whether the function keeps enough digits to refute anything."""
+        return self._elements.can_refute
+
     def by_element(self, known: Estimate | None = None, doubtful: Array | None = None) -> Estimate:
         """Along every element; of those that are known, only the doubtful ones."""
         return differentiate(self._elements, known, doubtful)

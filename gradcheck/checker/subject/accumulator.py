@@ -31,8 +31,9 @@ def forward(
         with tf.autodiff.ForwardAccumulator(primals, moved) as accumulator:
             outputs = call(function, arguments)
         moves = [accumulator.jvp(o, tf.UnconnectedGradients.ZERO) for o in outputs]
-    except FunctionRaised:
-        raise
+    except FunctionRaised as error:
+        # (It was called at this point before, and went well.)
+        raise GradientRaised(str(error)) from error
     except Exception as error:
         raise GradientRaised(explain_exception(error)) from error
     return [to_numpy(move) for move in moves]

@@ -15,7 +15,7 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.coordinates import as_slice
-from gradcheck.checker.numerics.vectors import Layout, largest
+from gradcheck.checker.numerics.vectors import Layout, epsilon_of, largest
 from gradcheck.checker.subject.batching import Batched, Calls, Stacked
 from gradcheck.checker.subject.repeated import must_be_the_same
 from gradcheck.checker.subject.row_function import OneByOne
@@ -144,7 +144,8 @@ class Evaluator:
         """
         again = self(np.repeat(self.point[np.newaxis], calls, axis=0))
         # A batched call may round differently from a single one, but its rows are alike.
-        must_be_the_same(again, again[0] if self._batched is not None else self.base)
+        digits = tolerances.LAST_DIGIT if self.precision is None else epsilon_of(self.precision)
+        must_be_the_same(again, again[0] if self._batched is not None else self.base, digits)
 
     def expect(self, points: int) -> None:
         """So many points will be asked for: trace the function, if it is worth that.

@@ -109,7 +109,7 @@ def nudged_graph(seed: Any, last_place: float | None = None) -> Iterator[None]:
 
     token = _seed.set(seed)
     try:
-        with _watched_graph(nudge):
+        with watched_graph(nudge):
             yield
     finally:
         _seed.reset(token)
@@ -128,12 +128,12 @@ def recorded_graph() -> Iterator[list[tuple[str, Any]]]:
             results.extend((kind, tensor) for tensor in outputs)
         return outputs
 
-    with _watched_graph(record):
+    with watched_graph(record):
         yield results
 
 
 @contextmanager
-def _watched_graph(change: Callable[[str, Any, Any], Any]) -> Iterator[None]:
+def watched_graph(change: Callable[[str, Any, Any], Any]) -> Iterator[None]:
     """Within this, `change` is given every operation of the graph that is being traced.
 
     Args:

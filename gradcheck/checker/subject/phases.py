@@ -8,11 +8,18 @@ that its largest component is real and positive.
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gradcheck.checker import tolerances
+from gradcheck.checker.numerics.vectors import largest, to_double
+from gradcheck.checker.subject.monte_carlo import watched_graph
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from gradcheck.checker.subject.tensors import Function
     from gradcheck.model import Array
@@ -54,6 +61,65 @@ def shows_a_phase(function: Function, values: Sequence[Array]) -> bool:
         for node in nodes
     )
 
+
+def depends_on_the_phase(function: Function, values: Sequence[Array]) -> bool:
+    """Whether other phases of the vectors that a function computes give it other outputs.
+
+    The function is traced twice, the second time with its vectors turned at random.
+
+    Without it `test_a_wrong_gradient_is_found_where_no_phase_shows` fails.
+    """
+    import tensorflow as tf
+
+    specs = [tf.TensorSpec(value.shape, value.dtype) for value in values]
+
+    def outputs(*, turned: bool) -> list[Array]:
+        def run(*tensors: Any) -> Any:
+            with _turned() if turned else nullcontext():
+                return tf.nest.flatten(function(*tensors))
+
+        traced = tf.function(run, autograph=False).get_concrete_function(*specs)
+        found = traced(*(tf.constant(value) for value in values))
+        return [
+            to_double(output.numpy())
+            for output in found
+            if output.dtype.is_floating or output.dtype.is_complex
+        ]
+
+    try:
+        pairs = list(zip(outputs(turned=False), outputs(turned=True), strict=True))
+    except Exception:  # what runs eagerly need not run in a graph: there is no telling
+        return True
+    return any(
+        largest(np.ravel(one - other)) > tolerances.OTHER_MODE * largest(np.ravel(one))
+        for one, other in pairs
+    )
+
+
+@contextmanager
+def _turned() -> Iterator[None]:
+    """Within this, vectors in the graph that is being traced have other phases."""
+
+    def turn(kind: str, _inputs: Any, outputs: Any) -> Any:
+        places = _VECTORS.get(kind, ())
+        return [_turn(t) if i in places else t for i, t in enumerate(outputs)]
+
+    with watched_graph(turn):
+        yield
+
+
+def _turn(vectors: Any) -> Any:
+    """Each column with another phase; the columns of one matrix as those of the other."""
+    import tensorflow as tf
+
+    if not vectors.dtype.is_complex or vectors.shape.rank is None or vectors.shape.rank < 2:
+        return vectors
+    columns = tf.cast(tf.range(1, tf.shape(vectors)[-1] + 1), vectors.dtype.real_dtype)
+    return vectors * tf.exp(tf.complex(tf.zeros_like(columns), columns))
+
+
+_VECTORS = {"SelfAdjointEigV2": (1,), "Eig": (1,), "Svd": (1, 2)}
+"""By op: which of its outputs are the vectors."""
 
 _WANTS_VECTORS = {"SelfAdjointEigV2": "compute_v", "Eig": "compute_v", "Svd": "compute_uv"}
 """Ops whose vectors have a phase that nothing determines, and the attribute that asks for them."""

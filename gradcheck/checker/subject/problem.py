@@ -61,6 +61,9 @@ class Problem:
     """What has recorded a call of the function at the operands' own values, if anything has."""
     some_outputs: bool = False
     """Whether only some of its outputs are differentiated."""
+    is_gradient: bool = False
+    """Whether the function is the gradient of another one: that of a linear function is constant,
+    and None from the tape is right for it."""
     hint: str = ""
     """What to say where an input has no gradient."""
     tape: Callable[[Callable[..., Any], Sequence[Operand], Mode], Differentiate] = Tape

@@ -113,6 +113,8 @@ def _input(result: Result, comparison: Comparison, stages: bool) -> str:
         words.append(f"({input_mark(result, comparison)})")
     if comparison.directions or 0 < comparison.judged < comparison.elements:
         words.append(f"({numbers.elements(comparison)})")
+    if comparison.reservation:
+        words.append(f"({comparison.reservation})")
     if comparison.max_abs_error is not None:
         words.append(f"abs {numbers.error(comparison.max_abs_error)}")
     if comparison.max_rel_error is not None:

@@ -163,13 +163,16 @@ def _case_block(result: Result, stages: bool) -> _Block:
 
 def _input_cells(result: Result, comparison: Comparison, stages: bool) -> _Row:
     stage = comparison.decided_by if stages else None
+    marked = input_mark(result, comparison)
+    # (In as few words as will do: what stands after the colon is among the remarks.)
+    judged = comparison.reservation.partition(":")[0]
     return [
         text(input_label(comparison)),
         text(_elements(comparison)),
         text(numbers.error(comparison.max_abs_error)),
         text(numbers.error(comparison.max_rel_error)),
         text(numbers.error(comparison.error_bar)),
-        _verdict(comparison.verdict, input_mark(result, comparison), stage),
+        _verdict(comparison.verdict, marked, stage, judged),
     ]
 
 
@@ -181,8 +184,8 @@ def _elements(comparison: Comparison) -> str:
     return f"{judged}\n+{comparison.directions} dirs" if comparison.directions else judged
 
 
-def _verdict(verdict: Verdict, marked: str, stage: Stage | None = None) -> Text:
-    note = f"\n({marked})" if marked else ""
+def _verdict(verdict: Verdict, marked: str, stage: Stage | None = None, judged: str = "") -> Text:
+    note = "".join(f"\n({told})" for told in (marked, judged) if told)
     told = text(f"{verdict}{note}", verdict_style(verdict, marked))
     return told if stage is None else told.append_text(text(f"\nby {stage}", "dim"))
 

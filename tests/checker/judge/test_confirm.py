@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.api import describe
 from tests.checker.planted import planted, with_gradient
 from tests.checker.verdicts import verdict
 
@@ -53,3 +54,114 @@ class TestTiesAndKinks:
             return g * tf.where(x == 0, tf.constant(inside, x.dtype), slope)
 
         assert verdict(with_gradient(tf.nn.relu, gradient), np.array([0.0, 1.0])) == "kink"
+
+
+RAMP: Any = np.linspace(-1.0, 2.0, 5)
+
+
+class TestHugeOutputsThatDependOnNothing:
+    """An empty segment is 1.8e308: it must not make the bars, nor excuse anything."""
+
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    @pytest.mark.parametrize("name", ["min", "max"])
+    def test_what_depends_on_nothing_hides_nothing(self, tf: Any, name: str, dtype: str) -> None:
+        segment = getattr(tf.math, f"unsorted_segment_{name}")
+
+        def function(x: Any) -> Any:
+            return segment(x, tf.constant([0, 0, 2, 2]), 4)
+
+        x = np.random.default_rng(1).standard_normal((4, 3)).astype(dtype)
+        (found,) = gradcheck.check(function, x).comparisons
+        assert found.verdict == "pass"
+        assert found.error_bar is not None
+        assert found.error_bar < 1e-8
+
+    @pytest.mark.parametrize("error", [1e-6, 1e-3])
+    @pytest.mark.parametrize("huge", [-1.7976931348623157e308, 1.7e308, 3.4028234663852886e38])
+    def test_a_fault_beside_them_is_found(self, tf: Any, huge: float, error: float) -> None:
+        def function(x: Any) -> Any:
+            return tf.concat([tf.nn.relu(x), tf.fill([2], tf.constant(huge, x.dtype))], 0)
+
+        x = np.array([0.7, -0.4, 1.2, -2.0])
+        assert gradcheck.check(function, x).verdict == "pass"
+        (found,) = gradcheck.check(planted(function, lambda g: [g[0] + error]), x).comparisons
+        assert found.verdict == "mismatch"
+        assert found.failing == 4
+
+    @pytest.mark.parametrize("huge", [1e16, 1e30, 1.7e308])
+    def test_one_that_hides_what_it_depends_on_still_does(self, tf: Any, huge: float) -> None:
+        def function(x: Any) -> Any:
+            return tf.stack([tf.sin(x[0]), x[1] + huge])
+
+        found = gradcheck.check(function, np.array([0.7, 0.4]))
+        assert found.verdict in ("pass", "inconclusive"), describe(found)
+        found = gradcheck.check(lambda x: tf.sin(x) + huge, np.array([0.7, 0.4]))
+        assert found.verdict in ("pass", "inconclusive"), describe(found)
+
+
+class TestDerivativesThatAreZero:
+    """What does not move but for rounding is known to be zero, and a small gradient is wrong."""
+
+    FUNCTIONS: ClassVar[dict[str, Any]] = {
+        "sines and cosines": lambda tf, x: tf.sin(x) ** 2 + tf.cos(x) ** 2,
+        "a shift of softmax": lambda tf, x: tf.nn.softmax(tf.reshape(x, [-1, 1]) + RAMP),
+        "a sum of softmax": lambda tf, x: tf.reduce_sum(tf.nn.softmax(x)),
+        "a bias before a norm": lambda tf, x: _normed(tf, RAMP[:, None] + x),
+        "a length of one": lambda tf, x: tf.norm(x / tf.norm(x)),
+        "an inverse": lambda tf, x: tf.exp(x) * tf.exp(-x),
+    }
+    VANISHING: ClassVar[dict[str, Any]] = {
+        "a mean that was taken off": lambda tf, x: tf.reduce_mean(_normed(tf, x)),
+        "a logarithm of an exponential": lambda tf, x: tf.math.log(tf.exp(x)) - x,
+        "a shift of a sum": lambda tf, x: (
+            tf.reduce_logsumexp(x + x[0]) - x[0] - tf.reduce_logsumexp(x)
+        ),
+    }
+
+    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    @pytest.mark.parametrize("name", FUNCTIONS)
+    def test_they_pass(self, tf: Any, name: str, dtype: str, seed: int) -> None:
+        x = np.random.default_rng(seed).standard_normal(4).astype(dtype)
+        found = gradcheck.check(lambda x: self.FUNCTIONS[name](tf, x), x, seed=seed)
+        assert found.verdict == "pass", describe(found)
+
+    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.parametrize("name", VANISHING)
+    def test_outputs_that_are_zero_themselves(self, tf: Any, name: str, seed: int) -> None:
+        x = np.random.default_rng(seed).standard_normal(4)
+        found = gradcheck.check(lambda x: self.VANISHING[name](tf, x), x, seed=seed)
+        assert found.verdict == "pass", describe(found)
+
+    @pytest.mark.parametrize("error", [1e-10, 1e-6])
+    @pytest.mark.parametrize("name", [*FUNCTIONS, *VANISHING])
+    def test_a_small_gradient_is_wrong(self, tf: Any, name: str, error: float) -> None:
+        function = (self.FUNCTIONS | self.VANISHING)[name]
+        wrong = planted(lambda x: function(tf, x), lambda g: [g[0] + error])
+        x = np.random.default_rng(4).standard_normal(4)
+        found = gradcheck.check(wrong, x).verdict
+        # (Nobody can tell how many digits an output has that is rounding and nothing else.)
+        assert found == "mismatch" or (name in self.VANISHING and found == "inconclusive")
+
+
+def test_far_from_a_slope_that_is_known_well(tf: Any) -> None:
+    import tensorflow.experimental.numpy as tnp
+
+    equal = np.ones(3)
+    assert gradcheck.check(tnp.logaddexp, equal, equal).verdict == "mismatch"
+    assert gradcheck.check(tnp.logaddexp, equal, equal + np.array([0.5, 0.1, 1])).verdict == "pass"
+
+
+def test_a_last_digit_is_no_randomness(tf: Any) -> None:
+    def again(x: Any) -> Any:
+        values, left, right = tf.linalg.svd(x)
+        return left @ tf.linalg.diag(values) @ tf.transpose(right)
+
+    # (Its singular values are all the same, and TensorFlow's gradient takes none of them apart.)
+    assert gradcheck.check(again, np.eye(3)).verdict == "mismatch"
+    assert gradcheck.check(again, np.diag([1.0, 2.0, 3.0])).verdict == "pass"
+
+
+def _normed(tf: Any, x: Any) -> Any:
+    mean, variance = tf.nn.moments(x, [0])
+    return (x - mean) / tf.sqrt(variance)

@@ -9,7 +9,7 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.api import describe
-from tests.checker.planted import first, planted, subject
+from tests.checker.planted import first, planted, subject, with_gradient
 from tests.checker.verdicts import verdict
 
 X = np.random.default_rng(6).standard_normal((4, 5))
@@ -168,6 +168,65 @@ class TestPrecision:
         result = gradcheck.check(double, np.ones(3, np.float32))
         assert result.verdict == "mismatch"
         assert "the gradient is float64, its input float32" in result.comparisons[0].note
+
+
+class TestFigures:
+    @pytest.mark.parametrize("dtype", LOW)
+    def test_a_row_has_the_figures_of_one_precision(self, tf: Any, dtype: str) -> None:
+        def low_alone(g: Any, x: Any) -> Any:
+            return g * tf.cos(x) * (1.0 if x.dtype == tf.float64 else 1.25)
+
+        found = gradcheck.check(with_gradient(tf.sin, low_alone), cast(tf, X, dtype))
+        (told,) = found.comparisons
+        assert (told.verdict, told.decided_by) == ("mismatch", "low precision"), describe(found)
+        assert told.max_rel_error == pytest.approx(0.2, rel=0.1)
+        worst = told.worst[0]
+        assert told.max_abs_error == pytest.approx(worst.error)
+        assert told.error_bar is not None
+        assert told.bound is not None
+        assert worst.bound <= told.error_bar == np.max(told.bound)
+        assert told.analytic is not None
+        assert told.analytic[worst.index] == worst.analytic
+
+    def test_nor_are_they_mixed_where_the_function_is_another_one(self, tf: Any) -> None:
+        (told,) = gradcheck.check(tf.nn.selu, np.float16(-2.0754e-4)).comparisons
+        assert told.verdict == "inconclusive"
+        assert told.max_abs_error == pytest.approx(told.worst[0].error)
+        assert told.max_rel_error is not None
+        assert told.max_rel_error > 0.01
+
+    def test_what_is_not_finite_is_infinitely_wrong(self, tf: Any) -> None:
+        def low_alone(g: Any, x: Any) -> Any:
+            lost = tf.cast(float("nan"), x.dtype)
+            return tf.where(x > 1, g if x.dtype == tf.float64 else lost, g)
+
+        function = with_gradient(lambda x: x + 0.0, low_alone)
+        (told,) = gradcheck.check(function, X.astype(np.float32)).comparisons
+        assert told.verdict == "nonfinite"
+        assert told.max_abs_error == told.max_rel_error == np.inf
+
+
+class TestZeroInDouble:
+    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("dtype", LOW)
+    def test_zero_but_for_rounding_passes(self, tf: Any, dtype: str, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        x, c = (cast(tf, rng.standard_normal(shape), dtype) for shape in ((3, 5), (3, 1)))
+        found = gradcheck.check(lambda x, c: tf.nn.softmax(x + c), x, c, seed=seed)
+        assert found.verdict == "pass", describe(found)
+        assert "zero but for rounding" in found.comparisons[1].note
+
+    @pytest.mark.parametrize("size", [0.01, 0.1])
+    def test_what_is_more_than_rounding_does_not(self, tf: Any, size: float) -> None:
+        def low_alone(gs: Any) -> Any:
+            x, c = gs
+            return [x, c + tf.cast(0 if c.dtype == tf.float64 else size, c.dtype)]
+
+        wrong = planted(lambda x, c: tf.nn.softmax(x + c), low_alone)
+        rng = np.random.default_rng(4)
+        x, c = (rng.standard_normal(shape).astype(np.float32) for shape in ((3, 5), (3, 1)))
+        found = gradcheck.check(wrong, x, c)
+        assert found.verdict == "mismatch", describe(found)
 
 
 def test_a_few_ulp_need_no_neighbours(tf: Any) -> None:

@@ -64,3 +64,59 @@ def test_what_runs_many_ops_is_traced(tf: Any) -> None:
     by_graph, calls = calls, 0
     assert gradcheck.check(lambda x: waves(x, 1), x).verdict == "pass"
     assert by_graph < 20 < calls
+
+
+class TestInItsOwnPrecision:
+    """What raises in float64 is checked in float32 alone, whichever way it raises there."""
+
+    @pytest.mark.parametrize("mode", ["eager", "graph"])
+    @pytest.mark.parametrize("wrapped", [False, True])
+    def test_in_every_mode(self, tf: Any, mode: str, wrapped: bool) -> None:
+        def resized(images: Any) -> Any:
+            return tf.image.resize(images, [2, 2], antialias=True)
+
+        function = tf.function(resized) if wrapped else resized
+        result = gradcheck.check(function, X.astype(np.float32), mode=mode)
+        assert result.verdict == "pass", result.message
+        assert "no double precision" in result.comparisons[0].note
+
+    @pytest.mark.parametrize("mode", ["eager", "graph", "xla"])
+    def test_a_kernel_that_is_missing(self, tf: Any, mode: str) -> None:
+        x = np.random.default_rng(1).standard_normal((1, 2, 2, 2, 1)).astype(np.float32)
+        for pooled in (tf.nn.avg_pool3d, tf.nn.max_pool3d):
+            for function in (pooled, tf.function(pooled)):
+                result = gradcheck.check(
+                    lambda x, function=function: function(x, 2, 2, "VALID"), x, mode=mode
+                )
+                assert result.verdict == "pass", result.message
+
+    @pytest.mark.parametrize("factor", [1.0, 1.01])
+    @pytest.mark.parametrize("kind", ["reverse", "forward", "second"])
+    @pytest.mark.parametrize("raises", ["forward", "back", "both"])
+    def test_every_check(self, tf: Any, raises: str, kind: str, factor: float) -> None:
+        # (The derivative of tanh by hand, which refuses float64.)
+        def refuse(x: Any, here: bool) -> None:
+            if here and x.dtype == tf.float64:
+                raise TypeError("no float64 here")
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+        def slope(x: Any) -> Any:
+            y = tf.tanh(x)
+            return 1 - y * y, lambda g: -2 * g * y * (1 - y * y) * (factor if second else 1.0)
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+        def function(x: Any) -> Any:
+            refuse(x, raises != "back")
+
+            def back(g: Any) -> Any:
+                refuse(g, raises != "forward")
+                return g * slope(x) * (1.0 if second else factor)
+
+            return tf.tanh(x), back
+
+        second = kind == "second"
+        x = np.array([0.3, -0.9, 1.4], np.float32)
+        result = gradcheck.check(function, x, checks=kind)
+        # (The forward accumulator goes by what is inside, and not by the gradient function.)
+        right = factor == 1.0 or kind == "forward"
+        assert result.verdict == ("pass" if right else "mismatch"), result.message

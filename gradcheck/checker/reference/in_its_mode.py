@@ -1,0 +1,85 @@
+"""A function that gives other outputs as a graph, or compiled, than it does eagerly.
+
+XLA has algorithms of its own for eigenvectors and singular vectors, and they come out with other
+signs, and with fewer digits: they iterate until a millionth is left. That is another function, and
+its gradient has to be compared with its own derivative, to the digits that it has.
+
+Without it `test_other_signs_in_another_mode` fails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker import tolerances
+from gradcheck.checker.numerics.noise import measure_noise
+from gradcheck.checker.numerics.vectors import largest
+from gradcheck.checker.reference.plan import make_plan
+from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.tensors import FunctionRaised, widen
+from gradcheck.model import Mode
+
+if TYPE_CHECKING:
+    from gradcheck.checker.numerics.estimate import Noise
+    from gradcheck.checker.reference.point import Point
+    from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.tensors import Function
+
+
+def in_its_mode(problem: Problem) -> tuple[Point, Noise] | None:
+    """The function in float64 in the mode of the problem, if it gives other outputs there.
+
+    Returns:
+        The point, and what the function is off there at least.
+    """
+    if problem.mode is Mode.EAGER:
+        return None
+    wide = tuple(
+        replace(o, value=widen(o.value)) if o.captured is None else o for o in problem.operands
+    )
+    # (It would be compiled anew for every number of points that share a call.)
+    own = replace(
+        problem,
+        operands=wide,
+        function=compiled(problem.function, problem.mode),
+        takes_other_shapes=False,
+        ops=0,
+        recorded=None,
+    )
+    try:
+        eager, point = (evaluate_at(each) for each in (replace(problem, operands=wide), own))
+    except FunctionRaised:  # what runs under a tape need not run without one
+        return None
+    if eager.outputs.shapes != point.outputs.shapes:
+        return None
+    with np.errstate(all="ignore"):
+        apart = largest(np.where(eager.base == point.base, 0.0, eager.base - point.base))
+    if apart <= tolerances.OTHER_MODE * largest(eager.base):
+        return None
+    return point, _at_least(point)
+
+
+def compiled(function: Function, mode: Mode) -> Function:
+    """The function as it runs in this mode."""
+    import tensorflow as tf
+
+    def run(*tensors: Any) -> Any:
+        return function(*tensors)
+
+    traced: Function = tf.function(run, jit_compile=mode is Mode.XLA, autograph=False)
+    return traced
+
+
+def _at_least(point: Point) -> Noise:
+    """The function's noise, and no less than what such algorithms leave.
+
+    What they are off is smooth, and does not show as noise.
+    """
+    scale, seed = make_plan(point).coordinates.scale, point.problem.seed
+    noise = measure_noise(point.evaluator, point.at, point.base, scale, seed)
+    share = tolerances.ITERATED
+    level = np.maximum(noise.level, share * largest(point.base))
+    return replace(noise, level=level, relative=max(noise.relative, share))

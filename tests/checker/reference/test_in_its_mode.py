@@ -1,0 +1,74 @@
+"""Functions that are others in XLA: vectors with other signs, and with fewer digits."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker.api import describe
+from gradcheck.checker.reference.in_its_mode import compiled, in_its_mode
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
+from gradcheck.model import Mode
+from tests.checker.planted import with_gradient
+
+RNG = np.random.default_rng(0)
+GENERAL = RNG.standard_normal((4, 3))
+SYMMETRIC = RNG.standard_normal((4, 4)) + RNG.standard_normal((4, 4)).T
+WEIGHTS = RNG.standard_normal((4, 4))
+
+FUNCTIONS: dict[str, Any] = {
+    "eigenvectors": (lambda tf, x: tf.linalg.eigh(x + tf.transpose(x)), SYMMETRIC),
+    "singular vectors": (lambda tf, x: tf.linalg.svd(x)[1:], GENERAL),
+    "in the middle": (
+        lambda tf, x: tf.reduce_sum(
+            tf.linalg.eigh(x + tf.transpose(x))[1] ** 3 * tf.constant(WEIGHTS, x.dtype)
+        ),
+        SYMMETRIC,
+    ),
+    "factors": (lambda tf, x: tf.linalg.qr(x), GENERAL),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_other_signs_in_another_mode(tf: Any, name: str, dtype: str) -> None:
+    function, x = FUNCTIONS[name]
+    found = gradcheck.check(lambda x: function(tf, x), x.astype(dtype), mode="xla")
+    assert found.verdict == "pass", describe(found)
+    assert found.comparisons[0].dtype == dtype
+
+
+@pytest.mark.parametrize("error", [1e-6, 0.1])
+@pytest.mark.parametrize("name", ["eigenvectors", "in the middle"])
+def test_a_wrong_gradient_is_found_all_the_same(tf: Any, name: str, error: float) -> None:
+    function, x = FUNCTIONS[name]
+    larger = with_gradient(tf.identity, lambda g, _: g * (1 + error))
+    assert gradcheck.check(lambda x: function(tf, larger(x)), x, mode="xla").verdict == "mismatch"
+
+
+def test_one_that_is_wrong_in_its_mode_alone(tf: Any) -> None:
+    def two(x: Any, slope: float) -> Any:
+        factor = 1.0 if tf.executing_eagerly() else 1.5
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+        def own(x: Any) -> Any:
+            return factor * tf.sin(x), lambda g: g * tf.cos(x) * (1.0 if factor == 1 else slope)
+
+        return own(x)
+
+    x = np.array([0.3, 0.9])
+    for slope, verdict in ((1.5, "pass"), (1.4, "mismatch")):
+        function = partial(two, slope=slope)
+        assert gradcheck.check(function, x).verdict == "pass"
+        assert gradcheck.check(function, x, mode="graph").verdict == verdict
+
+
+def test_the_same_in_every_mode(tf: Any) -> None:
+    problem = Problem(function=tf.sin, operands=(Operand("x", np.ones(3)),), mode=Mode.XLA)
+    assert in_its_mode(problem) is None
+    np.testing.assert_allclose(compiled(tf.sin, Mode.XLA)(tf.ones(3)), np.sin(np.ones(3)), 1e-6)
