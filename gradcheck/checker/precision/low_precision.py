@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.vectors import epsilon_of, range_of, to_double
+from gradcheck.checker.numerics.vectors import epsilon_of, largest, range_of, to_double
 from gradcheck.checker.precision.error_statistics import (
     as_good_as_it_can_be,
     common_factor,
