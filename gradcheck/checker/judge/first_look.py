@@ -108,5 +108,6 @@ def _judge(estimate: Estimate, analytic: Array) -> Look:
     good = tolerances.GOOD * np.maximum(np.abs(estimate.numeric), parts)
     settled = np.abs(analytic - estimate.numeric) <= tolerances.BOUND_SAFETY * estimate.bound
     settled &= (estimate.bound <= good) & ~estimate.kink
-    still = (estimate.scale == 0) & (analytic == 0)
+    # (Not where the smallest step alone stands still, beside a switch that the others cross.)
+    still = (estimate.scale == 0) & (estimate.numeric == 0) & (analytic == 0)
     return Look(estimate, settled, ~(settled | still))
