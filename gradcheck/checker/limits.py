@@ -117,9 +117,9 @@ SCATTERED_POINTS: Final = 6
 FIT_POINTS: Final = 48
 """How many points around an element its slope is taken from: eight for each coefficient."""
 
-FIT_REACHES: Final = (1.0, 0.5, 0.25, 0.125, 0.0625)
-"""How far they reach to both sides, relative to the size that is typical of the input; and relative
-to the element's own, where it is a small one. The best is kept."""
+FIT_HALVINGS: Final = 16
+"""How often their reach is halved at most: from the larger of what is typical of the input and the
+element's own size down to a share of the smaller."""
 
 FIT_DEGREE: Final = 3
 FIT_CONTROL: Final = 5

@@ -158,6 +158,26 @@ all directions, and was measured along one."""
 FIT_SIGMAS: Final = 3.0
 """How many standard deviations of its slope the bound of a fitted polynomial allows for."""
 
+FIT_LEAVES: Final = 2.0
+"""How many times its own scatter a polynomial may leave of an output: both are known to a fifth from
+so many points, and a switch that leaves less shows over half the reach."""
+
+FIT_MATTERS: Final = 1 / 16
+"""Share of the rounding of all the outputs below which what is left of one does not matter."""
+
+FIT_WORSE: Final = 3.0
+"""A bound that is so many times the best ends the search: half the reach doubles what rounding
+does."""
+
+FIT_SHORTEST: Final = 2.0**-12
+"""The shortest reach, relative to the element: below, difference quotients know better whatever is
+rounded to half a precision, and of float32 too little is left."""
+
+FIT_KINK_SIGMAS: Final = 5.0
+FIT_KINK_ALIKE: Final = 0.3
+"""A kink at the point is so many standard deviations from none over two reaches, which agree on its
+size to this share: what a polynomial of degree five misses shrinks to a 32nd."""
+
 # Comparing a gradient with its numeric derivative
 
 BOUND_SAFETY: Final = 2.0

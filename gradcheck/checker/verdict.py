@@ -110,10 +110,12 @@ def measured_noise(evidence: Evidence) -> Evidence:
     else:
         derivatives = with_measured_noise(point, evidence.plan, evidence.noise)
         if look is None:
-            derivatives, estimate = along_elements(derivatives)
+            derivatives, estimate = along_elements(derivatives, evidence.analytic)
             along = derivatives.by_direction()
         elif look.doubtful.any():
-            derivatives, estimate = along_elements(derivatives, look.estimate, look.doubtful)
+            derivatives, estimate = along_elements(
+                derivatives, evidence.analytic, look.estimate, look.doubtful
+            )
         else:
             estimate = look.estimate
         evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)
