@@ -121,9 +121,9 @@ FIT_HALVINGS: Final = 16
 """How often their reach is halved at most: from the larger of what is typical of the input and the
 element's own size down to a share of the smaller."""
 
-FIT_DEGREE: Final = 3
-FIT_CONTROL: Final = 5
-"""Degrees of the polynomial, and of the one that it is controlled by."""
+FIT_DEGREES: Final = (1, 3, 5)
+"""Degrees of the polynomials, each of which is controlled by the next: a line averages rounding best
+where the function is straight."""
 
 FITTED: Final = 512
 """Coordinates up to which a polynomial is fitted: each takes hundreds of evaluations."""

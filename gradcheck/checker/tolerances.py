@@ -72,6 +72,9 @@ MOSTLY_ROUNDOFF: Final = 0.25
 RESOLVES: Final = 0.05
 """A kink shows where the round-off is below this share of the difference between its sides."""
 
+HALF_A_KINK: Final = 0.5
+"""A bound below this share of the difference between the sides of a kink excludes one of them."""
+
 SMALLEST_STEP: Final = 2.0**-46
 """In units of the coordinate; below, a step has no digits left."""
 
@@ -126,6 +129,10 @@ QUIET: Final = 1 / 16
 
 ROUNDING_SHARE: Final = 12**-0.5
 """Standard deviation of rounding to steps, as a share of their height: that of even chances."""
+
+SWITCHES: Final = 8.0
+"""Units in the last place by which an output of few bits jumps at least that is a switch: one that
+rounds climbs by one to three where a line's points are a 256th of the inputs apart."""
 
 FEWEST_BITS_SPACING: Final = 2.0**-7
 """Relative spacing of the coarsest values that a function may round to (bfloat16's): what an output

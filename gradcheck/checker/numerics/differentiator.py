@@ -216,6 +216,9 @@ def _merged(best: Estimate, columns: Array, told: Estimate) -> Estimate:
     # A kink that smaller steps no longer show, though they could, was only near, not here.
     shows = roundoff_at(told, told.finest) < tolerances.RESOLVES * before.contrast
     better |= finer & before.kink & ~told.kink & shows
+    # Nor is it here if longer steps show it that shorter ones did not.
+    near = told.kink & ~before.kink & (before.error < tolerances.HALF_A_KINK * told.contrast)
+    better &= finer | ~near
     take = ~np.isfinite(before.error) | (better & np.isfinite(told.error))
     kept = np.flatnonzero(~take)
     chosen = told

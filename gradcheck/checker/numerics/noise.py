@@ -76,15 +76,18 @@ def _measure(
             quiet = fast & (fine.level > 0) & (fine.most <= tolerances.QUIET * level)
             level, seen, wild = np.where(quiet, fine.level, level), seen | quiet, wild & ~quiet
         seen |= ~counts
-        if not seen.all():
-            coarse_lines = _along(evaluate, point, direction, line_steps(limits.COARSE_SPACINGS))
-            coarse = over_lines(base, coarse_lines, len(limits.COARSE_SPACINGS))
-            level = np.where(seen, level, np.fmin(level, coarse.level))
-        level = np.where(np.isnan(level), 0.0, level)
         if (scattered == base).all():
             # Nothing moves over the size of the inputs: look over the size of one.
             scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
         unit = _few_bits(base, scattered)
+        if not seen.all():
+            coarse_lines = _along(evaluate, point, direction, line_steps(limits.COARSE_SPACINGS))
+            coarse = over_lines(base, coarse_lines, len(limits.COARSE_SPACINGS))
+            level = np.where(seen, level, np.fmin(level, coarse.level))
+            switches = _switches(base, coarse_lines, unit)
+            unit = np.where(switches, np.nan, unit)
+            level = np.where(switches & ~seen, 0.0, level)
+        level = np.where(np.isnan(level), 0.0, level)
         level = np.fmax(level, tolerances.ROUNDING_SHARE * unit)
         relative, absolute = _shared(level, size)
         rounded = np.isfinite(unit) & counts
@@ -158,6 +161,21 @@ def _few_bits(base: Array, values: Array) -> Array:
         unit = np.where(short, np.ldexp(1.0, exponent.max(axis=0) - bits), unit)
         open_ &= ~short
     return unit
+
+
+def _switches(base: Array, coarse_lines: Array, unit: Array) -> Array:
+    """Which outputs jump, on lines that one which rounds would climb in steps of a few units.
+
+    They only happen to have few bits: a gradient of pooling does, whose upstream has few.
+
+    Without it `test_a_switch_is_no_rounding` fails.
+    """
+    lines = coarse_lines.reshape(len(limits.COARSE_SPACINGS), limits.LINE_POINTS - 1, len(base))
+    # (Over the longest one climbs more at a time.)
+    start = np.broadcast_to(base, (len(lines) - 1, 1, len(base)))
+    increments = np.abs(np.diff(lines[:-1], axis=1, prepend=start))
+    least = np.where(increments > 0, increments, np.inf).min(axis=(0, 1))
+    return np.asarray(np.isfinite(least) & (least > tolerances.SWITCHES * unit))
 
 
 def _shared(level: Array, size: Array) -> tuple[float, float]:

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -253,55 +254,57 @@ def _told(
     rough: Rough, depends: Array, step: Array, t: Array, change: Array, noise: Array | None
 ) -> _Over:
     """What changes of the outputs tell at places, in units of the step."""
-    weights, sizes, count = rough.weights, np.abs(rough.weights), t.shape[1]
-    scalar = (change @ weights)[..., np.newaxis]
+    sizes, count = np.abs(rough.weights), t.shape[1]
     size = (np.abs(change) @ sizes).max(axis=1)
-    cubic, control, kinked = (
-        Polynomials.of(t, limits.FIT_DEGREE),
-        Polynomials.of(t, limits.FIT_CONTROL),
-        Polynomials.of(t, limits.FIT_CONTROL, kink=True),
-    )
-    # (Places that coincide round alike.)
-    repeats = np.sqrt(count / distinct(t))
     own = local_noise(t, change)
     level = np.maximum(own, np.where(np.isfinite(rough.level), rough.level, 0.0))
     if noise is not None:
         # Where an output climbs few steps, its values say little of their height.
         level = np.maximum(level, noise)
-    rest = control.rest(change)
-    left = np.sqrt(np.einsum("rpo,rpo->ro", rest, rest) / (count - limits.FIT_CONTROL - 1))
-    whole = np.sqrt(((sizes * level) ** 2).sum(axis=1))
-    switches = sizes * left > tolerances.FIT_LEAVES * np.maximum(
-        sizes * level, tolerances.FIT_MATTERS * whole[:, np.newaxis]
-    )
     climbs = np.count_nonzero(np.diff(change, axis=1), axis=1)
     rounding = sizes * level * (depends | (climbs > 0))
     floor = np.sqrt((rounding**2 / np.maximum(climbs, 1)).sum(axis=1))
+    scalar = (change @ rough.weights)[..., np.newaxis]
+    # (Places that coincide round alike.)
+    repeats = np.sqrt(count / distinct(t))
 
-    def along(fitted: Polynomials) -> tuple[Array, Array, Array]:
+    def along(fitted: Polynomials) -> _Line:
         of_scalar = fitted.rest(scalar)[..., 0]
-        free = count - fitted.basis.shape[2]
-        variance = (of_scalar**2).sum(axis=1) / free
+        variance = (of_scalar**2).sum(axis=1) / (count - fitted.basis.shape[2])
         spread = np.sqrt(np.maximum(variance, count * floor**2)) * repeats
         gain = np.sqrt((fitted.slope**2).sum(axis=1))
-        return (fitted.slope * scalar[..., 0]).sum(axis=1), spread * gain, np.sqrt(variance)
+        slope = (fitted.slope * scalar[..., 0]).sum(axis=1)
+        return _Line(slope / step, spread * gain / step, np.sqrt(variance))
 
-    slope, deviation, scatter = along(cubic)
-    other, _, _ = along(control)
-    kink, kink_deviation, _ = along(kinked)
-    bound = tolerances.FIT_SIGMAS * deviation + np.abs(slope - other)
+    def believed(fitted: Polynomials) -> Array:
+        rest = fitted.rest(change)
+        left = np.sqrt(np.einsum("rpo,rpo->ro", rest, rest) / (count - fitted.basis.shape[2]))
+        whole = np.sqrt(((sizes * level) ** 2).sum(axis=1, keepdims=True))
+        most = np.maximum(sizes * level, tolerances.FIT_MATTERS * whole)
+        return fitted.full & ~(sizes * left > tolerances.FIT_LEAVES * most).any(axis=1)
+
     # Where nothing moves, no scatter is no proof of knowledge, unless rounding is known.
-    known = (step > 0) & np.isfinite(bound) & ((size > 0) | (floor > 0))
-    known &= control.full & ~switches.any(axis=1)
-    bound = np.where(known, bound, np.inf)
+    known = (step > 0) & ((size > 0) | (floor > 0))
+    best = _Line(*np.full((3, len(step)), np.nan))
+    bound = np.full(len(step), np.inf)
+    fits = {degree: Polynomials.of(t, degree) for degree in {*limits.FIT_DEGREES}}
+    for degree, control in pairwise(limits.FIT_DEGREES):
+        line, other = along(fits[degree]), along(fits[control])
+        mine = tolerances.FIT_SIGMAS * line.deviation + np.abs(line.slope - other.slope)
+        mine = np.where(known & np.isfinite(mine) & believed(fits[control]), mine, np.inf)
+        # (Where none is believed, the last stands for what was seen.)
+        better = (mine < bound) | ~np.isfinite(bound)
+        best = _Line(*(np.where(better, a, b) for a, b in zip(line, best, strict=True)))
+        bound = np.minimum(bound, mine)
+    kink = along(Polynomials.of(t, limits.FIT_DEGREES[-1], kink=True))
     return _Over(
-        slope / step,
-        deviation / step,
-        bound / step,
-        kink / step,
-        kink_deviation / step,
-        step,
-        size,
-        scatter,
-        own,
+        best.slope, best.deviation, bound, kink.slope, kink.deviation, step, size, best.scatter, own
     )
+
+
+class _Line(NamedTuple):
+    """What a polynomial tells, by coordinate."""
+
+    slope: Array
+    deviation: Array
+    scatter: Array
