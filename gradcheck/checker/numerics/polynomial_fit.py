@@ -76,6 +76,40 @@ class Fitted:
     quantum: Array
     """By coordinate: how far it moves, relative to its unit, while rounding hides that; NaN where
     no fit could be believed."""
+    share: Array
+    """By coordinate: how much of what the outputs move is rounding; NaN likewise."""
+    scatter: Array
+    """By coordinate: how much of the scalar is; NaN likewise."""
+    hidden: Array
+    """By coordinate: what all the outputs that depend on it round off the scalar."""
+
+    @classmethod
+    def unknown(cls, count: int) -> Fitted:
+        """No fit is believed."""
+        return cls(Estimate.unknown(count), *np.full((4, count), np.nan))
+
+    def put(self, rows: Array | slice, other: Fitted) -> None:
+        """Replace what is known of some coordinates."""
+        self.estimate.put(rows, other.estimate)
+        for name in ("quantum", "share", "scatter", "hidden"):
+            getattr(self, name)[rows] = getattr(other, name)
+
+    @property
+    def known(self) -> Array:
+        """By coordinate: whether a fit is believed."""
+        return np.isfinite(self.estimate.error)
+
+    @property
+    def rounds(self) -> Array:
+        """By coordinate: what is left of its fit is rounding, and nothing else.
+
+        A function that varies over less than the points are apart scatters too, by as much as it
+        moves. Rounding is far less, along some coordinates; what scatters no more along others,
+        which matter little, is the same.
+        """
+        surely = self.known & (self.share <= tolerances.NOISE_SHARE)
+        most = tolerances.PLATEAU * np.max(self.scatter[surely], initial=-1.0)
+        return np.asarray(self.known & (surely | (self.scatter <= most)))
 
 
 def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
@@ -89,17 +123,26 @@ def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
     columns = np.flatnonzero(~estimate.kink)
     if not 0 < len(columns) <= limits.FITTED:
         return estimate
-    fitted = fit(rough, columns, seed).estimate
-    better = np.flatnonzero(fitted.error < estimate.bound[columns])
-    best = estimate.copy()
-    best.put(columns[better], fitted.take(better))
+    told, best = fit(rough, columns, seed), estimate.copy()
+    with np.errstate(all="ignore"):
+        # Outputs that stood still may have hidden a change: quotients know nothing of these.
+        hidden = tolerances.ROUNDOFF_SAFETY * told.hidden / estimate.step[columns]
+    best.error[columns] = np.fmax(best.error[columns], np.where(np.isfinite(hidden), hidden, 0.0))
+    better = np.flatnonzero(told.estimate.error < best.error[columns])
+    best.put(columns[better], told.estimate.take(better))
     return best
 
 
-def contested(estimate: Estimate, claimed: Array) -> Array:
+def contested(estimate: Estimate, claimed: Array, *, all_: bool = False) -> Array:
     """Coordinates whose claims do not fit what several sequences of steps made of them.
 
-    Where the first sequence was good the function does not round, and a fit would tell nothing.
+    Where the first sequence was good the function hardly rounds, but by chance four steps may meet
+    its stairs where these lie on a line.
+
+    Args:
+        estimate: what is known.
+        claimed: what the derivatives are said to be.
+        all_: those too whose first sequence was good.
     """
     with np.errstate(all="ignore"):
         low, high = np.fmin(estimate.left, estimate.right), np.fmax(estimate.left, estimate.right)
@@ -107,7 +150,8 @@ def contested(estimate: Estimate, claimed: Array) -> Array:
         agrees = np.abs(claimed - nearest) <= tolerances.BOUND_SAFETY * estimate.bound
         matters = tolerances.VACUOUS * max(largest(claimed), largest(estimate.numeric))
         open_ = ~(agrees & (estimate.bound <= matters)) & np.isfinite(claimed)
-        open_ &= (estimate.finest < estimate.coarsest) | estimate.kink
+        if not all_:
+            open_ &= (estimate.finest < estimate.coarsest) | estimate.kink
         worst = np.argsort(-np.where(open_, np.abs(claimed - nearest), -1.0), kind="stable")
     return np.sort(worst[: min(int(open_.sum()), limits.FITTED)])
 
@@ -128,13 +172,11 @@ def spacing_of(quantum: Array) -> float:
 def fit(rough: Rough, columns: Array, seed: int) -> Fitted:
     """Fit polynomials along these coordinates, over the reaches that suit each best."""
     places = spread_places(generator(seed, 0x636F61))
-    told = Fitted(Estimate.unknown(len(columns)), np.full(len(columns), np.nan))
+    told = Fitted.unknown(len(columns))
     size = max(1, limits.NUMBERS_AT_ONCE // (len(places) * rough.numbers))
     for start in range(0, len(columns), size):
         rows = slice(start, start + size)
-        some = _fit_some(rough, columns[rows], places)
-        told.estimate.put(rows, some.estimate)
-        told.quantum[rows] = some.quantum
+        told.put(rows, _fit_some(rough, columns[rows], places))
     return told
 
 
@@ -168,7 +210,10 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
     depends = rough.dependents(columns)
     typical, own = 2 * space.reach[columns], space.unit[columns]
     farthest = np.maximum(typical, own)
-    best, quantum = Estimate.unknown(count), np.full(count, np.nan)
+    told = Fitted.unknown(count)
+    best = told.estimate
+    sizes = np.abs(rough.weights) * np.where(np.isfinite(rough.level), rough.level, 0.0)
+    told.hidden[:] = np.sqrt((depends * sizes**2).sum(axis=1))
     persistent = np.zeros(count)  # a kink that two reaches agree on
     rows, before = np.arange(count), None
     for halving in range(limits.FIT_HALVINGS):
@@ -179,8 +224,11 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
             bound = _believed(before, over, persistent[rows])
             better = np.flatnonzero(bound < best.error[rows])
             best.put(rows[better], _estimate(before, bound).take(better))
-            moved = before.rounding * before.step / (before.size * own[rows])
-            quantum[rows[better]] = (moved / tolerances.ROUNDING_SHARE)[better]
+            told.scatter[rows[better]] = before.rounding[better]
+            with np.errstate(all="ignore"):
+                share = before.rounding / before.size
+                moved = share * before.step / own[rows] / tolerances.ROUNDING_SHARE
+            told.share[rows[better]], told.quantum[rows[better]] = share[better], moved[better]
             persistent[rows] = _persistent(before, over, persistent[rows])
         # Shorter reaches only make rounding count for more.
         going = ~(over.bound > tolerances.FIT_WORSE * best.error[rows])
@@ -188,7 +236,7 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
         rows, before = rows[going], over.take(going)
         if not len(rows):
             break
-    return Fitted(best, quantum)
+    return told
 
 
 def _estimate(over: _Over, bound: Array) -> Estimate:

@@ -73,12 +73,27 @@ class Derivatives:
         columns = contested(estimate, claimed)
         if not len(columns):
             return self, estimate
-        told = fit(self._rough, columns, self.point.problem.seed)
-        found = np.flatnonzero(np.isfinite(told.estimate.error))
-        if not len(found):
+        derivatives, best = self._with_fits(estimate, columns)
+        if derivatives.fitted is None:
+            return self, best
+        others = contested(best, claimed, all_=True)
+        return derivatives._with_fits(best, others[~derivatives.fitted[others]])
+
+    def _with_fits(self, estimate: Estimate, columns: Array) -> tuple[Derivatives, Estimate]:
+        """What is known once polynomials are fitted along these coordinates."""
+        if not len(columns):
             return self, estimate
-        best, fitted = estimate.copy(), np.zeros(len(estimate.value), dtype=bool)
+        told, best = fit(self._rough, columns, self.point.problem.seed), estimate.copy()
+        rounds = told.rounds
+        # What scatters like rounding and stands still over shorter steps is unknown.
+        still = told.known & ~rounds & (estimate.scale[columns] == 0)
+        best.error[columns[still]] = np.inf
+        found = np.flatnonzero(rounds)
+        if not len(found):
+            return self, best
         best.put(columns[found], told.estimate.take(found))
+        fitted = np.zeros(len(estimate.value), dtype=bool) if self.fitted is None else self.fitted
+        fitted = fitted.copy()
         fitted[columns[found]] = True
         rounds_to = max(self.noise.rounds_to, spacing_of(told.quantum[found]))
         noise = replace(self.noise, rounds_to=rounds_to)
@@ -97,7 +112,22 @@ class Derivatives:
 
     def alone(self, estimate: Estimate, columns: Array, claimed: Array) -> tuple[Estimate, Array]:
         """Look again at these elements, each alone: what is known then, and who is refuted."""
-        return confirm(self._elements, estimate, columns, claimed)
+        best, refuted = confirm(self._elements, estimate, columns, claimed)
+        before, after = estimate.take(columns), best.take(columns)
+        with np.errstate(all="ignore"):
+            apart = np.abs(before.numeric - after.numeric) > tolerances.BOUND_SAFETY * (
+                before.bound + after.bound
+            )
+        # Steps that contradict each other may be those of stairs.
+        rows = np.flatnonzero(apart & refuted)
+        if len(rows):
+            derivatives, best = self._with_fits(best, columns[rows])
+            if derivatives.fitted is not None:
+                fitted = derivatives.fitted[columns]
+                told = best.take(columns)
+                agrees = np.abs(claimed - told.value) <= tolerances.BOUND_SAFETY * told.error
+                refuted = refuted & ~(fitted & agrees)
+        return best, refuted
 
     def by_direction(self) -> Estimate | None:
         """Along random directions, if there are inputs over the budget."""
