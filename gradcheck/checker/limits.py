@@ -125,6 +125,16 @@ FIT_DEGREES: Final = (1, 3, 5)
 """Degrees of the polynomials, each of which is controlled by the next: a line averages rounding best
 where the function is straight."""
 
+FIT_WORSE: Final = 3.0
+"""A bound that is so many times the best ends the search: half the reach doubles what rounding
+does."""
+
+FIT_SHORTEST: Final = 2.0**-12
+"""The shortest reach, relative to the element: below, too little is left of float32."""
+
+FIT_CLOSE_LOOKS: Final = 4
+"""Along how many coordinates it is seen whether what scatters does so over the shortest moves."""
+
 FITTED: Final = 512
 """Coordinates up to which a polynomial is fitted: each takes hundreds of evaluations."""
 

@@ -165,20 +165,24 @@ all directions, and was measured along one."""
 FIT_SIGMAS: Final = 3.0
 """How many standard deviations of its slope the bound of a fitted polynomial allows for."""
 
+FIT_PAYS: Final = 2.0**-15
+"""A bound above this share of the largest derivative is worth a fit where a function is coarse: twice
+as much is an error that people make when they round."""
+
+FIT_CLOSE_BY: Final = 2.0**-36
+"""Moves, in units, over which no precision that people round to shows a step, and yet double
+precision has some hundred thousand numbers."""
+
+FIT_COARSEST: Final = 1.2 * 2.0**-7
+"""How far an element may move, relative to its unit, while the coarsest precision hides that: its
+spacing, known from many points to a tenth. Coarser stairs are made on purpose."""
+
 FIT_LEAVES: Final = 2.0
 """How many times its own scatter a polynomial may leave of an output: both are known to a fifth from
 so many points, and a switch that leaves less shows over half the reach."""
 
 FIT_MATTERS: Final = 1 / 16
 """Share of the rounding of all the outputs below which what is left of one does not matter."""
-
-FIT_WORSE: Final = 3.0
-"""A bound that is so many times the best ends the search: half the reach doubles what rounding
-does."""
-
-FIT_SHORTEST: Final = 2.0**-12
-"""The shortest reach, relative to the element: below, difference quotients know better whatever is
-rounded to half a precision, and of float32 too little is left."""
 
 FIT_KINK_SIGMAS: Final = 5.0
 FIT_KINK_ALIKE: Final = 0.3

@@ -35,7 +35,6 @@ from gradcheck.checker.numerics.fit_basis import (
     spread_places,
 )
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.numerics.vectors import largest
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space
@@ -133,42 +132,6 @@ def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
     return best
 
 
-def contested(estimate: Estimate, claimed: Array, *, all_: bool = False) -> Array:
-    """Coordinates whose claims do not fit what several sequences of steps made of them.
-
-    Where the first sequence was good the function hardly rounds, but by chance four steps may meet
-    its stairs where these lie on a line.
-
-    Args:
-        estimate: what is known.
-        claimed: what the derivatives are said to be.
-        all_: those too whose first sequence was good.
-    """
-    with np.errstate(all="ignore"):
-        low, high = np.fmin(estimate.left, estimate.right), np.fmax(estimate.left, estimate.right)
-        nearest = np.where(estimate.kink, np.clip(claimed, low, high), estimate.numeric)
-        agrees = np.abs(claimed - nearest) <= tolerances.BOUND_SAFETY * estimate.bound
-        matters = tolerances.VACUOUS * max(largest(claimed), largest(estimate.numeric))
-        open_ = ~(agrees & (estimate.bound <= matters)) & np.isfinite(claimed)
-        if not all_:
-            open_ &= (estimate.finest < estimate.coarsest) | estimate.kink
-        worst = np.argsort(-np.where(open_, np.abs(claimed - nearest), -1.0), kind="stable")
-    return np.sort(worst[: min(int(open_.sum()), limits.FITTED)])
-
-
-def spacing_of(quantum: Array) -> float:
-    """The relative spacing of values that inputs or results are rounded to, as it hides moves.
-
-    An element of little weight moves a sum by little: what hides least is nearest to the spacing.
-    """
-    told = quantum[np.isfinite(quantum) & (quantum > 0)]
-    if not len(told):
-        return 0.0
-    spacings = 2.0 ** (1 - np.array(limits.BITS))
-    least = float(np.quantile(told, 0.25))
-    return float(spacings[np.argmin(np.abs(np.log(spacings / least)))])
-
-
 def fit(rough: Rough, columns: Array, seed: int) -> Fitted:
     """Fit polynomials along these coordinates, over the reaches that suit each best."""
     places = spread_places(generator(seed, 0x636F61))
@@ -178,6 +141,17 @@ def fit(rough: Rough, columns: Array, seed: int) -> Fitted:
         rows = slice(start, start + size)
         told.put(rows, _fit_some(rough, columns[rows], places))
     return told
+
+
+def scatter_close_by(rough: Rough, columns: Array, seed: int) -> Array:
+    """By coordinate: how the scalar scatters over moves that hardly change anything."""
+    places = spread_places(generator(seed, 0x636C6F))
+    deltas = np.outer(rough.space.unit[columns] * tolerances.FIT_CLOSE_BY, places)
+    points, _ = rough.space.points(np.repeat(columns, len(places)), deltas.ravel())
+    with np.errstate(all="ignore"):
+        outputs = rough.evaluate(points)
+        change = np.where(outputs == rough.base, 0.0, outputs - rough.base) @ rough.weights
+        return local_noise(places[np.newaxis], change.reshape(*deltas.shape, 1))[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,8 +205,8 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
             told.share[rows[better]], told.quantum[rows[better]] = share[better], moved[better]
             persistent[rows] = _persistent(before, over, persistent[rows])
         # Shorter reaches only make rounding count for more.
-        going = ~(over.bound > tolerances.FIT_WORSE * best.error[rows])
-        going &= step > tolerances.FIT_SHORTEST * own[rows]
+        going = ~(over.bound > limits.FIT_WORSE * best.error[rows])
+        going &= step > limits.FIT_SHORTEST * own[rows]
         rows, before = rows[going], over.take(going)
         if not len(rows):
             break

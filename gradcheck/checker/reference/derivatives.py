@@ -13,11 +13,12 @@ from gradcheck.checker.numerics.coordinates import Space, everywhere
 from gradcheck.checker.numerics.differentiator import confirm, differentiate
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.noise import measure_noise
-from gradcheck.checker.numerics.polynomial_fit import (
-    Rough,
+from gradcheck.checker.numerics.polynomial_fit import Rough, fit, smoothed
+from gradcheck.checker.numerics.fit_evidence import (
     contested,
-    fit,
-    smoothed,
+    disagrees,
+    is_noise,
+    is_of_floats,
     spacing_of,
 )
 from gradcheck.checker.reference.plan import Plan, with_tests
@@ -70,31 +71,40 @@ class Derivatives:
 
         Without it `test_one_input_is_rounded` fails.
         """
-        columns = contested(estimate, claimed)
-        if not len(columns):
-            return self, estimate
-        derivatives, best = self._with_fits(estimate, columns)
-        if derivatives.fitted is None:
-            return self, best
-        others = contested(best, claimed, all_=True)
-        return derivatives._with_fits(best, others[~derivatives.fitted[others]])
+        noisy = max(self.noise.relative, self.noise.lost) > tolerances.COARSE
+        columns = contested(estimate, claimed, rounds=noisy)
+        derivatives, best = self._with_fits(estimate, claimed, columns)
+        if derivatives.fitted is None or noisy:
+            return derivatives, best
+        others = contested(best, claimed, rounds=True)
+        return derivatives._with_fits(best, claimed, others[~derivatives.fitted[others]])
 
-    def _with_fits(self, estimate: Estimate, columns: Array) -> tuple[Derivatives, Estimate]:
+    def _with_fits(
+        self, estimate: Estimate, claimed: Array, columns: Array
+    ) -> tuple[Derivatives, Estimate]:
         """What is known once polynomials are fitted along these coordinates."""
         if not len(columns):
             return self, estimate
-        told, best = fit(self._rough, columns, self.point.problem.seed), estimate.copy()
-        rounds = told.rounds
+        seed = self.point.problem.seed
+        told, best = fit(self._rough, columns, seed), estimate.copy()
+        rounds, before = told.rounds, estimate.take(columns)
+        if rounds.any() and is_noise(self._rough, columns, rounds, seed):
+            return self, estimate
+        wrong = disagrees(before, claimed[columns])
         # What scatters like rounding and stands still over shorter steps is unknown.
-        still = told.known & ~rounds & (estimate.scale[columns] == 0)
-        best.error[columns[still]] = np.inf
+        unknown = told.known & ~rounds & (before.scale == 0)
+        if not is_of_floats(told, rounds):
+            unknown, rounds = unknown | (rounds & wrong), np.zeros_like(rounds)
+        best.error[columns[unknown]] = np.inf
+        rounds &= wrong | (told.estimate.error < before.bound)
         found = np.flatnonzero(rounds)
         if not len(found):
             return self, best
         best.put(columns[found], told.estimate.take(found))
-        fitted = np.zeros(len(estimate.value), dtype=bool) if self.fitted is None else self.fitted
-        fitted = fitted.copy()
+        fitted = np.zeros(len(estimate.value), dtype=bool)
         fitted[columns[found]] = True
+        if self.fitted is not None:
+            fitted |= self.fitted
         rounds_to = max(self.noise.rounds_to, spacing_of(told.quantum[found]))
         noise = replace(self.noise, rounds_to=rounds_to)
         return replace(self, noise=noise, fitted=fitted), best
@@ -121,12 +131,12 @@ class Derivatives:
         # Steps that contradict each other may be those of stairs.
         rows = np.flatnonzero(apart & refuted)
         if len(rows):
-            derivatives, best = self._with_fits(best, columns[rows])
+            every = np.zeros(len(best.value))
+            every[columns] = claimed
+            derivatives, best = self._with_fits(best, every, columns[rows])
             if derivatives.fitted is not None:
-                fitted = derivatives.fitted[columns]
-                told = best.take(columns)
-                agrees = np.abs(claimed - told.value) <= tolerances.BOUND_SAFETY * told.error
-                refuted = refuted & ~(fitted & agrees)
+                agrees = ~disagrees(best.take(columns), claimed)
+                refuted = refuted & ~(derivatives.fitted[columns] & agrees)
         return best, refuted
 
     def by_direction(self) -> Estimate | None:
