@@ -5,12 +5,13 @@ Each takes its tensors and `mark`, which it calls on what may be rounded inside.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
     from gradcheck.model import Array, Shape
 
 

@@ -122,8 +122,8 @@ FIT_HALVINGS: Final = 16
 element's own size down to a share of the smaller."""
 
 FIT_DEGREES: Final = (1, 3, 5)
-"""Degrees of the polynomials, each of which is controlled by the next: a line averages rounding best
-where the function is straight."""
+"""Degrees of the polynomials, each controlled by the next: a line averages rounding best where the
+function is straight."""
 
 FIT_WORSE: Final = 3.0
 """A bound that is so many times the best ends the search: half the reach doubles what rounding

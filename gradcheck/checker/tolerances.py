@@ -73,7 +73,7 @@ RESOLVES: Final = 0.05
 """A kink shows where the round-off is below this share of the difference between its sides."""
 
 HALF_A_KINK: Final = 0.5
-"""A bound below this share of the difference between the sides of a kink excludes one of them."""
+"""Round-off below this share of the difference between the sides of a kink does not hide it."""
 
 SMALLEST_STEP: Final = 2.0**-46
 """In units of the coordinate; below, a step has no digits left."""
@@ -166,20 +166,16 @@ FIT_SIGMAS: Final = 3.0
 """How many standard deviations of its slope the bound of a fitted polynomial allows for."""
 
 FIT_PAYS: Final = 2.0**-15
-"""A bound above this share of the largest derivative is worth a fit where a function is coarse: twice
-as much is an error that people make when they round."""
+"""A bound above this share of the largest derivative is worth a fit where a function rounds."""
 
 FIT_CLOSE_BY: Final = 2.0**-36
-"""Moves, in units, over which no precision that people round to shows a step, and yet double
-precision has some hundred thousand numbers."""
+"""Moves, in units, over which no precision that people round to shows a step."""
 
 FIT_COARSEST: Final = 1.2 * 2.0**-7
-"""How far an element may move, relative to its unit, while the coarsest precision hides that: its
-spacing, known from many points to a tenth. Coarser stairs are made on purpose."""
+"""How far an element may move, in units, while bfloat16 hides that, as known from many points."""
 
 FIT_LEAVES: Final = 2.0
-"""How many times its own scatter a polynomial may leave of an output: both are known to a fifth from
-so many points, and a switch that leaves less shows over half the reach."""
+"""How many times its own scatter a polynomial may leave of an output: both are known to a fifth."""
 
 FIT_MATTERS: Final = 1 / 16
 """Share of the rounding of all the outputs below which what is left of one does not matter."""

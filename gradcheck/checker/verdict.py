@@ -103,8 +103,7 @@ def first_look(evidence: Evidence) -> Evidence:
 
 def measured_noise(evidence: Evidence) -> Evidence:
     """Measure the function's noise, and choose steps by it, where the first look left doubts."""
-    look, point = evidence.look, evidence.point
-    derivatives = along = None
+    look, point, derivatives, along = evidence.look, evidence.point, None, None
     if look is not None and evidence.all_settled:
         estimate = look.estimate
     else:
@@ -113,9 +112,8 @@ def measured_noise(evidence: Evidence) -> Evidence:
             derivatives, estimate = along_elements(derivatives, evidence.analytic)
             along = derivatives.by_direction()
         elif look.doubtful.any():
-            derivatives, estimate = along_elements(
-                derivatives, evidence.analytic, look.estimate, look.doubtful
-            )
+            known = look.estimate, look.doubtful
+            derivatives, estimate = along_elements(derivatives, evidence.analytic, *known)
         else:
             estimate = look.estimate
         evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)

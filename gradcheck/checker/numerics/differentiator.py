@@ -120,6 +120,10 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
             rows, steps = rows[useful], steps[useful]
             if not len(rows):
                 break
+    if not mover.can_refute and best.kink.any():
+        # Nor does it keep enough to show a kink: the derivative may be that of either side.
+        error = np.where(best.kink, np.fmax(best.error, best.contrast), best.error)
+        best = replace(best, error=error, kink=np.zeros_like(best.kink))
     refuted &= mover.can_refute & ~dependents.may_hide(claimed, mover.size)
     return best, refuted | dependents.independent
 
@@ -217,7 +221,8 @@ def _merged(best: Estimate, columns: Array, told: Estimate) -> Estimate:
     shows = roundoff_at(told, told.finest) < tolerances.RESOLVES * before.contrast
     better |= finer & before.kink & ~told.kink & shows
     # Nor is it here if longer steps show it that shorter ones did not.
-    near = told.kink & ~before.kink & (before.error < tolerances.HALF_A_KINK * told.contrast)
+    near = told.kink & ~before.kink
+    near &= before.roundoff < tolerances.HALF_A_KINK * told.contrast
     better &= finer | ~near
     take = ~np.isfinite(before.error) | (better & np.isfinite(told.error))
     kept = np.flatnonzero(~take)

@@ -12,7 +12,7 @@ from gradcheck.checker.numerics.vectors import largest
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate
-    from gradcheck.checker.numerics.polynomial_fit import Fitted, Rough
+    from gradcheck.checker.numerics.fitted import Fitted, Rough
     from gradcheck.model import Array
 
 
@@ -21,7 +21,8 @@ def disagrees(estimate: Estimate, claimed: Array) -> Array:
     with np.errstate(all="ignore"):
         low, high = np.fmin(estimate.left, estimate.right), np.fmax(estimate.left, estimate.right)
         nearest = np.where(estimate.kink, np.clip(claimed, low, high), estimate.numeric)
-        return ~(np.abs(claimed - nearest) <= tolerances.BOUND_SAFETY * estimate.bound)
+        within = np.abs(claimed - nearest) <= tolerances.BOUND_SAFETY * estimate.bound
+    return np.asarray(~within)
 
 
 def contested(estimate: Estimate, claimed: Array, *, rounds: bool = False) -> Array:

@@ -33,7 +33,7 @@ def look_closer(estimate: Estimate, moves: Moves) -> Estimate:
     kink = both & (gap > least) & (gap > tolerances.KINK_SHARE * estimate.scale)
     # At a kink the central quotient means nothing: what counts are the two sides.
     middle = (from_left.value + from_right.value) / 2
-    # Sides that do not draw near, and yet are no kink that is told well, belong to one that is near:
+    # Sides that do not draw near, and yet are no kink that is told well, belong to one close by:
     # either of them may be the derivative.
     apart = np.where(both, np.abs(right[:, -1] - left[:, -1]) / 2, 0.0)
     error = np.fmax(estimate.error, np.where(np.isfinite(apart), apart, 0.0))

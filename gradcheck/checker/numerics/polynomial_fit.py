@@ -19,14 +19,12 @@ Without it `test_few_bits` fails.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.dependence import reached_by_huge_moves
 from gradcheck.checker.numerics.estimate import Estimate
 from gradcheck.checker.numerics.fit_basis import (
     Polynomials,
@@ -34,81 +32,11 @@ from gradcheck.checker.numerics.fit_basis import (
     local_noise,
     spread_places,
 )
+from gradcheck.checker.numerics.fitted import Fitted, Rough
 from gradcheck.checker.numerics.rng import generator
 
 if TYPE_CHECKING:
-    from gradcheck.checker.numerics.coordinates import Space
-    from gradcheck.checker.numerics.estimate import Evaluate
     from gradcheck.model import Array
-
-
-@dataclass(frozen=True, eq=False)
-class Rough:
-    """A function that rounds inside, at its point."""
-
-    evaluate: Evaluate
-    base: Array
-    weights: Array
-    level: Array
-    """Standard deviation of the rounding, by output, as far as it is known."""
-    space: Space
-
-    def dependents(self, columns: Array) -> Array:
-        """Which outputs depend on each of these coordinates; all of them where that is unknown."""
-        try:
-            return reached_by_huge_moves(self.evaluate, self.space, columns, self.base)
-        except Exception:  # some functions refuse NaN
-            return np.ones((len(columns), len(self.base)), dtype=bool)
-
-    @cached_property
-    def numbers(self) -> int:
-        """How many numbers are held for each point."""
-        return len(self.space.point) + 3 * len(self.base)
-
-
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """What fits tell of some coordinates."""
-
-    estimate: Estimate
-    """Its bound is infinite where no fit could be believed."""
-    quantum: Array
-    """By coordinate: how far it moves, relative to its unit, while rounding hides that; NaN where
-    no fit could be believed."""
-    share: Array
-    """By coordinate: how much of what the outputs move is rounding; NaN likewise."""
-    scatter: Array
-    """By coordinate: how much of the scalar is; NaN likewise."""
-    hidden: Array
-    """By coordinate: what all the outputs that depend on it round off the scalar."""
-
-    @classmethod
-    def unknown(cls, count: int) -> Fitted:
-        """No fit is believed."""
-        return cls(Estimate.unknown(count), *np.full((4, count), np.nan))
-
-    def put(self, rows: Array | slice, other: Fitted) -> None:
-        """Replace what is known of some coordinates."""
-        self.estimate.put(rows, other.estimate)
-        for name in ("quantum", "share", "scatter", "hidden"):
-            getattr(self, name)[rows] = getattr(other, name)
-
-    @property
-    def known(self) -> Array:
-        """By coordinate: whether a fit is believed."""
-        return np.isfinite(self.estimate.error)
-
-    @property
-    def rounds(self) -> Array:
-        """By coordinate: what is left of its fit is rounding, and nothing else.
-
-        A function that varies over less than the points are apart scatters too, by as much as it
-        moves. Rounding is far less, along some coordinates; what scatters no more along others,
-        which matter little, is the same.
-        """
-        surely = self.known & (self.share <= tolerances.NOISE_SHARE)
-        most = tolerances.PLATEAU * np.max(self.scatter[surely], initial=-1.0)
-        return np.asarray(self.known & (surely | (self.scatter <= most)))
 
 
 def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
@@ -189,7 +117,8 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
     sizes = np.abs(rough.weights) * np.where(np.isfinite(rough.level), rough.level, 0.0)
     told.hidden[:] = np.sqrt((depends * sizes**2).sum(axis=1))
     persistent = np.zeros(count)  # a kink that two reaches agree on
-    rows, before = np.arange(count), None
+    rows = np.arange(count)
+    before: _Over | None = None
     for halving in range(limits.FIT_HALVINGS):
         step = farthest[rows] * 0.5**halving
         noise = None if before is None else before.noise
@@ -303,7 +232,8 @@ def _told(
         left = np.sqrt(np.einsum("rpo,rpo->ro", rest, rest) / (count - fitted.basis.shape[2]))
         whole = np.sqrt(((sizes * level) ** 2).sum(axis=1, keepdims=True))
         most = np.maximum(sizes * level, tolerances.FIT_MATTERS * whole)
-        return fitted.full & ~(sizes * left > tolerances.FIT_LEAVES * most).any(axis=1)
+        switches = (sizes * left > tolerances.FIT_LEAVES * most).any(axis=1)
+        return np.asarray(fitted.full & ~switches)
 
     # Where nothing moves, no scatter is no proof of knowledge, unless rounding is known.
     known = (step > 0) & ((size > 0) | (floor > 0))

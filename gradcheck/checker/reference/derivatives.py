@@ -11,9 +11,6 @@ import numpy as np
 from gradcheck.checker import tolerances
 from gradcheck.checker.numerics.coordinates import Space, everywhere
 from gradcheck.checker.numerics.differentiator import confirm, differentiate
-from gradcheck.checker.numerics.mover import Mover
-from gradcheck.checker.numerics.noise import measure_noise
-from gradcheck.checker.numerics.polynomial_fit import Rough, fit, smoothed
 from gradcheck.checker.numerics.fit_evidence import (
     contested,
     disagrees,
@@ -21,6 +18,10 @@ from gradcheck.checker.numerics.fit_evidence import (
     is_of_floats,
     spacing_of,
 )
+from gradcheck.checker.numerics.fitted import Rough
+from gradcheck.checker.numerics.mover import Mover
+from gradcheck.checker.numerics.noise import measure_noise
+from gradcheck.checker.numerics.polynomial_fit import fit, smoothed
 from gradcheck.checker.reference.plan import Plan, with_tests
 
 if TYPE_CHECKING:
