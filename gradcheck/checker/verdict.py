@@ -109,13 +109,13 @@ def measured_noise(evidence: Evidence) -> Evidence:
     else:
         derivatives = with_measured_noise(point, evidence.plan, evidence.noise)
         if look is None:
-            derivatives, estimate = along_elements(derivatives, evidence.analytic)
+            derivatives, estimate = along_elements(derivatives, evidence.claimed)
             along = derivatives.by_direction()
         elif look.doubtful.any():
             known = look.estimate, look.doubtful
-            derivatives, estimate = along_elements(derivatives, evidence.analytic, *known)
+            derivatives, estimate = along_elements(derivatives, evidence.claimed, *known)
         else:
-            estimate = look.estimate
+            derivatives, estimate = derivatives.where_it_rounds(look.estimate, evidence.claimed)
         evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)
     return replace(
         evidence,

@@ -129,6 +129,15 @@ class Evidence:
     inputs: tuple[OfInput, ...] = ()
     """By input that is differentiated."""
 
+    @property
+    def claimed(self) -> Array:
+        """The gradients along each coordinate; NaN where there is none."""
+        claimed = self.analytic.copy()
+        for part in self.plan.coordinates.parts:
+            if self.passed.gradients[part.position] is None:
+                claimed[part.span] = np.nan
+        return claimed
+
     def is_settled(self, part: Part) -> bool:
         """Whether the first look was enough for all the elements of an input."""
         look = self.look

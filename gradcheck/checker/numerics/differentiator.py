@@ -155,7 +155,7 @@ def _taken_over(known: Estimate, first: Array) -> Estimate:
         contrast=np.zeros(len(first)),
         finest=first,
         coarsest=first,
-        change=np.zeros(len(first)),
+        change=known.change,
     )
 
 

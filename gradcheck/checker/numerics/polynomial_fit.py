@@ -130,7 +130,9 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
             told.scatter[rows[better]] = before.rounding[better]
             with np.errstate(all="ignore"):
                 share = before.rounding / before.size
-                moved = share * before.step / own[rows] / tolerances.ROUNDING_SHARE
+                # (Numbers that are farther away are farther apart.)
+                unit = np.maximum(own[rows], before.step)
+                moved = share * before.step / unit / tolerances.ROUNDING_SHARE
             told.share[rows[better]], told.quantum[rows[better]] = share[better], moved[better]
             persistent[rows] = _persistent(before, over, persistent[rows])
         # Shorter reaches only make rounding count for more.

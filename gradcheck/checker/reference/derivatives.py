@@ -91,7 +91,7 @@ class Derivatives:
         rounds, before = told.rounds, estimate.take(columns)
         if rounds.any() and is_noise(self._rough, columns, rounds, seed):
             return self, estimate
-        wrong = disagrees(before, claimed[columns])
+        wrong = disagrees(before, claimed[columns]) | (before.scale == 0)
         # What scatters like rounding and stands still over shorter steps is unknown.
         unknown = told.known & ~rounds & (before.scale == 0)
         if not is_of_floats(told, rounds):
