@@ -246,3 +246,30 @@ class TestFarOutInDoublePrecision:
         for seed in range(2):
             x = size * draw_from(seed, 2, 5)
             assert verdict(functions[name], x, seed=seed) in ("pass", "inconclusive")
+
+
+class TestNearTies:
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    @pytest.mark.parametrize("gap", [0.001, 0.004, 0.01])
+    def test_steps_below_the_gap_decide(self, tf: Any, gap: float, dtype: str) -> None:
+        functions = {
+            "min": lambda x: tf.reduce_min(tf.reshape(x, (4, 2)), axis=1),
+            "sort": tf.sort,
+            "scatter": lambda x: tf.tensor_scatter_nd_min(x[::2], [[0], [1], [2], [3]], x[1::2]),
+            "maximum": lambda x: tf.maximum(x[::2], x[1::2]),
+        }
+        first = np.sort(np.random.default_rng(0).standard_normal(4))
+        x = np.stack([first, first + gap], axis=1).ravel().astype(dtype)
+        for function in functions.values():
+            assert verdict(function, x) == "pass"
+        turned = planted(functions["maximum"], lambda gs: [gs[0][::-1]])
+        assert verdict(turned, x) == "mismatch"
+
+    @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+    def test_a_fit_does_not_reach_across_a_switch(self, tf: Any, dtype: str) -> None:
+        def clipped(x: Any) -> Any:
+            return tf.cast(tf.nn.relu6(tf.cast(x, dtype)), x.dtype)
+
+        x = np.array([6.1, 6.3, 6.5, 6.7, 6.9])
+        assert verdict(clipped, x) == "pass"
+        assert verdict(planted(clipped, lambda gs: [gs[0] + 1]), x) != "pass"

@@ -185,3 +185,14 @@ class TestConditioning:
             return tf.reduce_mean(x * x) - tf.reduce_mean(x) ** 2
 
         assert verdict(function, 1e6 + draw(5)) in ("pass", "inconclusive")
+
+
+class TestSwitches:
+    def test_a_switch_is_no_rounding(self, tf: Any) -> None:
+        """A second derivative of pooling is a choice between numbers of few bits."""
+        values = 130 + 3 * np.random.default_rng(0).permutation(16).reshape(1, 4, 4, 1)
+        for dtype in ("float64", "float32"):
+            found = gradcheck.check(
+                lambda x: tf.nn.max_pool2d(x, 2, 2, "VALID"), values.astype(dtype), checks="second"
+            )
+            assert found.verdict == "pass"
