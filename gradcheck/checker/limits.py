@@ -135,6 +135,23 @@ FIT_SHORTEST: Final = 2.0**-12
 FIT_CLOSE_LOOKS: Final = 4
 """Along how many coordinates it is seen whether what scatters does so over the shortest moves."""
 
+FIT_PAYS: Final = 2.0**-15
+"""A bound above this share of the largest derivative is worth a fit where a function rounds."""
+
+FIT_CLOSE_BY: Final = 2.0**-36
+"""Moves, in units, over which no precision that people round to shows a step."""
+
+FIT_MATTERS: Final = 1 / 16
+"""Share of the rounding of all the outputs below which what is left of one does not matter."""
+
+FIT_KINK_SIGMAS: Final = 5.0
+FIT_KINK_ALIKE: Final = 0.3
+"""A kink at the point is so many standard deviations from none over two reaches, which agree on its
+size to this share: what is missed otherwise shrinks to a 32nd."""
+
+NORMAL_MEDIAN: Final = 0.6745
+"""The median size of normal numbers of unit deviation."""
+
 FITTED: Final = 512
 """Coordinates up to which a polynomial is fitted: each takes hundreds of evaluations."""
 

@@ -73,7 +73,7 @@ RESOLVES: Final = 0.05
 """A kink shows where the round-off is below this share of the difference between its sides."""
 
 HALF_A_KINK: Final = 0.5
-"""Round-off below this share of the difference between the sides of a kink does not hide it."""
+"""Round-off below this share of what a kink's sides differ by does not hide it."""
 
 SMALLEST_STEP: Final = 2.0**-46
 """In units of the coordinate; below, a step has no digits left."""
@@ -131,8 +131,7 @@ ROUNDING_SHARE: Final = 12**-0.5
 """Standard deviation of rounding to steps, as a share of their height: that of even chances."""
 
 SWITCHES: Final = 8.0
-"""Units in the last place by which an output of few bits jumps at least that is a switch: one that
-rounds climbs by one to three where a line's points are a 256th of the inputs apart."""
+"""Units in the last place by which a switch jumps at least; what rounds climbs by one to three."""
 
 FEWEST_BITS_SPACING: Final = 2.0**-7
 """Relative spacing of the coarsest values that a function may round to (bfloat16's): what an output
@@ -165,25 +164,11 @@ all directions, and was measured along one."""
 FIT_SIGMAS: Final = 3.0
 """How many standard deviations of its slope the bound of a fitted polynomial allows for."""
 
-FIT_PAYS: Final = 2.0**-15
-"""A bound above this share of the largest derivative is worth a fit where a function rounds."""
-
-FIT_CLOSE_BY: Final = 2.0**-36
-"""Moves, in units, over which no precision that people round to shows a step."""
-
 FIT_COARSEST: Final = 1.2 * 2.0**-7
 """How far an element may move, in units, while bfloat16 hides that, as known from many points."""
 
 FIT_LEAVES: Final = 2.0
 """How many times its own scatter a polynomial may leave of an output: both are known to a fifth."""
-
-FIT_MATTERS: Final = 1 / 16
-"""Share of the rounding of all the outputs below which what is left of one does not matter."""
-
-FIT_KINK_SIGMAS: Final = 5.0
-FIT_KINK_ALIKE: Final = 0.3
-"""A kink at the point is so many standard deviations from none over two reaches, which agree on its
-size to this share: what a polynomial of degree five misses shrinks to a 32nd."""
 
 # Comparing a gradient with its numeric derivative
 

@@ -16,9 +16,6 @@ from gradcheck.checker import limits
 if TYPE_CHECKING:
     from gradcheck.model import Array
 
-_NORMAL_MEDIAN = 0.6745
-"""The median size of a normal number of unit deviation: by definition, no choice."""
-
 
 @dataclass(frozen=True, eq=False)
 class Polynomials:
@@ -95,7 +92,7 @@ def local_noise(places: Array, values: Array) -> Array:
     sizes = np.sort(np.where(told, sizes, np.inf), axis=1)
     half = np.minimum(told.sum(axis=1) // 2, sizes.shape[1] - 1)
     medians = np.take_along_axis(sizes, half[:, np.newaxis], axis=1)[:, 0]
-    return np.where(np.isfinite(medians), medians, 0.0) / _NORMAL_MEDIAN
+    return np.where(np.isfinite(medians), medians, 0.0) / limits.NORMAL_MEDIAN
 
 
 def distinct(places: Array) -> Array:

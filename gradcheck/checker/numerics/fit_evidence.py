@@ -40,7 +40,7 @@ def contested(estimate: Estimate, claimed: Array, *, rounds: bool = False) -> Ar
     wrong, size = disagrees(estimate, claimed), max(largest(claimed), largest(estimate.numeric))
     # A gradient may be lost in the rounding: then it agrees with what short steps show.
     wrong |= (claimed == 0) & (estimate.scale == 0) & (estimate.change > 0)
-    poor = tolerances.FIT_PAYS if rounds else tolerances.VACUOUS
+    poor = limits.FIT_PAYS if rounds else tolerances.VACUOUS
     open_ = (wrong | ~(estimate.bound <= poor * size)) & np.isfinite(claimed)
     if not rounds:
         open_ &= (estimate.finest < estimate.coarsest) | estimate.kink

@@ -74,7 +74,7 @@ def fit(rough: Rough, columns: Array, seed: int) -> Fitted:
 def scatter_close_by(rough: Rough, columns: Array, seed: int) -> Array:
     """By coordinate: how the scalar scatters over moves that hardly change anything."""
     places = spread_places(generator(seed, 0x636C6F))
-    deltas = np.outer(rough.space.unit[columns] * tolerances.FIT_CLOSE_BY, places)
+    deltas = np.outer(rough.space.unit[columns] * limits.FIT_CLOSE_BY, places)
     points, _ = rough.space.points(np.repeat(columns, len(places)), deltas.ravel())
     with np.errstate(all="ignore"):
         outputs = rough.evaluate(points)
@@ -163,9 +163,9 @@ def _believed(wide: _Over, near: _Over, persistent: Array) -> Array:
 
 def _persistent(wide: _Over, near: _Over, known: Array) -> Array:
     """The kink at the point itself that two reaches agree on, or the one that was known before."""
-    surely = np.abs(near.kink) > tolerances.FIT_KINK_SIGMAS * near.kink_deviation
-    surely &= np.abs(wide.kink) > tolerances.FIT_KINK_SIGMAS * wide.kink_deviation
-    alike = np.abs(wide.kink - near.kink) <= tolerances.FIT_KINK_ALIKE * np.abs(near.kink)
+    surely = np.abs(near.kink) > limits.FIT_KINK_SIGMAS * near.kink_deviation
+    surely &= np.abs(wide.kink) > limits.FIT_KINK_SIGMAS * wide.kink_deviation
+    alike = np.abs(wide.kink - near.kink) <= limits.FIT_KINK_ALIKE * np.abs(near.kink)
     return np.where(surely & alike, near.kink, known)
 
 
@@ -233,7 +233,7 @@ def _told(
         rest = fitted.rest(change)
         left = np.sqrt(np.einsum("rpo,rpo->ro", rest, rest) / (count - fitted.basis.shape[2]))
         whole = np.sqrt(((sizes * level) ** 2).sum(axis=1, keepdims=True))
-        most = np.maximum(sizes * level, tolerances.FIT_MATTERS * whole)
+        most = np.maximum(sizes * level, limits.FIT_MATTERS * whole)
         switches = (sizes * left > tolerances.FIT_LEAVES * most).any(axis=1)
         return np.asarray(fitted.full & ~switches)
 
