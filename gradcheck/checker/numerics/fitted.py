@@ -83,5 +83,7 @@ class Fitted:
         which matter little, is the same.
         """
         surely = self.known & (self.share <= tolerances.NOISE_SHARE)
+        # (Nor is it as little as what double precision rounds off.)
+        surely &= self.share >= tolerances.LOST_ON_THE_WAY
         most = tolerances.PLATEAU * np.max(self.scatter[surely], initial=-1.0)
         return np.asarray(self.known & (surely | (self.scatter <= most)))

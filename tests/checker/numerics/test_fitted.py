@@ -25,6 +25,10 @@ def test_unless_it_rounds_so_along_others() -> None:
     assert told([1e-3, 0.3, 0.3], [1.0, 1.5, 30.0]).rounds.tolist() == [True, True, False]
 
 
+def test_what_double_precision_rounds_off_is_none() -> None:
+    assert not told([1e-13, 1e-12], [1.0, 1.0]).rounds.any()
+
+
 def test_nothing_is_known_at_first() -> None:
     assert not Fitted.unknown(2).known.any()
 
