@@ -88,6 +88,9 @@ TESTED_SINGLY: Final = (32, 1024)
 SPACINGS: Final = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
 """Relative spacings of the first lines, for arithmetic of 24 bits and more."""
 
+SPACING_OF_SINGLE: Final = 2.0**-24
+"""Spacing from which on points need not be exact, and float32 shows: half its last place."""
+
 FINE_SPACINGS: Final = (2.0**-50, 2.0**-47, 2.0**-44, 2.0**-42)
 """Spacings for outputs that vary too fast for the first lines: those with a singularity close by.
 Without them `test_nor_is_a_singularity_close_by` fails."""
@@ -137,6 +140,9 @@ FIT_CLOSE_LOOKS: Final = 4
 
 FIT_PAYS: Final = 2.0**-15
 """A bound above this share of the largest derivative is worth a fit where a function rounds."""
+
+FIT_PAYS_IF_ROUGH: Final = 2.0**-8
+"""The same where it loses some digits: mostly quotients know better then."""
 
 FIT_CLOSE_BY: Final = 2.0**-36
 """Moves, in units, over which no precision that people round to shows a step."""

@@ -25,7 +25,9 @@ def disagrees(estimate: Estimate, claimed: Array) -> Array:
     return np.asarray(~within)
 
 
-def contested(estimate: Estimate, claimed: Array, *, rounds: bool = False) -> Array:
+def contested(
+    estimate: Estimate, claimed: Array, *, rough: bool = False, rounds: bool = False
+) -> Array:
     """Coordinates whose claims do not fit what several sequences of steps made of them.
 
     Where the first sequence was good the function hardly rounds, but by chance four steps may meet
@@ -34,15 +36,17 @@ def contested(estimate: Estimate, claimed: Array, *, rounds: bool = False) -> Ar
     Args:
         estimate: what is known.
         claimed: what the derivatives are said to be.
-        rounds: the function is known to round: those too whose first sequence was good, and those
-            that a fit may know better.
+        rough: the function loses more than double precision does: those too whose first sequence
+            was good.
+        rounds: it is known to round: those too that a fit may know better.
     """
     wrong, size = disagrees(estimate, claimed), max(largest(claimed), largest(estimate.numeric))
     # A gradient may be lost in the rounding: then it agrees with what short steps show.
     wrong |= (claimed == 0) & (estimate.scale == 0) & (estimate.change > 0)
-    poor = limits.FIT_PAYS if rounds else tolerances.VACUOUS
+    poor = limits.FIT_PAYS_IF_ROUGH if rough else tolerances.VACUOUS
+    poor = limits.FIT_PAYS if rounds else poor
     open_ = (wrong | ~(estimate.bound <= poor * size)) & np.isfinite(claimed)
-    if not rounds:
+    if not (rough or rounds):
         open_ &= (estimate.finest < estimate.coarsest) | estimate.kink
     with np.errstate(all="ignore"):
         apart = np.nan_to_num(np.abs(claimed - estimate.numeric), nan=np.inf)

@@ -73,7 +73,7 @@ class Derivatives:
         Without it `test_one_input_is_rounded` fails.
         """
         noisy = max(self.noise.relative, self.noise.lost) > tolerances.COARSE
-        columns = contested(estimate, claimed, rounds=noisy)
+        columns = contested(estimate, claimed, rough=self.is_rough, rounds=noisy)
         derivatives, best = self._with_fits(estimate, claimed, columns)
         if derivatives.fitted is None or noisy:
             return derivatives, best

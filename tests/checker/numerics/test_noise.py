@@ -196,3 +196,16 @@ class TestSwitches:
                 lambda x: tf.nn.max_pool2d(x, 2, 2, "VALID"), values.astype(dtype), checks="second"
             )
             assert found.verdict == "pass"
+
+
+def test_all_inputs_are_rounded() -> None:
+    """It shows though the points of a line are equally far apart."""
+    rng = np.random.default_rng(0)
+    point = rng.standard_normal(6)
+
+    def single(points: Array) -> Array:
+        return np.cumsum(points.astype(np.float32).astype(np.float64) ** 2, axis=1)
+
+    scale = 2.0 ** np.floor(np.log2(np.abs(point)))
+    found = measure_noise(single, point, single(point[np.newaxis])[0], scale, 0)
+    assert found.relative > 2.0**-27
