@@ -3,6 +3,7 @@
     python -m tools.sweep            all of it; writes benchmarks/SWEEP.md
     python -m tools.sweep -k NAME    the checks whose name holds this, with their reports
     python -m tools.sweep --wild     far from the declared samples: magnitudes from 1e-12 to 1e12
+    python -m tools.sweep --rounds   functions that round inside: `tools/rounded.py`
 
 All these gradients are TensorFlow's own and, but for the known bugs, right. An alarm is a verdict
 that says otherwise, or that nothing can be said.
@@ -24,6 +25,7 @@ from gradcheck.checker.api import describe
 from gradcheck.model import Result, Verdict
 from gradcheck.run import run
 from gradcheck.run.workers.worker import check_with_tensorflow
+from tools import rounded
 from tools.swept import DTYPES, cases, check_wild, known_somewhere
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 REPORT = Path(__file__).parents[1] / "benchmarks" / "SWEEP.md"
 
 SEEDS = 20
+
+PER_SEED = 12
+"""Functions that round inside which stand for a seed."""
 
 _NO_KERNEL = re.compile(
     r"TensorFlow has no \w+ kernel|is not in the list of allowed values|must be a floating point"
@@ -48,6 +53,8 @@ cannot hold: the alarm is right, and no fault of the formula."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Sweep, print what is not as it should be, and write the figures."""
     given = _parser().parse_args(arguments)
+    if given.rounds:
+        return rounded.main([f"--first={given.first}", f"--count={given.seeds * PER_SEED}"])
     chosen = [
         case
         for case in cases(given.dtype or DTYPES, range(given.first, given.first + given.seeds))
@@ -91,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N")
     parser.add_argument("--first", type=int, default=0, metavar="SEED")
     parser.add_argument("--wild", action="store_true")
+    parser.add_argument("--rounds", action="store_true")
     parser.add_argument("-j", dest="jobs", type=int, metavar="N")
     parser.add_argument("--output", type=Path, metavar="FILE")
     parser.add_argument(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gradcheck.checker import tolerances
+from gradcheck.checker import stepping
 
 OTHER_POINTS: Final = 2
 OTHER_POINTS_IF_FEW: Final = 5
@@ -84,7 +84,7 @@ NAMED_PLACES: Final = 3
 
 # What fits
 
-JACOBIAN_STEP: Final = tolerances.ODD * 2.0**-10
+JACOBIAN_STEP: Final = stepping.ODD * 2.0**-10
 """Step of a Jacobian that is only compared with suspects, in units of the element: with one
 extrapolation that is accurate to far more than `FIT`."""
 

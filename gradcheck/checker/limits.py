@@ -65,36 +65,6 @@ FEW_COORDINATES: Final = 2
 CALLS_PER_NUMBER: Final = 4
 """Points that a number takes where every point costs a call: two steps to either side."""
 
-# Steps
-
-STEPS: Final = 4
-"""Steps of one sequence: three halvings remove the terms of order two, four and six."""
-
-SEQUENCES: Final = 9
-"""Sequences of steps after the first: from 2⁻⁴ down to the smallest step takes seven."""
-
-FAR_MOVES: Final = (1.0, -1.0, 4.0, -4.0)
-"""Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
-largest element of the point."""
-
-HUGE_MOVE: Final = 2.0**500
-HUGE_MOVE_IN_LOW_PRECISION: Final = 2.0**14
-"""Moves that show in whatever depends on them; and yet times zero they are zero."""
-
-LARGEST_MOVE: Final = 2.0**1021
-"""A move that shows in outputs next to which a huge one is nothing: a quarter of the largest
-number."""
-
-LARGEST: Final = (65504.0, (2 - 2.0**-7) * 2.0**127, (2 - 2.0**-23) * 2.0**127)
-"""The largest numbers of float16, bfloat16 and float32: what the minimum of nothing is in them."""
-
-ALL_BITS: Final = 25 / 24
-"""A factor that gives numbers of few bits all of them: it is periodic in binary."""
-
-ONE_STEP_PAYS: Final = 2**13
-"""Numbers (points and outputs), over all the moves of one step, up to which another call costs more
-than needless steps: measured on a product of matrices."""
-
 # Group tests
 
 TESTS_PAY_ONE_BY_ONE: Final = 8
@@ -113,6 +83,9 @@ TESTED_SINGLY: Final = (32, 1024)
 
 SPACINGS: Final = (2.0**-40, 2.0**-34, 2.0**-24, 2.0**-20, 2.0**-16, 2.0**-12)
 """Relative spacings of the first lines, for arithmetic of 24 bits and more."""
+
+SPACING_OF_SINGLE: Final = 2.0**-24
+"""Spacing from which on points need not be exact, and float32 shows: half its last place."""
 
 FINE_SPACINGS: Final = (2.0**-50, 2.0**-47, 2.0**-44, 2.0**-42)
 """Spacings for outputs that vary too fast for the first lines: those with a singularity close by.
@@ -143,13 +116,43 @@ SCATTERED_POINTS: Final = 6
 FIT_POINTS: Final = 48
 """How many points around an element its slope is taken from: eight for each coefficient."""
 
-FIT_REACHES: Final = (1.0, 0.5, 0.25, 0.125, 0.0625)
-"""How far they reach to both sides, relative to the size that is typical of the input; and relative
-to the element's own, where it is a small one. The best is kept."""
+FIT_HALVINGS: Final = 16
+"""How often their reach is halved at most: from the larger of what is typical of the input and the
+element's own size down to a share of the smaller."""
 
-FIT_DEGREE: Final = 3
-FIT_CONTROL: Final = 5
-"""Degrees of the polynomial, and of the one that it is controlled by."""
+FIT_DEGREES: Final = (1, 3, 5)
+"""Degrees of the polynomials, each controlled by the next: a line averages rounding best where the
+function is straight."""
+
+FIT_WORSE: Final = 3.0
+"""A bound that is so many times the best ends the search: half the reach doubles what rounding
+does."""
+
+FIT_SHORTEST: Final = 2.0**-12
+"""The shortest reach, relative to the element: below, too little is left of float32."""
+
+FIT_CLOSE_LOOKS: Final = 4
+"""Along how many coordinates it is seen whether what scatters does so over the shortest moves."""
+
+FIT_PAYS: Final = 2.0**-15
+"""A bound above this share of the largest derivative is worth a fit where a function rounds."""
+
+FIT_PAYS_IF_ROUGH: Final = 2.0**-8
+"""The same where it loses some digits: mostly quotients know better then."""
+
+FIT_CLOSE_BY: Final = 2.0**-36
+"""Moves, in units, over which no precision that people round to shows a step."""
+
+FIT_MATTERS: Final = 1 / 16
+"""Share of the rounding of all the outputs below which what is left of one does not matter."""
+
+FIT_KINK_SIGMAS: Final = 5.0
+FIT_KINK_ALIKE: Final = 0.3
+"""A kink at the point is so many standard deviations from none over two reaches, which agree on its
+size to this share: what is missed otherwise shrinks to a 32nd."""
+
+NORMAL_MEDIAN: Final = 0.6745
+"""The median size of normal numbers of unit deviation."""
 
 FITTED: Final = 512
 """Coordinates up to which a polynomial is fitted: each takes hundreds of evaluations."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.checker import limits
+from gradcheck.checker import stepping
 from gradcheck.checker.subject.in_either import InEither, Promotable
 from gradcheck.checker.subject.known_kernels import all_take_other_shapes
 from gradcheck.checker.subject.recording import recording
@@ -26,7 +26,7 @@ def gradient_problem(point: Point) -> Problem:
     if problem.upstream == "random":
         # A gradient that is constant is made of the upstream alone: with few bits it would look
         # like one that rounds to them.
-        upstream = [limits.ALL_BITS * ct for ct in upstream]
+        upstream = [stepping.ALL_BITS * ct for ct in upstream]
     positions = [i for i, o in enumerate(problem.operands) if o.differentiate]
 
     def gradient(*tensors: Any) -> list[Any]:

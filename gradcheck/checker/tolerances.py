@@ -33,63 +33,6 @@ NEGLIGIBLE: Final = 2.0**-40
 """Noise, and outputs, below this share of the largest hide nothing and say nothing: a bound that is
 2⁻³¹ of a derivative does not see them."""
 
-# The steps of difference quotients
-
-FIRST_STEP: Final = 2.0**-4
-"""The first step, in units of the coordinate: with three halvings and extrapolation the truncation
-is near 2⁻⁴⁷ for a function with a singularity one unit away, the round-off near 2⁻⁴⁵."""
-
-ODD: Final = 868_667 / 2**20
-"""Steps are so many times a power of two. Mere powers of two would meet a function that rounds to
-multiples of 1/128 only where that is exact, and not see its stairs. With twenty binary digits a
-step is a multiple of no quantum that people round to, and yet so short a number that it can be
-added to most others without rounding: what a function rounds off at the point it rounds off after
-the step too, and the difference knows nothing of it. Without it `test_stairs_are_seen` fails."""
-
-DIRECTION_UNIT: Final = 2.0**-2
-"""The unit of a random direction, relative to the sizes of all the elements that it moves at once:
-together they bend a function more than each by itself."""
-
-NEAR: Final = 2.0**-6
-"""What two small steps are of the first step of a sequence: with one extrapolation the truncation
-is near 2⁻⁴⁸ for a function with a singularity one unit away, the round-off near 2⁻⁴⁰."""
-
-GOAL: Final = 2.0**-31
-"""Relative bound that ends the search for better steps, well below an error of 1e-8."""
-
-CANCELLATION: Final = 2.0**-10
-"""Elements that cancel to less than this share of their parts are not pursued to `GOAL`."""
-
-SLIGHTLY_SMALLER: Final = 2.0**-2
-SMALLER: Final = 2.0**-6
-"""By what the steps shrink from one sequence to the next where truncation dominates: between these,
-as much as the bound asks for (it falls with the sixth power of the step)."""
-
-LARGER: Final = 2.0**4
-"""By what they grow where round-off dominates, which falls with the step."""
-
-MUCH_SMALLER: Final = 2.0**-10
-"""By what they shrink where a kink shows, to tell one that is here from one that is near."""
-
-STILL_SHRINKS: Final = 0.5
-"""Smaller steps can still shrink a bound whose round-off would then be less than this share."""
-
-MOSTLY_ROUNDOFF: Final = 0.25
-"""Larger steps can shrink a bound of which round-off is more than this share."""
-
-RESOLVES: Final = 0.05
-"""A kink shows where the round-off is below this share of the difference between its sides."""
-
-SMALLEST_STEP: Final = 2.0**-46
-"""In units of the coordinate; below, a step has no digits left."""
-
-UNIT_STEP: Final = 0.25
-"""First step for a function that stands still over the size of its inputs. Without it
-`test_a_change_that_is_lost_inside` fails."""
-
-SMALLEST_SIZE: Final = 2.0**-1000
-"""Below this an element is taken for zero when steps are chosen: its square is no number."""
-
 # What a sequence of halving steps shows
 
 HALVES: Final = 0.75
@@ -135,6 +78,9 @@ QUIET: Final = 1 / 16
 ROUNDING_SHARE: Final = 12**-0.5
 """Standard deviation of rounding to steps, as a share of their height: that of even chances."""
 
+SWITCHES: Final = 8.0
+"""Units in the last place by which a switch jumps at least; what rounds climbs by one to three."""
+
 FEWEST_BITS_SPACING: Final = 2.0**-7
 """Relative spacing of the coarsest values that a function may round to (bfloat16's): what an output
 may hide that depends on the inputs and stands still all the same."""
@@ -165,6 +111,12 @@ all directions, and was measured along one."""
 
 FIT_SIGMAS: Final = 3.0
 """How many standard deviations of its slope the bound of a fitted polynomial allows for."""
+
+FIT_COARSEST: Final = 1.2 * 2.0**-7
+"""How far an element may move, in units, while bfloat16 hides that, as known from many points."""
+
+FIT_LEAVES: Final = 2.0
+"""How many times its own scatter a polynomial may leave of an output: both are known to a fifth."""
 
 # Comparing a gradient with its numeric derivative
 

@@ -102,19 +102,19 @@ def first_look(evidence: Evidence) -> Evidence:
 
 def measured_noise(evidence: Evidence) -> Evidence:
     """Measure the function's noise, and choose steps by it, where the first look left doubts."""
-    look, point = evidence.look, evidence.point
-    derivatives = along = None
+    look, point, derivatives, along = evidence.look, evidence.point, None, None
     if look is not None and evidence.all_settled:
         estimate = look.estimate
     else:
         derivatives = with_measured_noise(point, evidence.plan, evidence.noise)
         if look is None:
-            derivatives, estimate = along_elements(derivatives)
+            derivatives, estimate = along_elements(derivatives, evidence.claimed)
             along = derivatives.by_direction()
         elif (doubtful := look.doubtful_with(derivatives.noise)).any():
-            derivatives, estimate = along_elements(derivatives, look.estimate, doubtful)
+            known = look.estimate, doubtful
+            derivatives, estimate = along_elements(derivatives, evidence.claimed, *known)
         else:
-            estimate = look.estimate
+            derivatives, estimate = derivatives.where_it_rounds(look.estimate, evidence.claimed)
         evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)
     by_input = evidence.by_input(estimate)
     evidence = replace(evidence, derivatives=derivatives, estimate=estimate)

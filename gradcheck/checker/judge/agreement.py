@@ -62,7 +62,7 @@ def compare(
     tolerance: Tolerance | None = None,
     excused: Array | None = None,
     beyond_reach: Array | None = None,
-    vacuous: float = tolerances.VACUOUS,
+    vacuous: Array | float = tolerances.VACUOUS,
 ) -> Agreement:
     """Compare coordinate by coordinate.
 

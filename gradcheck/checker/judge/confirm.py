@@ -104,12 +104,13 @@ class _Judge:
                 suspects, stage = _worst(wrong, agreement.error), Stage.CONFIRMATION
                 # (Smaller steps would show nothing but rounding of a coarse function, and of an
                 # empty one nothing at all.)
-                if not derivatives.is_coarse and len(point.base):
+                looked_at[suspects] = True
+                suspects = suspects[~derivatives.rounds_along(part.columns[suspects])]
+                if len(suspects) and len(point.base):
                     columns = part.columns[suspects]
                     whole, refuted = derivatives.alone(whole, columns, analytic[suspects])
                     unseen[suspects] |= ~refuted
                     estimate = whole.take(part.span)
-                looked_at[suspects] = True
                 spread = self.roundings.of_inputs[part.position]
             slack = np.maximum(slack, self._slack(spread, estimate))
             slack[looked_at & self._beyond_rounding(estimate)] = 0.0
@@ -138,7 +139,7 @@ class _Judge:
 
     def _compare(self, estimate: Estimate, slack: Array | float, unseen: Array) -> Agreement:
         point, space = self.derivatives.point, self.derivatives.plan.coordinates.space
-        coarse = self.derivatives.is_coarse
+        coarse = self.derivatives.rounds_along(self.own.part.columns)
         return compare(
             self.own.analytic,
             estimate,
@@ -147,7 +148,7 @@ class _Judge:
             tolerance=point.problem.tolerance,
             excused=~np.isfinite(point.at[space.position[self.own.part.span]]),
             beyond_reach=unseen,
-            vacuous=tolerances.VACUOUS_IF_COARSE if coarse else tolerances.VACUOUS,
+            vacuous=np.where(coarse, tolerances.VACUOUS_IF_COARSE, tolerances.VACUOUS),
         )
 
     def _granted_zeros(self, agreement: Agreement, estimate: Estimate) -> Agreement:

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gradcheck.checker.reference.plan import along_coordinates
 from gradcheck.model import Stage, Verdict
 
@@ -127,6 +129,15 @@ class Evidence:
     """The numeric derivative along random directions, where the first look did not settle them."""
     inputs: tuple[OfInput, ...] = ()
     """By input that is differentiated."""
+
+    @property
+    def claimed(self) -> Array:
+        """The gradients along each coordinate; NaN where there is none."""
+        claimed = self.analytic.copy()
+        for part in self.plan.coordinates.parts:
+            if self.passed.gradients[part.position] is None:
+                claimed[part.span] = np.nan
+        return claimed
 
     def is_settled(self, part: Part) -> bool:
         """Whether the first look was enough for all the elements of an input."""

@@ -160,7 +160,8 @@ def _judge(estimate: Estimate, analytic: Array, spans: Sequence[slice] = ()) -> 
     good = tolerances.GOOD * np.maximum(np.abs(estimate.numeric), parts)
     settled = np.abs(analytic - estimate.numeric) <= tolerances.BOUND_SAFETY * estimate.bound
     settled &= (estimate.bound <= good) & ~estimate.kink
-    still = (estimate.scale == 0) & (analytic == 0)
+    # (Not where the smallest step alone stands still, beside a switch that the others cross.)
+    still = (estimate.scale == 0) & (estimate.numeric == 0) & (analytic == 0)
     for span in spans:
         # A derivative that is zero, to a bar that would show the others, is known to be.
         known = tolerances.GOOD * largest(np.where(settled[span], estimate.numeric[span], 0.0))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import limits, stepping
 from gradcheck.checker.numerics.coordinates import Directions, Elements, power_of_two
 from gradcheck.checker.numerics.matrix_kinds import Moved, all_partners, moved_elements
 from gradcheck.checker.numerics.rng import generator
@@ -210,7 +210,7 @@ def _directions(
     return Directions(
         point=point,
         vectors=vectors,
-        unit=ones * tolerances.DIRECTION_UNIT,
+        unit=ones * stepping.DIRECTION_UNIT,
         reach=ones / 2,
         room_down=down,
         room_up=up,
@@ -228,13 +228,13 @@ def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
             size[part] = np.repeat(np.abs(point[part].view(np.complex128)), 2)
         # Subnormal numbers are zero to much of the arithmetic.
         own = size[part]
-        usable = (own > tolerances.SMALLEST_SIZE) & (own < np.inf)
+        usable = (own > stepping.SMALLEST_SIZE) & (own < np.inf)
         if not usable.all():
             own, all_usable = own[usable], False
         middle = float(np.partition(own, len(own) // 2)[len(own) // 2]) if len(own) else 1.0
         typical[part] = math.ldexp(1.0, math.frexp(middle)[1] - 1)
     if not all_usable:
-        size = np.where((size > tolerances.SMALLEST_SIZE) & (size < np.inf), size, typical)
+        size = np.where((size > stepping.SMALLEST_SIZE) & (size < np.inf), size, typical)
     return power_of_two(size), typical
 
 

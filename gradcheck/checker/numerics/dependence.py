@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import stepping, tolerances
 from gradcheck.checker.numerics.vectors import changed, largest
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def find_dependents(mover: Mover, columns: Array) -> Dependents:
     """
     space, base = mover.space, mover.base
     allowed = np.stack([space.room_down[columns], space.room_up[columns]], axis=1)
-    moves = np.outer(space.unit[columns], limits.FAR_MOVES)
+    moves = np.outer(space.unit[columns], stepping.FAR_MOVES)
     # Past the largest number, which may hide what the others do.
     beyond = 2 * largest(space.point) * np.array([[1.0, -1.0]])
     moves = np.concatenate([moves, np.repeat(beyond, len(columns), axis=0)], axis=1)
@@ -90,7 +90,7 @@ def reached_by_huge_moves(evaluate: Evaluate, space: Space, columns: Array, base
     Without it `test_an_output_that_is_too_large_to_show_a_change` fails.
     """
     low = space.precision is not None
-    huge = limits.HUGE_MOVE_IN_LOW_PRECISION if low else limits.HUGE_MOVE
+    huge = stepping.HUGE_MOVE_IN_LOW_PRECISION if low else stepping.HUGE_MOVE
     reached = np.zeros((len(columns), len(base)), dtype=bool)
     with np.errstate(all="ignore"):
         for move in (huge, -huge):

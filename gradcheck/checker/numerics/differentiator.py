@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import limits, stepping, tolerances
 from gradcheck.checker.numerics.dependence import Dependents, find_dependents
 from gradcheck.checker.numerics.estimate import Estimate
 from gradcheck.checker.numerics.step_choice import (
@@ -49,7 +49,7 @@ def glance(mover: Mover, claimed: Array, *, sparing: bool = False) -> Estimate:
         if mover.seems_linear(columns, first):
             told, settled = as_claimed(mover.moves(columns, first[:, np.newaxis]), claimed)
         else:
-            near = first[:, np.newaxis] * tolerances.NEAR * HALVINGS[:2]
+            near = first[:, np.newaxis] * stepping.NEAR * HALVINGS[:2]
             told, settled = twice_as_claimed(mover.moves(columns, near), claimed)
         rest = np.flatnonzero(~settled)
         if len(rest):
@@ -77,7 +77,7 @@ def differentiate(
         best = _merged(best, columns, _sequence(mover, columns, first[columns]))
         if not best.scale.any() and np.isinf(mover.space.room_down).all():
             # Nothing moves over the size of the inputs: look over the size of one.
-            far = np.full(len(columns), tolerances.ODD * tolerances.UNIT_STEP)
+            far = np.full(len(columns), stepping.ODD * stepping.UNIT_STEP)
             best = _merged(best, columns, _sequence(mover, columns, far))
     return refine(mover, best, np.ones(count, dtype=bool))
 
@@ -85,7 +85,7 @@ def differentiate(
 def refine(mover: Mover, best: Estimate, among: Array) -> Estimate:
     """More sequences for those of these coordinates that leave much to be desired."""
     with np.errstate(all="ignore"):
-        for _ in range(limits.SEQUENCES):
+        for _ in range(stepping.SEQUENCES):
             columns, steps = next_steps(best, mover.space, mover.size, among)
             if not len(columns):
                 break
@@ -119,20 +119,24 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
         again.put(columns, replace(Estimate.unknown(len(columns)), change=best.change[columns]))
         best, rows = again, np.arange(len(columns))
         steps = first_steps(mover.space)[columns]
-        for _ in range(limits.SEQUENCES):
+        for _ in range(stepping.SEQUENCES):
             mine = columns[rows]
             told = _sequence(mover, mine, steps, dependents=dependents)
             best = _merged(best, mine, told)
             refuted[rows] |= _refutes(
                 told, claimed[rows], np.maximum(mover.size, best.change[mine])
             )
-            steps = best.finest[mine] * tolerances.SMALLER
-            useful = steps > tolerances.SMALLEST_STEP * mover.space.unit[mine]
+            steps = best.finest[mine] * stepping.SMALLER
+            useful = steps > stepping.SMALLEST_STEP * mover.space.unit[mine]
             difference = np.abs(claimed[rows] - best.value[mine])
             useful &= roundoff_at(best.take(mine), steps) < tolerances.REFUTES * difference
             rows, steps = rows[useful], steps[useful]
             if not len(rows):
                 break
+    if not mover.can_refute and best.kink.any():
+        # Nor does it keep enough to show a kink: the derivative may be that of either side.
+        error = np.where(best.kink, np.fmax(best.error, best.contrast), best.error)
+        best = replace(best, error=error, kink=np.zeros_like(best.kink))
     refuted &= mover.can_refute & ~dependents.may_hide(claimed, mover.size)
     return best, refuted | dependents.independent
 
@@ -164,7 +168,7 @@ def _taken_over(known: Estimate, first: Array) -> Estimate:
         contrast=np.zeros(len(first)),
         finest=first,
         coarsest=first,
-        change=np.zeros(len(first)),
+        change=known.change,
     )
 
 
@@ -178,7 +182,7 @@ def _sequence(
     """What one sequence of steps tells of each of these coordinates, a chunk of them at a time."""
     space = mover.space
     together = mover.colouring is not None and dependents is None
-    per_column = 2 * limits.STEPS * (len(space.point) + 4 * len(mover.base))
+    per_column = 2 * stepping.STEPS * (len(space.point) + 4 * len(mover.base))
     size = len(columns) if together else max(1, limits.NUMBERS_AT_ONCE // max(1, per_column))
     if 0 < len(columns) <= size:
         return _chunk(mover, columns, first, claimed, dependents)
@@ -200,7 +204,7 @@ def _chunk(
     """Move these coordinates and judge what comes of it."""
     ladder = first[:, np.newaxis] * HALVINGS
     numbers = len(mover.space.point) + len(mover.base)
-    if claimed is not None and mover.calls(len(columns)) * numbers > limits.ONE_STEP_PAYS:
+    if claimed is not None and mover.calls(len(columns)) * numbers > stepping.ONE_STEP_PAYS:
         # Most functions that people check are linear in each input: one step tells.
         moves = mover.moves(columns, ladder[:, :1])
         told, settled = as_claimed(moves, claimed)
@@ -227,8 +231,12 @@ def _merged(best: Estimate, columns: Array, told: Estimate) -> Estimate:
     )
     better = np.where(contradicts, finer, told.error < before.error)
     # A kink that smaller steps no longer show, though they could, was only near, not here.
-    shows = roundoff_at(told, told.finest) < tolerances.RESOLVES * before.contrast
+    shows = roundoff_at(told, told.finest) < stepping.RESOLVES * before.contrast
     better |= finer & before.kink & ~told.kink & shows
+    # Nor is it here if longer steps show it that shorter ones did not.
+    near = told.kink & ~before.kink
+    near &= before.roundoff < stepping.HALF_A_KINK * told.contrast
+    better &= finer | ~near
     take = ~np.isfinite(before.error) | (better & np.isfinite(told.error))
     kept = np.flatnonzero(~take)
     chosen = told

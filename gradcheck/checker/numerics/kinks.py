@@ -33,10 +33,14 @@ def look_closer(estimate: Estimate, moves: Moves) -> Estimate:
     kink = both & (gap > least) & (gap > tolerances.KINK_SHARE * estimate.scale)
     # At a kink the central quotient means nothing: what counts are the two sides.
     middle = (from_left.value + from_right.value) / 2
+    # Sides that do not draw near, and yet are no kink that is told well, belong to one close by:
+    # either of them may be the derivative.
+    apart = np.where(both, np.abs(right[:, -1] - left[:, -1]) / 2, 0.0)
+    error = np.fmax(estimate.error, np.where(np.isfinite(apart), apart, 0.0))
     estimate = replace(
         estimate,
         value=np.where(kink, middle, estimate.value),
-        error=np.where(kink, np.fmax(from_right.bound, from_left.bound), estimate.error),
+        error=np.where(kink, np.fmax(from_right.bound, from_left.bound), error),
         below=from_left.value,
         above=from_right.value,
         kink=kink,

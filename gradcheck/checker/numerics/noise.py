@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import limits, stepping, tolerances
 from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.noise_lines import line_steps, over_lines
 
@@ -67,7 +67,7 @@ def _measure(
     away = rng.uniform(2.0**-6, 2.0**-3, size=(limits.SCATTERED_POINTS, len(point)))
     away *= rng.choice([-1.0, 1.0], size=away.shape)
     with np.errstate(all="ignore"):
-        steps = line_steps(limits.SPACINGS)
+        steps = _odd(line_steps(limits.SPACINGS))
         outputs = _along(evaluate, point, direction, steps, away * scale)
         lines, scattered = outputs[: len(steps)], outputs[len(steps) :]
         told = over_lines(base, lines, len(limits.SPACINGS))
@@ -83,15 +83,19 @@ def _measure(
             quiet = fast & (fine.level > 0) & (fine.most <= tolerances.QUIET * level)
             level, seen, wild = np.where(quiet, fine.level, level), seen | quiet, wild & ~quiet
         seen |= ~counts
-        if not seen.all():
-            coarse_lines = _along(evaluate, point, direction, line_steps(limits.COARSE_SPACINGS))
-            coarse = over_lines(base, coarse_lines, len(limits.COARSE_SPACINGS))
-            level = np.where(seen, level, np.fmin(level, coarse.level))
-        level = np.where(np.isnan(level), 0.0, level)
         if (scattered == base).all():
             # Nothing moves over the size of the inputs: look over the size of one.
             scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
         unit = _few_bits(base, scattered)
+        if not seen.all():
+            afar = _odd(line_steps(limits.COARSE_SPACINGS))
+            coarse_lines = _along(evaluate, point, direction, afar)
+            coarse = over_lines(base, coarse_lines, len(limits.COARSE_SPACINGS))
+            level = np.where(seen, level, np.fmin(level, coarse.level))
+            switches = _switches(base, coarse_lines, unit)
+            unit = np.where(switches, np.nan, unit)
+            level = np.where(switches & ~seen, 0.0, level)
+        level = np.where(np.isnan(level), 0.0, level)
         level = np.fmax(level, tolerances.ROUNDING_SHARE * unit)
         relative, absolute = _shared(level, size)
         rounded = np.isfinite(unit) & counts
@@ -145,7 +149,7 @@ def _with_what_stands_still(
 
 def _is_largest(size: Array) -> Array:
     """Whether each is the largest number of a precision, as the minimum of nothing is."""
-    return np.asarray((size >= limits.LARGEST_MOVE) | np.isin(size, limits.LARGEST))
+    return np.asarray((size >= stepping.LARGEST_MOVE) | np.isin(size, stepping.LARGEST))
 
 
 def _is_short(values: Array) -> Array:
@@ -153,6 +157,17 @@ def _is_short(values: Array) -> Array:
     mantissa, _ = np.frexp(values)
     scaled = np.ldexp(mantissa, max(limits.BITS))
     return np.asarray(scaled == np.rint(scaled))
+
+
+def _odd(steps: Array) -> Array:
+    """The steps, but those that a precision people round to may show, by no power of two.
+
+    Points that are powers of two apart all round alike, and what they round off shows nowhere.
+
+    Without it `test_all_inputs_are_rounded` fails.
+    """
+    seen = np.abs(steps) >= limits.SPACING_OF_SINGLE
+    return np.where(seen, stepping.ODD * steps, steps)
 
 
 def _size(base: Array) -> Array:
@@ -183,7 +198,7 @@ def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array | None:
     shares, _ = np.modf(limits.GOLDEN_RATIO * np.arange(1, len(point) + 1))
     reached = np.zeros(len(base), dtype=bool)
     among = ~np.isnan(base)
-    for size in (limits.HUGE_MOVE, limits.LARGEST_MOVE):
+    for size in (stepping.HUGE_MOVE, stepping.LARGEST_MOVE):
         huge = size * (1 + shares)
         try:
             outputs = evaluate(np.stack([point + huge, point - huge]))
@@ -219,6 +234,21 @@ def _few_bits(base: Array, values: Array) -> Array:
         unit = np.where(short, np.ldexp(1.0, exponent.max(axis=0) - bits), unit)
         open_ &= ~short
     return unit
+
+
+def _switches(base: Array, coarse_lines: Array, unit: Array) -> Array:
+    """Which outputs jump, on lines that one which rounds would climb in steps of a few units.
+
+    They only happen to have few bits: a gradient of pooling does, whose upstream has few.
+
+    Without it `test_a_switch_is_no_rounding` fails.
+    """
+    lines = coarse_lines.reshape(len(limits.COARSE_SPACINGS), limits.LINE_POINTS - 1, len(base))
+    # (Over the longest one climbs more at a time.)
+    start = np.broadcast_to(base, (len(lines) - 1, 1, len(base)))
+    increments = np.abs(np.diff(lines[:-1], axis=1, prepend=start))
+    least = np.where(increments > 0, increments, np.inf).min(axis=(0, 1))
+    return np.asarray(np.isfinite(least) & (least > tolerances.SWITCHES * unit))
 
 
 def _shared(level: Array, size: Array) -> tuple[float, float]:

@@ -126,10 +126,25 @@ def _step_height(lines: Array, increments: Array) -> Array:
     if not len(suspects):
         return height
     moving, sizes = moving[:, :, suspects], np.abs(increments[:, 1:, suspects])
-    climbs = moving.sum(axis=(0, 1)) >= limits.STAIRS_SEEN
+    climbs = (moving.sum(axis=(0, 1)) >= limits.STAIRS_SEEN) & _stops(moving)
     smallest = np.where(moving, sizes, np.inf).min(axis=(0, 1))
     height[suspects] = np.where(climbs, smallest, np.nan)
     return height
+
+
+def _stops(moving: Array) -> Array:
+    """Which outputs stop between climbs, or climb between stops, on any line.
+
+    One that stands still and then climbs, or climbs and then stands still, has a kink.
+
+    Without it `test_a_kink_is_no_staircase` fails.
+    """
+    before = np.logical_or.accumulate(moving, axis=1)[:, :-2]
+    after = np.logical_or.accumulate(moving[:, ::-1], axis=1)[:, ::-1][:, 2:]
+    middle = moving[:, 1:-1]
+    stops = ~middle & before & after
+    climbs = middle & ~moving[:, :-2] & ~moving[:, 2:]
+    return np.asarray((stops | climbs).any(axis=(0, 1)))
 
 
 def _difference_table(lines: Array) -> tuple[Array, Array, Array]:

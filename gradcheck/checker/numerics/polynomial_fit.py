@@ -8,44 +8,35 @@ higher degree tells whether the first one bends enough. Rounding is averaged onl
 climbs many steps: one that climbs few, or none though it depends on the element, may be off by half
 a step throughout, and does not scatter at all.
 
+A polynomial is no picture of a function that switches between its points. So a fit is believed only
+if what it leaves of every output is no more than that output scatters around its own neighbours,
+and if points that reach half as far tell the same; else shorter reaches are tried. What may be a
+kink at the point itself, which looks the same over every reach, widens the bound.
+
 Without it `test_few_bits` fails.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.dependence import reached_by_huge_moves
 from gradcheck.checker.numerics.estimate import Estimate
+from gradcheck.checker.numerics.fit_basis import (
+    Polynomials,
+    distinct,
+    local_noise,
+    spread_places,
+)
+from gradcheck.checker.numerics.fitted import Fitted, Rough
 from gradcheck.checker.numerics.rng import generator
 
 if TYPE_CHECKING:
-    from gradcheck.checker.numerics.coordinates import Space
-    from gradcheck.checker.numerics.estimate import Evaluate
     from gradcheck.model import Array
-
-
-@dataclass(frozen=True, eq=False)
-class Rough:
-    """A function that rounds inside, at its point."""
-
-    evaluate: Evaluate
-    base: Array
-    weights: Array
-    level: Array
-    """Standard deviation of the rounding, by output."""
-    space: Space
-
-    def dependents(self, columns: Array) -> Array:
-        """Which outputs depend on each of these coordinates; all of them where that is unknown."""
-        try:
-            return reached_by_huge_moves(self.evaluate, self.space, columns, self.base)
-        except Exception:  # some functions refuse NaN
-            return np.ones((len(columns), len(self.base)), dtype=bool)
 
 
 def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
@@ -59,32 +50,128 @@ def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
     columns = np.flatnonzero(~estimate.kink)
     if not 0 < len(columns) <= limits.FITTED:
         return estimate
-    rng, count = generator(seed, 0x636F61), limits.FIT_POINTS
-    # One in each of equal parts: evenly spread, and yet at no regular distance from the steps.
-    places = (np.arange(count) + rng.uniform(size=count)) * 2 / count - 1
-    size = max(1, limits.NUMBERS_AT_ONCE // (count * _numbers(rough)))
-    best, bound = estimate.copy(), estimate.bound.copy()
-    for start in range(0, len(columns), size):
-        chosen = columns[start : start + size]
-        depends = rough.dependents(chosen)
-        typical, own = 2 * rough.space.reach[chosen], rough.space.unit[chosen]
-        steps = [reach * typical for reach in limits.FIT_REACHES]
-        if (own < typical).any():
-            steps += [reach * own for reach in limits.FIT_REACHES]
-        for step in steps:
-            fit = _fit(rough, chosen, depends, step, places)
-            better = np.flatnonzero(fit.error < bound[chosen])
-            best.put(chosen[better], fit.take(better))
-            bound[chosen[better]] = fit.error[better]
+    told, best = fit(rough, columns, seed), estimate.copy()
+    with np.errstate(all="ignore"):
+        # Outputs that stood still may have hidden a change: quotients know nothing of these.
+        hidden = tolerances.ROUNDOFF_SAFETY * told.hidden / estimate.step[columns]
+    best.error[columns] = np.fmax(best.error[columns], np.where(np.isfinite(hidden), hidden, 0.0))
+    better = np.flatnonzero(told.estimate.error < best.error[columns])
+    best.put(columns[better], told.estimate.take(better))
     return best
 
 
-def _numbers(rough: Rough) -> int:
-    """How many numbers are held for each point."""
-    return len(rough.space.point) + 2 * len(rough.base)
+def fit(rough: Rough, columns: Array, seed: int) -> Fitted:
+    """Fit polynomials along these coordinates, over the reaches that suit each best."""
+    places = spread_places(generator(seed, 0x636F61))
+    told = Fitted.unknown(len(columns))
+    size = max(1, limits.NUMBERS_AT_ONCE // (len(places) * rough.numbers))
+    for start in range(0, len(columns), size):
+        rows = slice(start, start + size)
+        told.put(rows, _fit_some(rough, columns[rows], places))
+    return told
 
 
-def _fit(rough: Rough, columns: Array, depends: Array, step: Array, places: Array) -> Estimate:
+def scatter_close_by(rough: Rough, columns: Array, seed: int) -> Array:
+    """By coordinate: how the scalar scatters over moves that hardly change anything."""
+    places = spread_places(generator(seed, 0x636C6F))
+    deltas = np.outer(rough.space.unit[columns] * limits.FIT_CLOSE_BY, places)
+    points, _ = rough.space.points(np.repeat(columns, len(places)), deltas.ravel())
+    with np.errstate(all="ignore"):
+        outputs = rough.evaluate(points)
+        change = np.where(outputs == rough.base, 0.0, outputs - rough.base) @ rough.weights
+        return local_noise(places[np.newaxis], change.reshape(*deltas.shape, 1))[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Over:
+    """What points that reach so far tell, by coordinate."""
+
+    slope: Array
+    deviation: Array
+    bound: Array
+    """Infinite where the fit is not to be believed."""
+    kink: Array
+    kink_deviation: Array
+    """How much the slope would change at the point, if it did."""
+    step: Array
+    size: Array
+    """How much the outputs moved."""
+    rounding: Array
+    """The standard deviation of the scalar's rounding."""
+    noise: Array
+    """(coordinates, outputs): that of each output."""
+
+    def take(self, rows: Array) -> _Over:
+        """Some of the coordinates."""
+        return _Over(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+
+def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
+    """Shrink the reach of each coordinate while that makes its bound smaller."""
+    space, count = rough.space, len(columns)
+    depends = rough.dependents(columns)
+    typical, own = 2 * space.reach[columns], space.unit[columns]
+    farthest = np.maximum(typical, own)
+    told = Fitted.unknown(count)
+    best = told.estimate
+    sizes = np.abs(rough.weights) * np.where(np.isfinite(rough.level), rough.level, 0.0)
+    told.hidden[:] = np.sqrt((depends * sizes**2).sum(axis=1))
+    persistent = np.zeros(count)  # a kink that two reaches agree on
+    rows = np.arange(count)
+    before: _Over | None = None
+    for halving in range(limits.FIT_HALVINGS):
+        step = farthest[rows] * 0.5**halving
+        noise = None if before is None else before.noise
+        over = _over(rough, columns[rows], depends[rows], step, places, noise)
+        if before is not None:
+            bound = _believed(before, over, persistent[rows])
+            better = np.flatnonzero(bound < best.error[rows])
+            best.put(rows[better], _estimate(before, bound).take(better))
+            told.scatter[rows[better]] = before.rounding[better]
+            with np.errstate(all="ignore"):
+                share = before.rounding / before.size
+                # (Numbers that are farther away are farther apart.)
+                unit = np.maximum(own[rows], before.step)
+                moved = share * before.step / unit / tolerances.ROUNDING_SHARE
+            told.share[rows[better]], told.quantum[rows[better]] = share[better], moved[better]
+            persistent[rows] = _persistent(before, over, persistent[rows])
+        # Shorter reaches only make rounding count for more.
+        going = ~(over.bound > limits.FIT_WORSE * best.error[rows])
+        going &= step > limits.FIT_SHORTEST * own[rows]
+        rows, before = rows[going], over.take(going)
+        if not len(rows):
+            break
+    return told
+
+
+def _estimate(over: _Over, bound: Array) -> Estimate:
+    step = over.step
+    slopes = over.slope.copy(), bound, bound.copy()
+    return Estimate.smooth(*slopes, step.copy(), over.size / step, step.copy(), over.size.copy())
+
+
+def _believed(wide: _Over, near: _Over, persistent: Array) -> Array:
+    """The bound of a fit, once points that reach half as far are known too."""
+    apart = np.abs(wide.slope - near.slope)
+    scatter = np.hypot(wide.deviation, near.deviation)
+    alike = ~(apart > tolerances.FIT_SIGMAS * scatter + wide.bound)
+    # A kink that longer reaches agree on, and that this one cannot exclude.
+    refuted = np.abs(wide.kink - persistent) > tolerances.FIT_SIGMAS * wide.kink_deviation
+    bound = wide.bound + np.where(refuted, 0.0, np.abs(persistent) / 2)
+    return np.where(alike, bound, np.inf)
+
+
+def _persistent(wide: _Over, near: _Over, known: Array) -> Array:
+    """The kink at the point itself that two reaches agree on, or the one that was known before."""
+    surely = np.abs(near.kink) > limits.FIT_KINK_SIGMAS * near.kink_deviation
+    surely &= np.abs(wide.kink) > limits.FIT_KINK_SIGMAS * wide.kink_deviation
+    alike = np.abs(wide.kink - near.kink) <= limits.FIT_KINK_ALIKE * np.abs(near.kink)
+    return np.where(surely & alike, near.kink, known)
+
+
+def _over(
+    rough: Rough, columns: Array, depends: Array, step: Array, places: Array, noise: Array | None
+) -> _Over:
     """The slopes of polynomials through points that reach so far to both sides."""
     space = rough.space
     room = np.minimum(space.room_down, space.room_up)[columns]
@@ -95,48 +182,83 @@ def _fit(rough: Rough, columns: Array, depends: Array, step: Array, places: Arra
     with np.errstate(all="ignore"):
         outputs = rough.evaluate(points)
         change = np.where(outputs == rough.base, 0.0, outputs - rough.base)
-        moved = (change @ rough.weights).reshape(deltas.shape)
-        size = (np.abs(change) @ np.abs(rough.weights)).reshape(deltas.shape).max(axis=1)
-        # (The places are in order.)
-        by_output = change.reshape(*deltas.shape, len(rough.base))
-        climbs = np.count_nonzero(np.diff(by_output, axis=1), axis=1)
-        rounding = np.abs(rough.weights) * rough.level * (depends | (climbs > 0))
-        rounding = np.where(np.isfinite(rounding), rounding, 0.0) / np.sqrt(np.maximum(climbs, 1))
-        floor = np.sqrt((rounding**2).sum(axis=1))
-        # The points lie where rounding put them, hardly elsewhere than they were sent.
-        t = actual.reshape(deltas.shape) / np.where(usable, step, 1.0)[:, np.newaxis]
-        slope, deviation = _slopes(t, moved, limits.FIT_DEGREE, floor)
-        control, _ = _slopes(t, moved, limits.FIT_CONTROL, floor)
-        bound = (tolerances.FIT_SIGMAS * deviation + np.abs(slope - control)) / step
-        # Where nothing moves, no scatter is no proof of knowledge.
-        known = usable & np.isfinite(bound) & (size > 0)
-        bound = np.where(known, bound, np.inf)
-        return Estimate.smooth(slope / step, bound, bound, step, size / step, step, size)
-
-
-def _slopes(t: Array, values: Array, degree: int, floor: Array) -> tuple[Array, Array]:
-    """The slope at zero of a polynomial through each row, and its standard deviation.
-
-    Args:
-        t: where the values are.
-        values: a row for each polynomial.
-        degree: of the polynomials.
-        floor: by row, what the mean of the values is off at least.
-    """
-    slopes, deviations = np.full(len(t), np.nan), np.full(len(t), np.nan)
-    for row, (x, y) in enumerate(zip(t, values, strict=True)):
-        terms = np.polynomial.legendre.legvander(x, degree)
-        if not (np.isfinite(y).all() and np.isfinite(terms).all()):
-            continue
-        gram = np.linalg.pinv(terms.T @ terms)
-        fitted = gram @ (terms.T @ y)
-        rest = y - terms @ fitted
-        variance = float(rest @ rest) / (len(y) - degree - 1)
-        variance = max(variance, len(y) * float(floor[row]) ** 2)
-        # The slope at zero of each Legendre polynomial: of the odd ones alone.
-        at_zero = np.array(
-            [np.polynomial.legendre.Legendre.basis(k).deriv()(0.0) for k in range(degree + 1)]
+        change = change.reshape(*deltas.shape, len(rough.base))
+        if space.precision is None:
+            # (But for what the points round in double precision, all lie at the same places.)
+            t = places[np.newaxis]
+        else:
+            t = actual.reshape(deltas.shape) / np.where(usable, step, 1.0)[:, np.newaxis]
+        # (Of many outputs few move with each input.)
+        some = np.flatnonzero((change != 0).any(axis=(0, 1)) | depends.any(axis=0))
+        told = _told(
+            replace(rough, weights=rough.weights[some], level=rough.level[some]),
+            depends[:, some],
+            step,
+            t,
+            change[..., some],
+            None if noise is None else noise[:, some],
         )
-        slopes[row] = at_zero @ fitted
-        deviations[row] = np.sqrt(variance * (at_zero @ gram @ at_zero))
-    return slopes, deviations
+        every = np.zeros((len(columns), len(rough.base)))
+        every[:, some] = told.noise
+        return replace(told, noise=every)
+
+
+def _told(
+    rough: Rough, depends: Array, step: Array, t: Array, change: Array, noise: Array | None
+) -> _Over:
+    """What changes of the outputs tell at places, in units of the step."""
+    sizes, count = np.abs(rough.weights), t.shape[1]
+    size = (np.abs(change) @ sizes).max(axis=1)
+    own = local_noise(t, change)
+    level = np.maximum(own, np.where(np.isfinite(rough.level), rough.level, 0.0))
+    if noise is not None:
+        # Where an output climbs few steps, its values say little of their height.
+        level = np.maximum(level, noise)
+    climbs = np.count_nonzero(np.diff(change, axis=1), axis=1)
+    rounding = sizes * level * (depends | (climbs > 0))
+    floor = np.sqrt((rounding**2 / np.maximum(climbs, 1)).sum(axis=1))
+    scalar = (change @ rough.weights)[..., np.newaxis]
+    # (Places that coincide round alike.)
+    repeats = np.sqrt(count / distinct(t))
+
+    def along(fitted: Polynomials) -> _Line:
+        of_scalar = fitted.rest(scalar)[..., 0]
+        variance = (of_scalar**2).sum(axis=1) / (count - fitted.basis.shape[2])
+        spread = np.sqrt(np.maximum(variance, count * floor**2)) * repeats
+        gain = np.sqrt((fitted.slope**2).sum(axis=1))
+        slope = (fitted.slope * scalar[..., 0]).sum(axis=1)
+        return _Line(slope / step, spread * gain / step, np.sqrt(variance))
+
+    def believed(fitted: Polynomials) -> Array:
+        rest = fitted.rest(change)
+        left = np.sqrt(np.einsum("rpo,rpo->ro", rest, rest) / (count - fitted.basis.shape[2]))
+        whole = np.sqrt(((sizes * level) ** 2).sum(axis=1, keepdims=True))
+        most = np.maximum(sizes * level, limits.FIT_MATTERS * whole)
+        switches = (sizes * left > tolerances.FIT_LEAVES * most).any(axis=1)
+        return np.asarray(fitted.full & ~switches)
+
+    # Where nothing moves, no scatter is no proof of knowledge, unless rounding is known.
+    known = (step > 0) & ((size > 0) | (floor > 0))
+    best = _Line(*np.full((3, len(step)), np.nan))
+    bound = np.full(len(step), np.inf)
+    fits = {degree: Polynomials.of(t, degree) for degree in {*limits.FIT_DEGREES}}
+    for degree, control in pairwise(limits.FIT_DEGREES):
+        line, other = along(fits[degree]), along(fits[control])
+        mine = tolerances.FIT_SIGMAS * line.deviation + np.abs(line.slope - other.slope)
+        mine = np.where(known & np.isfinite(mine) & believed(fits[control]), mine, np.inf)
+        # (Where none is believed, the last stands for what was seen.)
+        better = (mine < bound) | ~np.isfinite(bound)
+        best = _Line(*(np.where(better, a, b) for a, b in zip(line, best, strict=True)))
+        bound = np.minimum(bound, mine)
+    kink = along(Polynomials.of(t, limits.FIT_DEGREES[-1], kink=True))
+    return _Over(
+        best.slope, best.deviation, bound, kink.slope, kink.deviation, step, size, best.scatter, own
+    )
+
+
+class _Line(NamedTuple):
+    """What a polynomial tells, by coordinate."""
+
+    slope: Array
+    deviation: Array
+    scatter: Array

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import stepping
 from gradcheck.checker.numerics.coordinates import power_of_two
 
 if TYPE_CHECKING:
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-HALVINGS = 0.5 ** np.arange(limits.STEPS)
+HALVINGS = 0.5 ** np.arange(stepping.STEPS)
 """The steps of a sequence, relative to its first."""
 
 
 def first_steps(space: Space) -> Array:
     """By coordinate: a step inside the domain; at an edge it is meant for one side only."""
-    down, up, steps = space.room_down, space.room_up, space.unit * tolerances.FIRST_STEP
+    down, up, steps = space.room_down, space.room_up, space.unit * stepping.FIRST_STEP
     if np.isfinite(down).any() or np.isfinite(up).any():
         room = np.where((down > 0) & (up > 0), np.minimum(down, up), np.maximum(down, up))
         # Half the room at most: right at the edge a function is at its worst.
         limit = np.where(room > 0, room / 2, np.inf)
         steps = power_of_two(np.minimum(steps, limit))
     # (In low precision there are few points, and those are a power of two apart.)
-    return steps * tolerances.ODD if space.precision is None else steps
+    return steps * stepping.ODD if space.precision is None else steps
 
 
 def next_steps(best: Estimate, space: Space, size: float, among: Array) -> tuple[Array, Array]:
@@ -42,8 +42,8 @@ def next_steps(best: Estimate, space: Space, size: float, among: Array) -> tuple
     """
     # Where nothing moves, there is only the size of the outputs to measure the bound by.
     still = np.where(best.scale == 0, size / space.unit, 0.0)
-    reference = np.maximum(tolerances.CANCELLATION * best.scale, still)
-    goal = tolerances.GOAL * np.maximum(np.abs(best.value), reference)
+    reference = np.maximum(stepping.CANCELLATION * best.scale, still)
+    goal = stepping.GOAL * np.maximum(np.abs(best.value), reference)
     poor = ~(best.error <= goal)
     unsettled = (poor | best.kink) & among
     if not unsettled.any():
@@ -52,18 +52,18 @@ def next_steps(best: Estimate, space: Space, size: float, among: Array) -> tuple
     # As much smaller as it takes, if the bound shrinks with the sixth power of the step; it is
     # the round-off that grows.
     enough = (goal / best.error) ** (1 / 6)
-    enough = np.fmin(np.fmax(enough, tolerances.SMALLER), tolerances.SLIGHTLY_SMALLER)
-    down = best.finest * np.where(best.kink, tolerances.MUCH_SMALLER, power_of_two(enough))
+    enough = np.fmin(np.fmax(enough, stepping.SMALLER), stepping.SLIGHTLY_SMALLER)
+    down = best.finest * np.where(best.kink, stepping.MUCH_SMALLER, power_of_two(enough))
     # Smaller steps help while their round-off stays below what they are to resolve.
     roundoff = roundoff_at(best, down)
     resolvable = np.where(
         best.kink,
-        roundoff < tolerances.RESOLVES * best.contrast,
-        ~(roundoff >= tolerances.STILL_SHRINKS * best.error),
+        roundoff < stepping.RESOLVES * best.contrast,
+        ~(roundoff >= stepping.STILL_SHRINKS * best.error),
     )
-    go_down = unsettled & resolvable & (down >= tolerances.SMALLEST_STEP * space.unit)
-    up = np.minimum(best.coarsest * tolerances.LARGER, space.reach)
-    noisy = best.roundoff > tolerances.MOSTLY_ROUNDOFF * best.error
+    go_down = unsettled & resolvable & (down >= stepping.SMALLEST_STEP * space.unit)
+    up = np.minimum(best.coarsest * stepping.LARGER, space.reach)
+    noisy = best.roundoff > stepping.MOSTLY_ROUNDOFF * best.error
     go_up = unsettled & poor & ~go_down & ~best.kink & noisy
     room = np.minimum(space.room_down, space.room_up)
     go_up &= (up > best.coarsest) & (up <= room / 2)

@@ -6,12 +6,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gradcheck.checker import tolerances
 from gradcheck.checker.numerics.coordinates import Space, everywhere
 from gradcheck.checker.numerics.differentiator import confirm, differentiate
+from gradcheck.checker.numerics.fit_evidence import (
+    contested,
+    disagrees,
+    is_noise,
+    is_of_floats,
+    spacing_of,
+)
+from gradcheck.checker.numerics.fitted import Rough
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.noise import measure_noise
-from gradcheck.checker.numerics.polynomial_fit import Rough, smoothed
+from gradcheck.checker.numerics.polynomial_fit import fit, smoothed
 from gradcheck.checker.reference.plan import Plan, with_tests
 
 if TYPE_CHECKING:
@@ -28,6 +38,9 @@ class Derivatives:
     point: Point
     plan: Plan
     noise: Noise
+    fitted: Array | None = None
+    """By coordinate of the elements: the function rounds along it, and a fit tells its derivative;
+    None if it does so along none."""
 
     @property
     def is_rough(self) -> bool:
@@ -53,13 +66,84 @@ class Derivatives:
         """The estimate; of a function that rounds to few bits, with what a polynomial tells."""
         if not self.is_coarse:
             return estimate
+        return smoothed(estimate, self._rough, self.point.problem.seed)
+
+    def where_it_rounds(self, estimate: Estimate, claimed: Array) -> tuple[Derivatives, Estimate]:
+        """What is known once it is seen along which coordinates the function rounds.
+
+        Noise was measured along one direction, in which all the inputs move: one that is rounded
+        while the others are not hides in it, and shows as stairs along its own coordinates. Over
+        steps that are shorter than these the function stands still, and that is no derivative.
+
+        Without it `test_one_input_is_rounded` fails.
+        """
+        noisy = max(self.noise.relative, self.noise.lost) > tolerances.COARSE
+        columns = contested(estimate, claimed, rough=self.is_rough, rounds=noisy)
+        derivatives, best = self._with_fits(estimate, claimed, columns)
+        if derivatives.fitted is None or noisy:
+            return derivatives, best
+        others = contested(best, claimed, rounds=True)
+        return derivatives._with_fits(best, claimed, others[~derivatives.fitted[others]])
+
+    def _with_fits(
+        self, estimate: Estimate, claimed: Array, columns: Array
+    ) -> tuple[Derivatives, Estimate]:
+        """What is known once polynomials are fitted along these coordinates."""
+        if not len(columns):
+            return self, estimate
+        seed = self.point.problem.seed
+        told, best = fit(self._rough, columns, seed), estimate.copy()
+        rounds, before = told.rounds, estimate.take(columns)
+        if rounds.any() and is_noise(self._rough, columns, rounds, seed):
+            return self, estimate
+        wrong = disagrees(before, claimed[columns]) | (before.scale == 0)
+        # What scatters like rounding and stands still over shorter steps is unknown.
+        unknown = told.known & ~rounds & (before.scale == 0) & (told.scatter > 0)
+        if not is_of_floats(told, rounds):
+            unknown, rounds = unknown | (rounds & wrong), np.zeros_like(rounds)
+        best.error[columns[unknown]] = np.inf
+        rounds &= wrong | (told.estimate.error < before.bound)
+        found = np.flatnonzero(rounds)
+        if not len(found):
+            return self, best
+        best.put(columns[found], told.estimate.take(found))
+        fitted = np.zeros(len(estimate.value), dtype=bool)
+        fitted[columns[found]] = True
+        if self.fitted is not None:
+            fitted |= self.fitted
+        rounds_to = max(self.noise.rounds_to, spacing_of(told.quantum[found]))
+        noise = replace(self.noise, rounds_to=rounds_to)
+        return replace(self, noise=noise, fitted=fitted), best
+
+    @property
+    def _rough(self) -> Rough:
         point, space = self.point, self.plan.coordinates.space
-        rough = Rough(point.evaluator, point.base, point.weights, self.noise.level, space)
-        return smoothed(estimate, rough, point.problem.seed)
+        return Rough(point.evaluator, point.base, point.weights, self.noise.level, space)
+
+    def rounds_along(self, columns: Array) -> Array:
+        """Along which of these the function rounds so that smaller steps would show little else."""
+        if self.is_coarse or self.fitted is None:
+            return np.full(len(columns), self.is_coarse)
+        return self.fitted[columns]
 
     def alone(self, estimate: Estimate, columns: Array, claimed: Array) -> tuple[Estimate, Array]:
         """Look again at these elements, each alone: what is known then, and who is refuted."""
-        return confirm(self._elements, estimate, columns, claimed)
+        best, refuted = confirm(self._elements, estimate, columns, claimed)
+        before, after = estimate.take(columns), best.take(columns)
+        with np.errstate(all="ignore"):
+            apart = np.abs(before.numeric - after.numeric) > tolerances.BOUND_SAFETY * (
+                before.bound + after.bound
+            )
+        # Steps that contradict each other may be those of stairs.
+        rows = np.flatnonzero(apart & refuted)
+        if len(rows):
+            every = np.zeros(len(best.value))
+            every[columns] = claimed
+            derivatives, best = self._with_fits(best, every, columns[rows])
+            if derivatives.fitted is not None:
+                agrees = ~disagrees(best.take(columns), claimed)
+                refuted = refuted & ~(derivatives.fitted[columns] & agrees)
+        return best, refuted
 
     def by_direction(self) -> Estimate | None:
         """Along random directions, if there are inputs over the budget."""
@@ -101,12 +185,16 @@ def with_measured_noise(point: Point, plan: Plan, noise: Noise | None = None) ->
 
 
 def along_elements(
-    derivatives: Derivatives, known: Estimate | None = None, doubtful: Array | None = None
+    derivatives: Derivatives,
+    claimed: Array | None = None,
+    known: Estimate | None = None,
+    doubtful: Array | None = None,
 ) -> tuple[Derivatives, Estimate]:
     """The derivatives along every element.
 
     Args:
         derivatives: what is asked.
+        claimed: what they are said to be; where that is contested, the function may round.
         known: an estimate that is good for all but some elements.
         doubtful: which those are.
 
@@ -115,4 +203,7 @@ def along_elements(
     """
     if not derivatives.is_rough:
         derivatives = replace(derivatives, plan=with_tests(derivatives.point, derivatives.plan))
-    return derivatives, derivatives.by_fit(derivatives.by_element(known, doubtful))
+    estimate = derivatives.by_fit(derivatives.by_element(known, doubtful))
+    if claimed is None or derivatives.is_coarse:
+        return derivatives, estimate
+    return derivatives.where_it_rounds(estimate, claimed)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import limits, stepping, tolerances
 from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose, sample_size
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.sparsity import Colouring, find_colouring
@@ -103,7 +103,7 @@ def at_first_sight(point: Point, passed: Backward) -> Plan | None:
     return Plan(_choose(point, sample=False, singly=singly), tested=True, near=near)
 
 
-_NEAREST = tolerances.FIRST_STEP * tolerances.NEAR * HALVINGS[1]
+_NEAREST = stepping.FIRST_STEP * stepping.NEAR * HALVINGS[1]
 """The smaller of two small steps, in units."""
 
 
@@ -114,7 +114,7 @@ def _hidden(along: Array, round_off: float, finest: float) -> Array:
     """
     counts = np.maximum(along, tolerances.GOOD_OF_PARTS * along.max(initial=0.0))
     seen = counts * tolerances.COUNTED
-    drowns = tolerances.BOUND_SAFETY * round_off / (finest * tolerances.DIRECTION_UNIT)
+    drowns = tolerances.BOUND_SAFETY * round_off / (finest * stepping.DIRECTION_UNIT)
     return np.asarray((seen <= drowns) & (along != 0))
 
 
@@ -129,7 +129,7 @@ def _beside_directions(
         rng: for those that only stand for others.
         near: whether directions are followed by two small steps.
     """
-    finest = _NEAREST if near else tolerances.FIRST_STEP * HALVINGS[-1]
+    finest = _NEAREST if near else stepping.FIRST_STEP * HALVINGS[-1]
     hidden = np.flatnonzero(_hidden(along, round_off, finest))
     tells = along * tolerances.GOOD > tolerances.BOUND_SAFETY * round_off / _NEAREST
     plain = np.flatnonzero(tells)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradcheck
-from gradcheck.checker import tolerances
+from gradcheck.checker import stepping, tolerances
 from gradcheck.checker.api import describe
 from gradcheck.checker.numerics.differentiator import glance
 from tests.checker.numerics.smooth import KNOWN, Counted, Function, Known, allowed, estimate, mover
@@ -183,7 +183,7 @@ class TestGlance:
 
     def test_what_only_the_step_itself_would_claim(self) -> None:
         # On a curve the quotient of the first step is no derivative.
-        secant = 3 * self.x**2 + (tolerances.ODD * tolerances.FIRST_STEP) ** 2
+        secant = 3 * self.x**2 + (stepping.ODD * stepping.FIRST_STEP) ** 2
         found, _ = self.glance(lambda p: p**3, self.x, secant)
         assert (np.abs(found.numeric - 3 * self.x**2) < 1e-9).all()
 
@@ -246,6 +246,33 @@ class TestFarOutInDoublePrecision:
         for seed in range(2):
             x = size * draw_from(seed, 2, 5)
             assert verdict(functions[name], x, seed=seed) in ("pass", "inconclusive")
+
+
+class TestNearTies:
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    @pytest.mark.parametrize("gap", [0.001, 0.004, 0.01])
+    def test_steps_below_the_gap_decide(self, tf: Any, gap: float, dtype: str) -> None:
+        functions = {
+            "min": lambda x: tf.reduce_min(tf.reshape(x, (4, 2)), axis=1),
+            "sort": tf.sort,
+            "scatter": lambda x: tf.tensor_scatter_nd_min(x[::2], [[0], [1], [2], [3]], x[1::2]),
+            "maximum": lambda x: tf.maximum(x[::2], x[1::2]),
+        }
+        first = np.sort(np.random.default_rng(0).standard_normal(4))
+        x = np.stack([first, first + gap], axis=1).ravel().astype(dtype)
+        for function in functions.values():
+            assert verdict(function, x) == "pass"
+        turned = planted(functions["maximum"], lambda gs: [gs[0][::-1]])
+        assert verdict(turned, x) == "mismatch"
+
+    @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+    def test_a_fit_does_not_reach_across_a_switch(self, tf: Any, dtype: str) -> None:
+        def clipped(x: Any) -> Any:
+            return tf.cast(tf.nn.relu6(tf.cast(x, dtype)), x.dtype)
+
+        x = np.array([6.1, 6.3, 6.5, 6.7, 6.9])
+        assert verdict(clipped, x) == "pass"
+        assert verdict(planted(clipped, lambda gs: [gs[0] + 1]), x) != "pass"
 
 
 def test_few_calls_where_each_is_dear(tf: Any) -> None:

@@ -185,3 +185,27 @@ class TestConditioning:
             return tf.reduce_mean(x * x) - tf.reduce_mean(x) ** 2
 
         assert verdict(function, 1e6 + draw(5)) in ("pass", "inconclusive")
+
+
+class TestSwitches:
+    def test_a_switch_is_no_rounding(self, tf: Any) -> None:
+        """A second derivative of pooling is a choice between numbers of few bits."""
+        values = 130 + 3 * np.random.default_rng(0).permutation(16).reshape(1, 4, 4, 1)
+        for dtype in ("float64", "float32"):
+            found = gradcheck.check(
+                lambda x: tf.nn.max_pool2d(x, 2, 2, "VALID"), values.astype(dtype), checks="second"
+            )
+            assert found.verdict == "pass"
+
+
+def test_all_inputs_are_rounded() -> None:
+    """It shows though the points of a line are equally far apart."""
+    rng = np.random.default_rng(0)
+    point = rng.standard_normal(6)
+
+    def single(points: Array) -> Array:
+        return np.cumsum(points.astype(np.float32).astype(np.float64) ** 2, axis=1)
+
+    scale = 2.0 ** np.floor(np.log2(np.abs(point)))
+    found = measure_noise(single, point, single(point[np.newaxis])[0], scale, 0)
+    assert found.relative > 2.0**-27

@@ -56,3 +56,11 @@ def test_the_height_of_stairs_is_seen() -> None:
     told = over_lines(np.ones(1), stairs[:, np.newaxis], len(SPACINGS))
     assert told.seen.all()
     assert told.level[0] >= tolerances.ROUNDING_SHARE * height
+
+
+def test_a_kink_is_no_staircase() -> None:
+    steps = line_steps(SPACINGS)
+    kinked, stairs = np.maximum(steps, 2e-6), np.floor(steps / 3e-6) * 3e-6
+    told = over_lines(np.array([1 + 2e-6, 1.0]), 1 + np.stack([kinked, stairs], axis=1), 3)
+    assert told.level[0] < 1e-7
+    assert told.level[1] > 5e-7

@@ -9,7 +9,8 @@ import pytest
 
 from gradcheck.checker.numerics.choose_coordinates import choose
 from gradcheck.checker.numerics.estimate import Estimate
-from gradcheck.checker.numerics.polynomial_fit import Rough, smoothed
+from gradcheck.checker.numerics.fitted import Rough
+from gradcheck.checker.numerics.polynomial_fit import smoothed
 from gradcheck.checker.numerics.vectors import Layout
 from tests.checker.numerics.smooth import Input
 from tests.checker.planted import planted

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradcheck
-from gradcheck.checker import tolerances
+from gradcheck.checker import stepping
 from gradcheck.checker.numerics.choose_coordinates import choose
 from gradcheck.checker.numerics.step_choice import first_steps
 from gradcheck.checker.numerics.vectors import Layout
@@ -78,7 +78,7 @@ def test_the_first_step_takes_half_of_the_room_at_most() -> None:
     x = np.array([0.5, 1e-6, 0.0])
     space = choose([Input(low=0.0)], Layout.of([x]), x, 0, None).space
     steps = first_steps(space)
-    assert steps[0] <= tolerances.ODD * tolerances.FIRST_STEP * space.unit[0]
+    assert steps[0] <= stepping.ODD * stepping.FIRST_STEP * space.unit[0]
     assert 0 < steps[1] < 1e-6
     assert steps[2] > 0, "to the one side that there is"
-    assert (np.frexp(steps / tolerances.ODD)[0] == 0.5).all(), "a power of two, but for the factor"
+    assert (np.frexp(steps / stepping.ODD)[0] == 0.5).all(), "a power of two, but for the factor"

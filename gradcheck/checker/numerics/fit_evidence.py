@@ -1,0 +1,88 @@
+"""Whether a function rounds along coordinates, and what is to be believed of them then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.numerics.polynomial_fit import scatter_close_by
+from gradcheck.checker.numerics.vectors import largest
+
+if TYPE_CHECKING:
+    from gradcheck.checker.numerics.estimate import Estimate
+    from gradcheck.checker.numerics.fitted import Fitted, Rough
+    from gradcheck.model import Array
+
+
+def disagrees(estimate: Estimate, claimed: Array) -> Array:
+    """By coordinate: what is claimed lies outside of the error bar."""
+    with np.errstate(all="ignore"):
+        low, high = np.fmin(estimate.left, estimate.right), np.fmax(estimate.left, estimate.right)
+        nearest = np.where(estimate.kink, np.clip(claimed, low, high), estimate.numeric)
+        within = np.abs(claimed - nearest) <= tolerances.BOUND_SAFETY * estimate.bound
+    return np.asarray(~within)
+
+
+def contested(
+    estimate: Estimate, claimed: Array, *, rough: bool = False, rounds: bool = False
+) -> Array:
+    """Coordinates whose claims do not fit what several sequences of steps made of them.
+
+    Where the first sequence was good the function hardly rounds, but by chance four steps may meet
+    its stairs where these lie on a line.
+
+    Args:
+        estimate: what is known.
+        claimed: what the derivatives are said to be.
+        rough: the function loses more than double precision does: those too whose first sequence
+            was good.
+        rounds: it is known to round: those too that a fit may know better.
+    """
+    wrong, size = disagrees(estimate, claimed), max(largest(claimed), largest(estimate.numeric))
+    # A gradient may be lost in the rounding: then it agrees with what short steps show.
+    wrong |= (claimed == 0) & (estimate.scale == 0) & (estimate.change > 0)
+    poor = limits.FIT_PAYS_IF_ROUGH if rough else tolerances.VACUOUS
+    poor = limits.FIT_PAYS if rounds else poor
+    open_ = (wrong | ~(estimate.bound <= poor * size)) & np.isfinite(claimed)
+    if not (rough or rounds):
+        open_ &= (estimate.finest < estimate.coarsest) | estimate.kink
+    with np.errstate(all="ignore"):
+        apart = np.nan_to_num(np.abs(claimed - estimate.numeric), nan=np.inf)
+    worst = np.argsort(-np.where(open_, apart, -1.0), kind="stable")
+    return np.sort(worst[: min(int(open_.sum()), limits.FITTED)])
+
+
+def spacing_of(quantum: Array) -> float:
+    """The relative spacing of values that inputs or results are rounded to, as it hides moves.
+
+    An element of little weight moves a sum by little: what hides least is nearest to the spacing.
+    """
+    spacings, least = 2.0 ** (1 - np.array(limits.BITS)), _least(quantum)
+    if not least:
+        return 0.0
+    return float(spacings[np.argmin(np.abs(np.log(spacings / least)))])
+
+
+def _least(quantum: Array) -> float:
+    told = quantum[np.isfinite(quantum) & (quantum > 0)]
+    return float(np.quantile(told, 0.25)) if len(told) else 0.0
+
+
+def is_of_floats(told: Fitted, rounds: Array) -> bool:
+    """Whether the stairs are as fine as those of a precision: coarser ones are made on purpose.
+
+    Without it `test_what_quantises_on_purpose_is_told_what_to_say` fails.
+    """
+    return _least(told.quantum[rounds]) <= tolerances.FIT_COARSEST
+
+
+def is_noise(rough: Rough, columns: Array, rounds: Array, seed: int) -> bool:
+    """Whether what looks like rounding is there at every distance: an ill condition, no stairs.
+
+    Without it `test_a_bad_condition_is_never_a_mismatch` fails.
+    """
+    some = np.flatnonzero(rounds)[: limits.FIT_CLOSE_LOOKS]
+    close_by = scatter_close_by(rough, columns[some], seed)
+    return bool((close_by > tolerances.ROUGH * largest(rough.weights * rough.base)).any())
