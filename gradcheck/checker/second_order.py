@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.checker import stepping
 from gradcheck.checker.subject.in_either import InEither, Promotable
 from gradcheck.checker.subject.known_kernels import all_take_other_shapes
-from gradcheck.checker.subject.recording import recording
+from gradcheck.checker.subject.recording import Recording, recording
 from gradcheck.checker.subject.tensors import call
 from gradcheck.model import CheckKind
 
@@ -46,6 +46,7 @@ def gradient_problem(point: Point) -> Problem:
         # (What is promoted has a gradient, and that one none: it is promoted as a function.)
         direct = not problem.function.is_promoted
         function = Promotable(gradient, problem.operands, direct=direct)
+    seen = _recorded(gradient, problem)
     return replace(
         problem,
         function=function,
@@ -54,15 +55,17 @@ def gradient_problem(point: Point) -> Problem:
         claims={},
         checks=(CheckKind.REVERSE,),
         # (What the gradient runs are other kernels than the function's.)
-        takes_other_shapes=all_take_other_shapes(_kinds(gradient, problem)),
+        takes_other_shapes=all_take_other_shapes(seen.kinds),
+        ops=seen.ops,
+        recorded=None,
         cdf=None,
         is_gradient=True,
     )
 
 
-def _kinds(gradient: Function, problem: Problem) -> set[str]:
-    """The kinds of ops that one call of the gradient runs."""
+def _recorded(gradient: Function, problem: Problem) -> Recording:
+    """What one call of the gradient runs."""
     arguments = [operand.hold(operand.value) for operand in problem.operands]
     with recording() as seen:
         call(gradient, arguments)
-    return seen.kinds
+    return seen

@@ -64,7 +64,8 @@ def judge_precision(precision: OwnPrecision, own: OfInput, bound: Array | None =
         return Judgement(None)
     if as_good_as_it_can_be(gradient, double, own.operand.precision):
         errors = _Errors.of(gradient, double, [(gradient, double)], own.operand.precision)
-        return _worded(errors, _NO_FAULTS, own, "", "")
+        none = np.zeros((4, *gradient.shape), dtype=bool)
+        return _worded(errors, _Faults(*none), own, "", "")
     pairs = precision.pairs(position)
     errors = _Errors.of(gradient, double, pairs, own.operand.precision)
     zero = np.zeros(double.shape, dtype=bool)
@@ -165,9 +166,6 @@ class _Faults:
     def __bool__(self) -> bool:
         """Whether there are any."""
         return bool(self.wrong.any() or self.lost.any())
-
-
-_NO_FAULTS = _Faults(*np.zeros((4, 1), dtype=bool))
 
 
 def _classified(errors: _Errors, precision: OwnPrecision, position: int, zero: Array) -> _Faults:

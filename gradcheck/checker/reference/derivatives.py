@@ -22,6 +22,7 @@ from gradcheck.checker.numerics.fitted import Rough
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.noise import measure_noise
 from gradcheck.checker.numerics.polynomial_fit import fit, smoothed
+from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.plan import Plan, with_tests
 
 if TYPE_CHECKING:
@@ -97,8 +98,10 @@ class Derivatives:
         if rounds.any() and is_noise(self._rough, columns, rounds, seed):
             return self, estimate
         wrong = disagrees(before, claimed[columns]) | (before.scale == 0)
-        # What scatters like rounding and stands still over shorter steps is unknown.
-        unknown = told.known & ~rounds & (before.scale == 0) & (told.scatter > 0)
+        # What scatters like rounding and stands still over shorter steps is unknown; not what
+        # scatters in the last digits of double precision.
+        least = tolerances.ROUGH * largest(self.point.weights * self.point.base)
+        unknown = told.known & ~rounds & (before.scale == 0) & (told.scatter > least)
         if not is_of_floats(told, rounds):
             unknown, rounds = unknown | (rounds & wrong), np.zeros_like(rounds)
         best.error[columns[unknown]] = np.inf

@@ -86,4 +86,5 @@ def along_the_quantile(problem: Problem) -> Problem:
     def taken(_: Any, operands: Sequence[Operand], mode: Mode) -> Tape:
         return Tape(own, operands, mode)
 
-    return replace(problem, function=quantile, tape=taken, takes_other_shapes=False, cdf=None)
+    problem = replace(problem, function=quantile, tape=taken, recorded=None)
+    return replace(problem, takes_other_shapes=False, cdf=None)
