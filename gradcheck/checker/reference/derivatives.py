@@ -86,6 +86,18 @@ class Derivatives:
         others = contested(best, claimed, rounds=True)
         return derivatives._with_fits(best, claimed, others[~derivatives.fitted[others]])
 
+    @property
+    def _least_that_scatters(self) -> float:
+        """What the scalar must scatter to show more than the last digits of double precision."""
+        point = self.point
+        # (Where everything cancels, what there was is as large as the inputs.)
+        size = largest(point.weights * point.base) or largest(point.weights) * largest(point.at)
+        least = tolerances.ROUGH * size
+        if self.is_rough:
+            return least
+        noise = float(np.linalg.norm(self.noise.level * point.weights))
+        return max(least, tolerances.SURELY_JUMPS * noise)
+
     def _with_fits(
         self, estimate: Estimate, claimed: Array, columns: Array
     ) -> tuple[Derivatives, Estimate]:
@@ -100,7 +112,7 @@ class Derivatives:
         wrong = disagrees(before, claimed[columns]) | (before.scale == 0)
         # What scatters like rounding and stands still over shorter steps is unknown; not what
         # scatters in the last digits of double precision.
-        least = tolerances.ROUGH * largest(self.point.weights * self.point.base)
+        least = self._least_that_scatters
         unknown = told.known & ~rounds & (before.scale == 0) & (told.scatter > least)
         if not is_of_floats(told, rounds):
             unknown, rounds = unknown | (rounds & wrong), np.zeros_like(rounds)
