@@ -204,8 +204,10 @@ def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
 
 
 def _forward(problem: Problem) -> list[Comparison]:
-    own = without_promotion(problem)
-    return _in_either_precision(own, lambda it: check_forward(_evaluated(it)))
+    def forward(own: Problem) -> list[Comparison]:
+        return check_forward(_evaluated(without_promotion(own)))
+
+    return _in_either_precision(problem, forward)
 
 
 def _second(problem: Problem) -> list[Comparison]:
