@@ -96,7 +96,7 @@ class Derivatives:
             return self, estimate
         wrong = disagrees(before, claimed[columns]) | (before.scale == 0)
         # What scatters like rounding and stands still over shorter steps is unknown.
-        unknown = told.known & ~rounds & (before.scale == 0) & (told.scatter > 0)
+        unknown = told.known & (before.scale == 0) & (told.share > tolerances.NOISE_SHARE) & ~rounds
         if not is_of_floats(told, rounds):
             unknown, rounds = unknown | (rounds & wrong), np.zeros_like(rounds)
         best.error[columns[unknown]] = np.inf
