@@ -94,9 +94,12 @@ class Derivatives:
         rounds, before = told.rounds, estimate.take(columns)
         if rounds.any() and is_noise(self._rough, columns, rounds, seed):
             return self, estimate
-        wrong = disagrees(before, claimed[columns]) | (before.scale == 0)
-        # What scatters like rounding and stands still over shorter steps is unknown.
-        unknown = told.known & (before.scale == 0) & (told.share > tolerances.NOISE_SHARE) & ~rounds
+        wrong, still = disagrees(before, claimed[columns]), before.scale == 0
+        # What scatters like rounding and stands still over shorter steps is unknown, unless the
+        # claim says so too and nothing rounds for sure.
+        unknown = told.known & still & (told.share > tolerances.NOISE_SHARE) & ~rounds
+        unknown &= wrong | rounds.any()
+        wrong |= still
         if not is_of_floats(told, rounds):
             unknown, rounds = unknown | (rounds & wrong), np.zeros_like(rounds)
         best.error[columns[unknown]] = np.inf
