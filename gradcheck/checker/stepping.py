@@ -52,8 +52,9 @@ MOSTLY_ROUNDOFF: Final = 0.25
 RESOLVES: Final = 0.05
 """A kink shows where the round-off is below this share of the difference between its sides."""
 
+HALF_A_BAR: Final = 0.5
 HALF_A_KINK: Final = 0.5
-"""Round-off below this share of what a kink's sides differ by does not hide it."""
+"""Share of a bar that chance explains, and of what a kink's sides differ by that hides it."""
 
 SMALLEST_STEP: Final = 2.0**-46
 """In units of the coordinate; below, a step has no digits left."""

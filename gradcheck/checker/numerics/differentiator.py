@@ -237,6 +237,11 @@ def _merged(best: Estimate, columns: Array, told: Estimate) -> Estimate:
     near = told.kink & ~before.kink
     near &= before.roundoff < stepping.HALF_A_KINK * told.contrast
     better &= finer | ~near
+    # Longer steps may reach across a kink: what shorter ones say against them, beyond half of their
+    # round-off, counts.
+    against = np.abs(told.value - before.value) - stepping.HALF_A_BAR * before.error
+    told = replace(told, error=np.where(finer, told.error, np.fmax(told.error, against)))
+    better &= finer | (told.error < before.error)
     take = ~np.isfinite(before.error) | (better & np.isfinite(told.error))
     kept = np.flatnonzero(~take)
     chosen = told

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import limits, stepping, tolerances
 from gradcheck.checker.numerics.estimate import Estimate
 from gradcheck.checker.numerics.fit_basis import (
     Polynomials,
@@ -157,7 +157,9 @@ def _believed(wide: _Over, near: _Over, persistent: Array) -> Array:
     alike = ~(apart > tolerances.FIT_SIGMAS * scatter + wide.bound)
     # A kink that longer reaches agree on, and that this one cannot exclude.
     refuted = np.abs(wide.kink - persistent) > tolerances.FIT_SIGMAS * wide.kink_deviation
-    bound = wide.bound + np.where(refuted, 0.0, np.abs(persistent) / 2)
+    # What differs between the two reaches, beyond what rounding does, may differ once more.
+    more = np.maximum(apart - stepping.HALF_A_BAR * tolerances.FIT_SIGMAS * scatter, 0.0)
+    bound = wide.bound + more + np.where(refuted, 0.0, np.abs(persistent) / 2)
     return np.where(alike, bound, np.inf)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import tolerances
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.coordinates import Space, everywhere
 from gradcheck.checker.numerics.differentiator import confirm, differentiate
 from gradcheck.checker.numerics.fit_evidence import (
@@ -79,6 +79,9 @@ class Derivatives:
         Without it `test_one_input_is_rounded` fails.
         """
         noisy = max(self.noise.relative, self.noise.lost) > tolerances.COARSE
+        # (Of a few inputs a fit is cheap.)
+        few = len(claimed) <= limits.CONFIRMED and self.point.precision is None
+        noisy |= self.is_rough and few
         columns = contested(estimate, claimed, rough=self.is_rough, rounds=noisy)
         derivatives, best = self._with_fits(estimate, claimed, columns)
         if derivatives.fitted is None or noisy:
@@ -109,11 +112,14 @@ class Derivatives:
         rounds, before = told.rounds, estimate.take(columns)
         if rounds.any() and is_noise(self._rough, columns, rounds, seed):
             return self, estimate
-        wrong = disagrees(before, claimed[columns]) | (before.scale == 0)
-        # What scatters like rounding and stands still over shorter steps is unknown; not what
-        # scatters in the last digits of double precision.
-        least = self._least_that_scatters
-        unknown = told.known & ~rounds & (before.scale == 0) & (told.scatter > least)
+        wrong, still = disagrees(before, claimed[columns]), before.scale == 0
+        # What scatters like rounding and stands still over shorter steps is unknown, unless the
+        # claim says so too and nothing rounds for sure; not what scatters in the last digits of
+        # double precision.
+        scatters = told.scatter > self._least_that_scatters
+        unknown = told.known & still & scatters & ~rounds & (told.share > tolerances.NOISE_SHARE)
+        unknown &= wrong | rounds.any()
+        wrong |= still
         if not is_of_floats(told, rounds):
             unknown, rounds = unknown | (rounds & wrong), np.zeros_like(rounds)
         best.error[columns[unknown]] = np.inf

@@ -271,7 +271,9 @@ class TestNearTies:
             return tf.cast(tf.nn.relu6(tf.cast(x, dtype)), x.dtype)
 
         x = np.array([6.1, 6.3, 6.5, 6.7, 6.9])
-        assert verdict(clipped, x) == "pass"
+        # (In bfloat16 the switch is three numbers away.)
+        assert verdict(clipped, x) in ("pass", "inconclusive")
+        assert verdict(clipped, x + 0.5) == "pass"
         assert verdict(planted(clipped, lambda gs: [gs[0] + 1]), x) != "pass"
 
 
