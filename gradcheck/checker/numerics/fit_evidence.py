@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.numerics.polynomial_fit import scatter_close_by
+from gradcheck.checker.numerics.polynomial_fit import scatter_within
 from gradcheck.checker.numerics.vectors import largest
 
 if TYPE_CHECKING:
@@ -78,11 +78,16 @@ def is_of_floats(told: Fitted, rounds: Array) -> bool:
     return _least(told.quantum[rounds]) <= tolerances.FIT_COARSEST
 
 
-def is_noise(rough: Rough, columns: Array, rounds: Array, seed: int) -> bool:
-    """Whether what looks like rounding is there at every distance: an ill condition, no stairs.
+def is_stairs(rough: Rough, columns: Array, told: Fitted, rounds: Array, seed: int) -> bool:
+    """Whether what looks like rounding has steps: a few of them scatter as many do.
 
-    Without it `test_a_bad_condition_is_never_a_mismatch` fails.
+    What a polynomial leaves of a smooth function shrinks with the reach, and an ill condition is
+    there at every distance. Without it `test_a_bad_condition_is_never_a_mismatch` fails.
     """
     some = np.flatnonzero(rounds)[: limits.FIT_CLOSE_LOOKS]
-    close_by = scatter_close_by(rough, columns[some], seed)
-    return bool((close_by > tolerances.ROUGH * largest(rough.weights * rough.base)).any())
+    columns, scatter = columns[some], told.scatter[some]
+    over_few = scatter_within(rough, columns, limits.FIT_FEW_STEPS * told.quantum[some], seed)
+    if not (over_few > scatter / tolerances.SURELY_JUMPS).any():
+        return False
+    close_by = scatter_within(rough, columns, limits.FIT_CLOSE_BY, seed)
+    return not (close_by > tolerances.ROUGH * largest(rough.weights * rough.base)).any()

@@ -71,10 +71,10 @@ def fit(rough: Rough, columns: Array, seed: int) -> Fitted:
     return told
 
 
-def scatter_close_by(rough: Rough, columns: Array, seed: int) -> Array:
-    """By coordinate: how the scalar scatters over moves that hardly change anything."""
+def scatter_within(rough: Rough, columns: Array, reach: Array | float, seed: int) -> Array:
+    """By coordinate: how the scalar scatters over moves that reach so far, in units."""
     places = spread_places(generator(seed, 0x636C6F))
-    deltas = np.outer(rough.space.unit[columns] * limits.FIT_CLOSE_BY, places)
+    deltas = np.outer(rough.space.unit[columns] * reach, places)
     points, _ = rough.space.points(np.repeat(columns, len(places)), deltas.ravel())
     with np.errstate(all="ignore"):
         outputs = rough.evaluate(points)

@@ -14,8 +14,8 @@ from gradcheck.checker.numerics.differentiator import confirm, differentiate
 from gradcheck.checker.numerics.fit_evidence import (
     contested,
     disagrees,
-    is_noise,
     is_of_floats,
+    is_stairs,
     spacing_of,
 )
 from gradcheck.checker.numerics.fitted import Rough
@@ -109,14 +109,14 @@ class Derivatives:
             return self, estimate
         seed = self.point.problem.seed
         told, best = fit(self._rough, columns, seed), estimate.copy()
-        rounds, before = told.rounds, estimate.take(columns)
-        if rounds.any() and is_noise(self._rough, columns, rounds, seed):
+        # (Not what scatters in the last digits of double precision.)
+        scatters, before = told.scatter > self._least_that_scatters, estimate.take(columns)
+        rounds = told.rounds & scatters
+        if rounds.any() and not is_stairs(self._rough, columns, told, rounds, seed):
             return self, estimate
         wrong, still = disagrees(before, claimed[columns]), before.scale == 0
         # What scatters like rounding and stands still over shorter steps is unknown, unless the
-        # claim says so too and nothing rounds for sure; not what scatters in the last digits of
-        # double precision.
-        scatters = told.scatter > self._least_that_scatters
+        # claim says so too and nothing rounds for sure.
         unknown = told.known & still & scatters & ~rounds & (told.share > tolerances.NOISE_SHARE)
         unknown &= wrong | rounds.any()
         wrong |= still
