@@ -18,6 +18,7 @@ from gradcheck.checker.case import problem_of
 from gradcheck.checker.judge.agreement import MISMATCH, PASS, compare
 from gradcheck.checker.power.measure_power import BLAMES, Study, measure_power
 from gradcheck.checker.power.mutations import SIZES, Scene, mutations
+from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
 from gradcheck.model import Case, TargetKind, Tolerance, Verdict
@@ -35,8 +36,9 @@ SPECS = Path(__file__).parents[3] / "specs" / "ops"
 def study(function: Callable[..., Any], *inputs: Any, **changes: Any) -> dict[str, Planted]:
     """The faults of the first input, by name."""
     operands = tuple(Operand(f"x{i}", np.asarray(x)) for i, x in enumerate(inputs))
-    with np.errstate(all="ignore"):
-        found = list(Study(Problem(function, operands, **changes)).run(["x0"]))
+    problem = Problem(function, operands, **changes)
+    with np.errstate(all="ignore"), explored(problem) as whole:
+        found = list(Study(whole).run(["x0"]))
     return {p.name: p for p in found}
 
 
@@ -276,8 +278,9 @@ def by_numbers_alone(one: Case) -> Power:
     every fault, and functions of the user's have none.
     """
     problem = replace(problem_of(one, allow=(), root="."), formulas={}, claims={})
-    with np.errstate(all="ignore"):
-        found = tuple(Study(problem).run([o.name for o in problem.operands if o.differentiate]))
+    names = [operand.name for operand in problem.operands if operand.differentiate]
+    with np.errstate(all="ignore"), explored(problem) as whole:
+        found = tuple(Study(whole).run(names))
     return Power(one.id, Verdict.PASS, planted=found)
 
 
