@@ -58,12 +58,14 @@ LAYERS = {
     "checker": (
         ("tolerances", "limits", "stepping"),
         ("causes",),
+        ("budget",),
         ("numerics",),
         ("subject",),
         ("reference",),
         ("judge",),
         ("precision",),
         ("diagnose",),
+        ("decide",),
         ("verdict", "forward", "second_order"),
         ("code_places",),
         ("check",),
@@ -151,7 +153,8 @@ def test_every_room_has_layers() -> None:
 def test_the_numerics_are_numpy_alone(path: Path) -> None:
     ours = {name for name in imports_of(path) if name.startswith("gradcheck")}
     below = ("gradcheck.checker.numerics.", "gradcheck.model")
-    assert {name for name in ours if not name.startswith(below)} <= {"gradcheck.checker"}
+    numbers = {"gradcheck.checker", "gradcheck.checker.budget"}
+    assert {name for name in ours if not name.startswith(below)} <= numbers
     others = {name.partition(".")[0] for name in imports_of(path) - ours}
     assert others <= {"numpy", *sys.stdlib_module_names}
 

@@ -42,11 +42,10 @@ def check(
     variables: bool = True,
     outputs: int | str | Sequence[int | str] = (),
     cdf: Callable[..., Any] | None = None,
+    budget: float | None = None,
     **named: Any,
 ) -> Result:
-    """Check the gradients of `fn` at its inputs, and at the variables that it reads.
-
-    Everything is left as it was found: variables, averages, seeds, caches.
+    """Check the gradients of `fn` at its inputs and variables; all is left as it was found.
 
     Args:
         fn: a function, a Keras layer, model or loss, a tf.Module; it may return any structure.
@@ -54,8 +53,7 @@ def check(
             dictionaries, lists, tuples, data classes, ragged and sparse tensors.
         wrt: what to differentiate, inputs by position or name, variables by name or themselves; by
             default every real or complex input and every trainable variable that `fn` reads.
-        upstream: the cotangent: None or "random" draws a signed one, "ones" is all ones; or one
-            array, or a list with one array per output.
+        upstream: the cotangent: "random" (signed), "ones", an array, or a list with one per output.
         seed: for everything that is drawn.
         tolerance: `(rtol, atol)` or a Tolerance, in place of the error bars.
         mode: "eager", "graph" or "xla".
@@ -64,9 +62,10 @@ def check(
             then only moved to matrices of the same kind, as cholesky and eigh take for granted.
         call: keyword arguments of `fn` that are no inputs, such as {"training": True}.
         variables: False leaves the variables that `fn` reads unchecked.
-        outputs: which outputs are differentiated, by position or name; all of them by default.
+        outputs: which outputs are differentiated, by position or name; by default all.
         cdf: of a function that draws a sample by rejection: its distribution function, of the
             sample and the inputs; then the gradient is compared with −∂F/∂θ / f.
+        budget: seconds of processor time; 10 by default. Then the verdict is on what is known.
         **named: inputs by name.
 
     Returns:
@@ -86,6 +85,7 @@ def check(
         seed=seed,
         tolerance=_tolerance(tolerance),
         cdf=given.distribution(_cdf(cdf, checks)),
+        budget=_budget(budget),
     )
     return check_problem(problem, getattr(fn, "__name__", type(fn).__name__))
 
@@ -147,6 +147,15 @@ def _cdf(given: Any, checks: str | Sequence[str]) -> Callable[..., Any] | None:
     if given is not None and (not callable(given) or _kinds(checks) != (CheckKind.REVERSE,)):
         raise UsageError("cdf is a function of the sample and the inputs, for a reverse check")
     return cast("Callable[..., Any] | None", given)
+
+
+def _budget(given: Any) -> float | None:
+    if given is None:
+        return None
+    known = isinstance(given, int | float) and not isinstance(given, bool)
+    if not known or not 0 < given < float("inf"):
+        raise UsageError(f"budget is {given!r}: it must be a number of seconds above 0")
+    return float(given)
 
 
 def _selection(outputs: int | str | Sequence[int | str]) -> Callable[[Any], Any]:

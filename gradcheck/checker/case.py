@@ -60,6 +60,8 @@ def problem_of(case: Case, *, allow: Collection[str], root: str) -> Problem:
         seed=case.seed,
         tolerance=case.tolerance,
         cdf=distribution(resolved),
+        budget=case.budget,
+        timeout=case.timeout,
     )
 
 

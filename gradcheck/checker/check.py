@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits
+from gradcheck.checker.budget import Budget, Spent, spending
 from gradcheck.checker.code_places import with_places
 from gradcheck.checker.forward import check_forward
+from gradcheck.checker.judge.left_open import NOTHING_KNOWN
 from gradcheck.checker.judge.notes import joined
 from gradcheck.checker.reference.in_its_mode import in_its_mode
 from gradcheck.checker.reference.point import Point, evaluate_at
@@ -41,12 +44,13 @@ def check_problem(problem: Problem, name: str) -> Result:
     Raises UsageError where the problem asks for a variable that the function does not read.
     """
     started = time.perf_counter()
+    budget = Budget(problem.budget or limits.SECONDS_OF_A_CHECK, problem.timeout)
     try:
-        with explored(problem) as whole:
+        with spending(budget), explored(problem) as whole:
             result = _checked(whole, name)
     except GradcheckError:
         raise
-    except Exception as error:  # what the user's objects do when they are looked at
+    except (Exception, Spent) as error:  # what the user's objects do when they are looked at
         ended = _as_verdict(error, CheckKind.REVERSE)
         result = Result(name, ended.verdict, message=ended.message, decided_by=ended.stage)
     return replace(result, seconds=time.perf_counter() - started)
@@ -60,7 +64,7 @@ def _checked(problem: Problem, name: str) -> Result:
             # Infinities and NaN are what this is about; numpy need not warn of them.
             with np.errstate(all="ignore"):
                 comparisons += _CHECKS[kind](problem)
-        except Exception as error:
+        except (Exception, Spent) as error:
             ended = _as_verdict(error, kind)
             break
     told = [(c.verdict, c.decided_by) for c in comparisons]
@@ -76,9 +80,11 @@ def _checked(problem: Problem, name: str) -> Result:
     )
 
 
-def _as_verdict(error: Exception, kind: CheckKind) -> Ended:
+def _as_verdict(error: Exception | Spent, kind: CheckKind) -> Ended:
     """What it means for the check that something raised this."""
     match error:
+        case Spent():
+            return Ended(Verdict.INCONCLUSIVE, NOTHING_KNOWN, Stage.BUDGET)
         case Ended():
             return error
         case GradientRaised():
@@ -156,7 +162,15 @@ def _judged(problem: Problem, *, second: bool) -> list[Comparison]:
     comparisons = judge_gradients(point, tape)
     if problem.mode is not Mode.EAGER and not all(c.verdict.acceptable for c in comparisons):
         comparisons = _in_its_mode(problem) or comparisons
-    return [with_places(c, point, second=second) for c in comparisons]
+    return [_placed(c, point, second=second) for c in comparisons]
+
+
+def _placed(comparison: Comparison, point: Point, *, second: bool) -> Comparison:
+    """The comparison with the places in the user's code, if there is something left to spend."""
+    try:
+        return with_places(comparison, point, second=second)
+    except Spent:
+        return comparison
 
 
 def _in_its_mode(problem: Problem) -> list[Comparison]:

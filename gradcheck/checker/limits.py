@@ -111,55 +111,6 @@ SCATTERED_POINTS: Final = 6
 """How many points tell how many bits a function's values have: by chance one value in 2²⁸ fits into
 24 bits."""
 
-# The fit of a polynomial
-
-FIT_POINTS: Final = 48
-"""How many points around an element its slope is taken from: eight for each coefficient."""
-
-FIT_HALVINGS: Final = 16
-"""How often their reach is halved at most: from the larger of what is typical of the input and the
-element's own size down to a share of the smaller."""
-
-FIT_DEGREES: Final = (1, 3, 5)
-"""Degrees of the polynomials, each controlled by the next: a line averages rounding best where the
-function is straight."""
-
-FIT_WORSE: Final = 3.0
-"""A bound that is so many times the best ends the search: half the reach doubles what rounding
-does."""
-
-FIT_SHORTEST: Final = 2.0**-12
-"""The shortest reach, relative to the element: below, too little is left of float32."""
-
-FIT_CLOSE_LOOKS: Final = 4
-"""Along how many coordinates it is seen whether what scatters does so over the shortest moves."""
-
-FIT_PAYS: Final = 2.0**-15
-"""A bound above this share of the largest derivative is worth a fit where a function rounds."""
-
-FIT_PAYS_IF_ROUGH: Final = 2.0**-8
-"""The same where it loses some digits: mostly quotients know better then."""
-
-FIT_FEW_STEPS: Final = 8.0
-"""So many steps of a function that rounds scatter as much as all of them do."""
-
-FIT_CLOSE_BY: Final = 2.0**-36
-"""Moves, in units, over which no precision that people round to shows a step."""
-
-FIT_MATTERS: Final = 1 / 16
-"""Share of the rounding of all the outputs below which what is left of one does not matter."""
-
-FIT_KINK_SIGMAS: Final = 5.0
-FIT_KINK_ALIKE: Final = 0.3
-"""A kink at the point is so many standard deviations from none over two reaches, which agree on its
-size to this share: what is missed otherwise shrinks to a 32nd."""
-
-NORMAL_MEDIAN: Final = 0.6745
-"""The median size of normal numbers of unit deviation."""
-
-FITTED: Final = 512
-"""Coordinates up to which a polynomial is fitted: each takes hundreds of evaluations."""
-
 # Calls
 
 PROBE_ROWS: Final = 17
@@ -179,6 +130,27 @@ RIDES_IN_PROBE: Final = 2**18
 PROBE_FROM_ZERO: Final = 2.0**-4
 """How far zeros are moved to probe a batch, at most, relative to the largest number of the point:
 so little that an identity matrix stays positive definite."""
+
+SECONDS_OF_A_CHECK: Final = 10.0
+"""What a check may spend on evaluating its function where nobody says otherwise: a hundred times
+what ordinary ones take, and what a person waits for."""
+
+CLOCK_OF_A_BUDGET: Final = 6.0
+"""By the clock it may take so many times as long: the default time limit of a case."""
+
+OF_THE_TIMEOUT: Final = 0.8
+"""A check ends by itself within this share of its time limit: one call may be under way."""
+
+SPENT_AT_ONCE: Final = 1 / 32
+"""The share of a budget after which it is looked at again."""
+
+SPENT_BY_STAGE: Final = {"first_look": 0.4, "measured_noise": 0.6, "confirmation": 0.75}
+"""Up to which share of the budget a stage may go. The others need little, and may have it all."""
+
+SPENT_ON_ROUNDING: Final = 0.85
+SPENT_ON_CAUSES: Final = 0.95
+"""Up to which shares the arithmetic in low precision is judged, and the causes of a mismatch are
+looked for; the rest is for its place in the user's code."""
 
 SECONDS_OF_AN_OP: Final = 5e-5
 SECONDS_OF_A_TRACE: Final = 0.06
@@ -218,6 +190,9 @@ chance, as a coin that fell the same way."""
 
 CONFIRMED: Final = 64
 """How many of the coordinates that look wrong are looked at again with other steps."""
+
+CONFIRMED_IF_DEAR: Final = 4
+"""The same where every point costs a call: each of them takes some fifty."""
 
 ROUNDING_DRAWS: Final = 16
 """How often a gradient is taken at other roundings. Two terms that cancel can do so in one draw,

@@ -58,6 +58,7 @@ def gradient_problem(point: Point) -> Problem:
         takes_other_shapes=all_take_other_shapes(seen.kinds),
         ops=seen.ops,
         recorded=None,
+        keeps_its_digits=False,
         cdf=None,
         is_gradient=True,
     )

@@ -95,3 +95,52 @@ ALL_BITS: Final = 25 / 24
 ONE_STEP_PAYS: Final = 2**13
 """Numbers (points and outputs), over all the moves of one step, up to which another call costs more
 than needless steps: measured on a product of matrices."""
+
+# The fit of a polynomial
+
+FIT_POINTS: Final = 48
+"""How many points around an element its slope is taken from: eight for each coefficient."""
+
+FIT_HALVINGS: Final = 16
+"""How often their reach is halved at most: from the larger of what is typical of the input and the
+element's own size down to a share of the smaller."""
+
+FIT_DEGREES: Final = (1, 3, 5)
+"""Degrees of the polynomials, each controlled by the next: a line averages rounding best where the
+function is straight."""
+
+FIT_WORSE: Final = 3.0
+"""A bound that is so many times the best ends the search: half the reach doubles what rounding
+does."""
+
+FIT_SHORTEST: Final = 2.0**-12
+"""The shortest reach, relative to the element: below, too little is left of float32."""
+
+FIT_CLOSE_LOOKS: Final = 4
+"""Along how many coordinates it is seen whether what scatters does so over the shortest moves."""
+
+FIT_PAYS: Final = 2.0**-15
+"""A bound above this share of the largest derivative is worth a fit where a function rounds."""
+
+FIT_PAYS_IF_ROUGH: Final = 2.0**-8
+"""The same where it loses some digits: mostly quotients know better then."""
+
+FIT_FEW_STEPS: Final = 8.0
+"""So many steps of a function that rounds scatter as much as all of them do."""
+
+FIT_CLOSE_BY: Final = 2.0**-36
+"""Moves, in units, over which no precision that people round to shows a step."""
+
+FIT_MATTERS: Final = 1 / 16
+"""Share of the rounding of all the outputs below which what is left of one does not matter."""
+
+FIT_KINK_SIGMAS: Final = 5.0
+FIT_KINK_ALIKE: Final = 0.3
+"""A kink at the point is so many standard deviations from none over two reaches, which agree on its
+size to this share: what is missed otherwise shrinks to a 32nd."""
+
+NORMAL_MEDIAN: Final = 0.6745
+"""The median size of normal numbers of unit deviation."""
+
+FITTED: Final = 512
+"""Coordinates up to which a polynomial is fitted: each takes hundreds of evaluations."""

@@ -7,26 +7,23 @@ what a stage decides stands, and the Comparison says which stage it was.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gradcheck.checker.diagnose.diagnose import diagnose
+from gradcheck.checker.budget import Spent
+from gradcheck.checker.decide import decided
 from gradcheck.checker.diagnose.elsewhere import OtherPoints
-from gradcheck.checker.judge import notes
-from gradcheck.checker.judge.bisect import find_wrong_element
 from gradcheck.checker.judge.confirm import confirmed
 from gradcheck.checker.judge.evidence import Evidence, OfInput
-from gradcheck.checker.judge.figures import Figures, comparison, figures_of
 from gradcheck.checker.judge.first_look import look_at
-from gradcheck.checker.judge.formula import UNUSABLE, Standing, opinions
+from gradcheck.checker.judge.left_open import as_far_as_it_goes, open_
 from gradcheck.checker.judge.repeat import must_repeat
 from gradcheck.checker.judge.rounding import Roundings
 from gradcheck.checker.judge.ties import with_ties
-from gradcheck.checker.precision.low_precision import judge_precision
 from gradcheck.checker.precision.own_precision import OwnPrecision
 from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import along_coordinates, make_plan, with_sample
-from gradcheck.model import Comparison, Diagnosis, Mode, Stage, Verdict
+from gradcheck.model import Comparison, Mode, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,10 +47,10 @@ def judge_gradients(
     """
     evidence = gradients(point, recorded, noise)
     for stage in GATHERING:
-        evidence = stage(evidence)
+        evidence = as_far_as_it_goes(stage, evidence)
     precision = own_precision(evidence)
     points = OtherPoints(evidence) if causes else None
-    return [_decided(evidence, own, precision, points) for own in evidence.inputs]
+    return [decided(evidence, own, precision, points) for own in evidence.inputs]
 
 
 # ---- Gathering: about all the inputs
@@ -127,13 +124,16 @@ def confirmation(evidence: Evidence) -> Evidence:
     if derivatives is None or whole is None:
         return evidence
     roundings = Roundings(evidence.point, evidence.passed, derivatives.noise)
-    judged = tuple(
-        confirmed(derivatives, roundings, whole, evidence.along, own)
-        if own.can_be_compared and not evidence.is_settled(own.part)
-        else own
-        for own in evidence.inputs
-    )
-    return replace(evidence, inputs=judged)
+
+    def judged(own: OfInput) -> OfInput:
+        if not own.can_be_compared or evidence.is_settled(own.part):
+            return own
+        try:
+            return confirmed(derivatives, roundings, whole, evidence.along, own)
+        except Spent:
+            return open_(evidence, own)
+
+    return replace(evidence, inputs=tuple(judged(own) for own in evidence.inputs))
 
 
 def ties(evidence: Evidence) -> Evidence:
@@ -169,129 +169,3 @@ def own_precision(evidence: Evidence) -> OwnPrecision | None:
     if not evidence.point.two_questions:
         return None
     return OwnPrecision(evidence.point, evidence.passed)
-
-
-# ---- Deciding: input by input
-
-
-@dataclass(frozen=True, eq=False)
-class Open:
-    """An input on which no stage has decided yet, and what there is to say of it."""
-
-    evidence: Evidence
-    own: OfInput
-    precision: OwnPrecision | None
-    points: OtherPoints | None
-    figures: Figures
-    suggested: Verdict
-    """What the numbers suggest, or a formula where they could not judge."""
-    suggested_by: Stage
-    note: str = ""
-
-    def comparison(
-        self, verdict: Verdict, stage: Stage, note: str = "", **changed: object
-    ) -> Comparison:
-        """The verdict, its stage and its reason."""
-        return comparison(self.own, self.figures, verdict, stage, note, **changed)
-
-
-def _decided(
-    evidence: Evidence, own: OfInput, precision: OwnPrecision | None, points: OtherPoints | None
-) -> Comparison:
-    """What the first stage says that can decide on this input."""
-    figures, note = figures_of(evidence, own), notes.on_numbers(evidence, own)
-    asked = Open(evidence, own, precision, points, figures, *own.suggestion, note)
-    for stage in DECIDING:
-        told = stage(asked)
-        if isinstance(told, Comparison):
-            return told
-        asked = told
-    raise AssertionError("the last stage decides")
-
-
-def connection(asked: Open) -> Open | Comparison:
-    """None from the tape is `disconnected`."""
-    if asked.own.gradient is not None:
-        return asked
-    if notes.is_for_other_outputs(asked.evidence, asked.own):
-        return asked.comparison(Verdict.PASS, Stage.CONNECTION, notes.OTHER_OUTPUTS)
-    if asked.evidence.point.problem.is_gradient and notes.stands_still(asked.evidence, asked.own):
-        note, still = notes.linear(asked.evidence, asked.own)
-        return asked.comparison(Verdict.PASS, Stage.CONNECTION, note, **still)
-    note, moving = notes.missing_gradient(asked.evidence, asked.own)
-    return asked.comparison(Verdict.DISCONNECTED, Stage.CONNECTION, note, failing=moving)
-
-
-def shape_and_dtype(asked: Open) -> Open | Comparison:
-    """A gradient has the shape and the dtype of its input."""
-    if not asked.own.misfit:
-        return asked
-    return asked.comparison(Verdict.MISMATCH, Stage.SHAPE, asked.own.misfit)
-
-
-def formula(asked: Open) -> Open | Comparison:
-    """A closed formula decides where it differs from the tape, or cannot be evaluated at all."""
-    problem, numbers = asked.evidence.point.problem, asked.suggested
-    if not problem.formulas and not problem.claims:
-        return asked
-    for opinion in opinions(asked.evidence, asked.own, asked.figures, numbers):
-        if opinion.values is not None:
-            asked = replace(asked, figures=asked.figures.with_formula(opinion.values))
-        if opinion.standing is Standing.AGREES:
-            if numbers is Verdict.INCONCLUSIVE:
-                # It vouches for the tape where the numeric derivative could not judge.
-                asked = replace(asked, note=opinion.note, figures=replace(asked.figures, failing=0))
-                asked = replace(asked, suggested=Verdict.PASS, suggested_by=Stage.FORMULA)
-            continue
-        note = notes.joined(asked.note, opinion.note)
-        if opinion.standing in UNUSABLE:
-            return asked.comparison(UNUSABLE[opinion.standing], Stage.FORMULA, note)
-        if opinion.standing is Standing.LEFT_ASIDE:
-            asked = replace(asked, note=note)
-        if opinion.standing is Standing.DIFFERS and numbers is not Verdict.MISMATCH:
-            failing = opinion.differing
-            return asked.comparison(Verdict.MISMATCH, Stage.FORMULA, note, failing=failing)
-    return asked
-
-
-def numeric_derivative(asked: Open) -> Open | Comparison:
-    """What the numbers show to be wrong, not finite or unknown is so."""
-    own, verdict, stage = asked.own, asked.suggested, asked.suggested_by
-    if verdict in (Verdict.PASS, Verdict.KINK):
-        return asked
-    if own.tie is not None:
-        tied = Diagnosis("tie", own.tie.text)
-        return asked.comparison(verdict, stage, asked.note, diagnosis=tied)
-    if verdict is Verdict.MISMATCH and stage is Stage.DIRECTIONS:
-        found = find_wrong_element(asked.evidence, own)
-        worst = () if found is None else (found,)
-        return asked.comparison(verdict, stage, asked.note, worst=worst)
-    told = asked.comparison(verdict, stage, asked.note)
-    if verdict is not Verdict.MISMATCH or asked.points is None:
-        return told
-    return replace(told, diagnosis=diagnose(told, asked.points))
-
-
-def low_precision(asked: Open) -> Open | Comparison:
-    """In float32 and below: does the gradient keep what it has in float64?"""
-    if asked.precision is None:
-        return asked
-    told = judge_precision(asked.precision, asked.own, asked.figures.bound)
-    if told.verdict is not None:
-        return asked.comparison(told.verdict, Stage.PRECISION, told.note, **(told.figures or {}))
-    return replace(asked, note=notes.joined(asked.note, told.note), suggested_by=Stage.PRECISION)
-
-
-def nothing_against_it(asked: Open) -> Comparison:
-    """What the numbers suggest stands: `pass`, or `kink`."""
-    return asked.comparison(asked.suggested, asked.suggested_by, asked.note)
-
-
-DECIDING: tuple[Callable[[Open], Open | Comparison], ...] = (
-    connection,
-    shape_and_dtype,
-    formula,
-    numeric_derivative,
-    low_precision,
-    nothing_against_it,
-)

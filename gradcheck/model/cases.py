@@ -139,6 +139,9 @@ class Case:
     seed: int = 0
     tolerance: Tolerance | None = None
     timeout: float | None = None
+    """When the case is given up, in seconds."""
+    budget: float | None = None
+    """What the check may spend on evaluating the function, in seconds of processor time."""
     tags: tuple[str, ...] = ()
 
     @property

@@ -37,6 +37,7 @@ ARISES_IN = {
     },
     Verdict.DISCONNECTED: {Stage.CONNECTION},
     Verdict.INCONCLUSIVE: {
+        Stage.BUDGET,
         *(Stage.SET_UP, Stage.NOISE, Stage.CONFIRMATION, Stage.ROUNDING, Stage.DIRECTIONS),
         *(Stage.REPEATABILITY, Stage.PRECISION, Stage.FORWARD),
     },

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradcheck
-from gradcheck.checker import verdict as pipeline
+from gradcheck.checker import decide as deciding
 from gradcheck.checker.api import describe
 from gradcheck.checker.check import check_problem
 from gradcheck.checker.subject.operand import Operand
@@ -188,8 +188,8 @@ def test_no_stage_changes_what_another_decided(tf: Any, monkeypatch: pytest.Monk
 
         return ask
 
-    stages = tuple(listening(stage) for stage in pipeline.DECIDING)
-    monkeypatch.setattr(pipeline, "DECIDING", stages)
+    stages = tuple(listening(stage) for stage in deciding.DECIDING)
+    monkeypatch.setattr(deciding, "DECIDING", stages)
     gradcheck.check(lambda x: tf.stop_gradient(x) * 2, X)
     assert asked == ["connection"]
 

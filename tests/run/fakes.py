@@ -36,8 +36,9 @@ def make_case(name: str, **changes: Any) -> Case:
 def perform(case: Case, *, allow: Collection[str], root: str) -> Result:
     """Do what the case's name says; what comes of it is the message of a pass."""
     action, _, detail = case.name.partition("-")
-    if action == "echo":
-        return Result(case.id, Verdict.PASS, message=f"{sorted(allow)} {root}", case=case)
+    if action in ("echo", "limit"):
+        told = f"{sorted(allow)} {root}" if action == "echo" else f"{case.timeout:g} s"
+        return Result(case.id, Verdict.PASS, message=told, case=case)
     if action == "brood":
         _brood(root)
     if action == "mark":

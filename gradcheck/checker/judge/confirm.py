@@ -101,7 +101,9 @@ class _Judge:
                     return replace(own, estimate=estimate, agreement=agreement, stage=stage)
                 nudged, spread = True, self.roundings.on_the_way[part.position]
             else:
-                suspects, stage = _worst(wrong, agreement.error), Stage.CONFIRMATION
+                # (One that is surely wrong is enough.)
+                few = limits.CONFIRMED if point.evaluator.is_batched else limits.CONFIRMED_IF_DEAR
+                suspects, stage = _worst(wrong, agreement.error, few), Stage.CONFIRMATION
                 # (Smaller steps would show nothing but rounding of a coarse function, and of an
                 # empty one nothing at all.)
                 looked_at[suspects] = True
@@ -258,10 +260,10 @@ class _Judge:
         return np.asarray((analytic < low - margin) | (analytic > high + margin))
 
 
-def _worst(wrong: Array, error: Array) -> Array:
+def _worst(wrong: Array, error: Array, count: int) -> Array:
     """Which of the coordinates that look wrong are looked at again: the worst, in their order."""
     suspects = np.flatnonzero(wrong)
-    return np.sort(suspects[np.argsort(-error[suspects])][: limits.CONFIRMED])
+    return np.sort(suspects[np.argsort(-error[suspects])][:count])
 
 
 def _size_that_matters(derivatives: Derivatives, own: OfInput) -> float:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import tolerances
+from gradcheck.checker.budget import current
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, MISMATCH, NONFINITE, Agreement
 from gradcheck.checker.judge.figures import index_of, place
 from gradcheck.checker.numerics.vectors import largest
-from gradcheck.model import JUDGED_SOME, NO_DOUBLE, NOTHING_TO_JUDGE, Verdict
+from gradcheck.model import JUDGED_SOME, NO_DOUBLE, NOTHING_TO_JUDGE, Stage, Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.judge.evidence import Evidence, OfInput
@@ -28,6 +29,8 @@ IS_MISSING = "so a gradient is missing"
 
 EMPTY = f"{NOTHING_TO_JUDGE}: no elements, only the shape and dtype of the gradient were checked"
 NO_OUTPUTS = f"{NOTHING_TO_JUDGE}: the outputs have no elements, the gradient is zero"
+
+RAISE_THE_BUDGET = "`budget:` in the spec, or `budget=` of check, raises it"
 
 ONLY_TOGETHER = (
     "no single element that was sampled shows it, but the derivative along a random direction of "
@@ -122,6 +125,8 @@ def on_numbers(evidence: Evidence, own: OfInput) -> str:
     """What a reader of the numbers should know besides."""
     agreement, derivatives = own.agreement, evidence.derivatives
     judged = what_was_judged(evidence.point, own.operand) if own.suggestion[0].acceptable else ""
+    if own.stage is Stage.BUDGET and agreement is not None:
+        return joined(left_open(agreement), judged)
     if not own.part.count or agreement is None or derivatives is None:
         return judged
     agreed = agreement.overall in (Verdict.PASS, Verdict.KINK)
@@ -135,6 +140,15 @@ def on_numbers(evidence: Evidence, own: OfInput) -> str:
         _on_the_unknown(derivatives, own, agreement),
         judged,
     )
+
+
+def left_open(agreement: Agreement) -> str:
+    """How much is not known since the budget was spent."""
+    unknown = int(np.count_nonzero(agreement.grades == INCONCLUSIVE))
+    if not unknown:
+        return ""
+    spent, count = f"the budget of {current().seconds:g} s was spent", len(agreement.grades)
+    return f"{spent}: {unknown} of {count} derivatives are left open; {RAISE_THE_BUDGET}"
 
 
 def what_was_judged(point: Point, operand: Operand) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, stepping, tolerances
+from gradcheck.checker.budget import Spent, current
 from gradcheck.checker.numerics.dependence import Dependents, find_dependents
 from gradcheck.checker.numerics.estimate import Estimate
 from gradcheck.checker.numerics.step_choice import (
@@ -27,6 +28,8 @@ from gradcheck.checker.numerics.step_choice import (
 from gradcheck.checker.numerics.step_sequence import as_claimed, judge, twice_as_claimed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradcheck.checker.numerics.mover import Mover
     from gradcheck.model import Array
 
@@ -46,15 +49,21 @@ def glance(mover: Mover, claimed: Array, *, sparing: bool = False) -> Estimate:
     with np.errstate(all="ignore"):
         if not sparing:
             return _sequence(mover, columns, first, claimed)
-        if mover.seems_linear(columns, first):
-            told, settled = as_claimed(mover.moves(columns, first[:, np.newaxis]), claimed)
-        else:
-            near = first[:, np.newaxis] * stepping.NEAR * HALVINGS[:2]
-            told, settled = twice_as_claimed(mover.moves(columns, near), claimed)
-        rest = np.flatnonzero(~settled)
-        if len(rest):
-            told.put(rest, _sequence(mover, columns[rest], first[rest]))
-        return told
+        linear = mover.seems_linear(columns, first)
+
+        def chunk(rows: slice) -> Estimate:
+            mine, steps = columns[rows], first[rows, np.newaxis]
+            if linear:
+                told, settled = as_claimed(mover.moves(mine, steps), claimed[rows])
+            else:
+                near = steps * stepping.NEAR * HALVINGS[:2]
+                told, settled = twice_as_claimed(mover.moves(mine, near), claimed[rows])
+            rest = np.flatnonzero(~settled)
+            if len(rest):
+                told.put(rest, _sequence(mover, mine[rest], first[rows][rest]))
+            return told
+
+        return _by_chunks(len(columns), _affordable(mover) or len(columns), chunk)
 
 
 def differentiate(
@@ -89,7 +98,11 @@ def refine(mover: Mover, best: Estimate, among: Array) -> Estimate:
             columns, steps = next_steps(best, mover.space, mover.size, among)
             if not len(columns):
                 break
-            best = _merged(best, columns, _sequence(mover, columns, steps))
+            try:
+                told = _sequence(mover, columns, steps)
+            except Spent:
+                break
+            best = _merged(best, columns, told)
     return best
 
 
@@ -184,13 +197,38 @@ def _sequence(
     together = mover.colouring is not None and dependents is None
     per_column = 2 * stepping.STEPS * (len(space.point) + 4 * len(mover.base))
     size = len(columns) if together else max(1, limits.NUMBERS_AT_ONCE // max(1, per_column))
-    if 0 < len(columns) <= size:
-        return _chunk(mover, columns, first, claimed, dependents)
-    told = Estimate.unknown(len(columns))
-    for start in range(0, len(columns), size or 1):
-        chunk = slice(start, start + size)
-        mine = None if claimed is None else claimed[chunk]
-        told.put(chunk, _chunk(mover, columns[chunk], first[chunk], mine, dependents))
+    size = min(size, _affordable(mover) or size)
+
+    def chunk(rows: slice) -> Estimate:
+        mine = None if claimed is None else claimed[rows]
+        return _chunk(mover, columns[rows], first[rows], mine, dependents)
+
+    return _by_chunks(len(columns), size, chunk)
+
+
+def _affordable(mover: Mover) -> int | None:
+    """Of how many coordinates a sequence costs so little that some of them may follow; None: any.
+
+    Without it `test_a_dear_function_says_what_is_known_when_the_budget_is_spent` fails.
+    """
+    points = None if mover.colouring is not None else current().at_once()
+    return None if points is None else max(1, points // (2 * stepping.STEPS))
+
+
+def _by_chunks(count: int, size: int, tell: Callable[[slice], Estimate]) -> Estimate:
+    """What is told of so many coordinates, some at a time, as far as the budget goes."""
+    if 0 < count <= size:
+        return tell(slice(0, count))
+    told = Estimate.unknown(count)
+    for start in range(0, count, size or 1):
+        rows = slice(start, start + size)
+        try:
+            told.put(rows, tell(rows))
+        except Spent:
+            # What is known so far is worth having.
+            if not start:
+                raise
+            break
     return told
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits
+from gradcheck.checker import stepping
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -92,7 +92,7 @@ def local_noise(places: Array, values: Array) -> Array:
     sizes = np.sort(np.where(told, sizes, np.inf), axis=1)
     half = np.minimum(told.sum(axis=1) // 2, sizes.shape[1] - 1)
     medians = np.take_along_axis(sizes, half[:, np.newaxis], axis=1)[:, 0]
-    return np.where(np.isfinite(medians), medians, 0.0) / limits.NORMAL_MEDIAN
+    return np.where(np.isfinite(medians), medians, 0.0) / stepping.NORMAL_MEDIAN
 
 
 def distinct(places: Array) -> Array:
@@ -102,5 +102,5 @@ def distinct(places: Array) -> Array:
 
 def spread_places(rng: np.random.Generator) -> Array:
     """Places in [-1, 1], one in each of equal parts: at no regular distance from any steps."""
-    count = limits.FIT_POINTS
+    count = stepping.FIT_POINTS
     return np.asarray((np.arange(count) + rng.uniform(size=count)) * 2 / count - 1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import limits, stepping, tolerances
 from gradcheck.checker.numerics.polynomial_fit import scatter_within
 from gradcheck.checker.numerics.vectors import largest
 
@@ -43,15 +43,15 @@ def contested(
     wrong, size = disagrees(estimate, claimed), max(largest(claimed), largest(estimate.numeric))
     # A gradient may be lost in the rounding: then it agrees with what short steps show.
     wrong |= (claimed == 0) & (estimate.scale == 0) & (estimate.change > 0)
-    poor = limits.FIT_PAYS_IF_ROUGH if rough else tolerances.VACUOUS
-    poor = limits.FIT_PAYS if rounds else poor
+    poor = stepping.FIT_PAYS_IF_ROUGH if rough else tolerances.VACUOUS
+    poor = stepping.FIT_PAYS if rounds else poor
     open_ = (wrong | ~(estimate.bound <= poor * size)) & np.isfinite(claimed)
     if not (rough or rounds):
         open_ &= (estimate.finest < estimate.coarsest) | estimate.kink
     with np.errstate(all="ignore"):
         apart = np.nan_to_num(np.abs(claimed - estimate.numeric), nan=np.inf)
     worst = np.argsort(-np.where(open_, apart, -1.0), kind="stable")
-    return np.sort(worst[: min(int(open_.sum()), limits.FITTED)])
+    return np.sort(worst[: min(int(open_.sum()), stepping.FITTED)])
 
 
 def spacing_of(quantum: Array) -> float:
@@ -84,10 +84,10 @@ def is_stairs(rough: Rough, columns: Array, told: Fitted, rounds: Array, seed: i
     What a polynomial leaves of a smooth function shrinks with the reach, and an ill condition is
     there at every distance. Without it `test_a_bad_condition_is_never_a_mismatch` fails.
     """
-    some = np.flatnonzero(rounds)[: limits.FIT_CLOSE_LOOKS]
+    some = np.flatnonzero(rounds)[: stepping.FIT_CLOSE_LOOKS]
     columns, scatter = columns[some], told.scatter[some]
-    over_few = scatter_within(rough, columns, limits.FIT_FEW_STEPS * told.quantum[some], seed)
+    over_few = scatter_within(rough, columns, stepping.FIT_FEW_STEPS * told.quantum[some], seed)
     if not (over_few > scatter / tolerances.SURELY_JUMPS).any():
         return False
-    close_by = scatter_within(rough, columns, limits.FIT_CLOSE_BY, seed)
+    close_by = scatter_within(rough, columns, stepping.FIT_CLOSE_BY, seed)
     return not (close_by > tolerances.ROUGH * largest(rough.weights * rough.base)).any()

@@ -30,7 +30,15 @@ if TYPE_CHECKING:
 from gradcheck.checker.numerics.rng import generator
 
 
-def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, seed: int) -> Noise:
+def measure_noise(
+    evaluate: Evaluate,
+    point: Array,
+    base: Array,
+    scale: Array,
+    seed: int,
+    *,
+    exact: bool = False,
+) -> Noise:
     """Measure the noise of each output.
 
     Args:
@@ -39,15 +47,20 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
         base: the outputs there.
         scale: by element of the point, the length over which it may be moved.
         seed: for the direction of the lines.
+        exact: it is known to compute in double precision throughout.
     """
     if not base.size or not point.size:
         # (Of nothing, or with nothing to move.)
         return Noise(np.zeros(base.shape), tolerances.UNIT_ROUNDOFF)
     rng = generator(seed, 0x6E6F697365)
     if len(base) <= limits.NOISY_OUTPUTS:
-        return _measure(evaluate, point, base, scale, rng)
+        return _measure(evaluate, point, base, scale, rng, exact=exact)
     chosen = np.sort(rng.choice(len(base), limits.NOISY_OUTPUTS, replace=False))
-    some = _measure(lambda points: evaluate(points)[:, chosen], point, base[chosen], scale, rng)
+
+    def chosen_ones(points: Array) -> Array:
+        return evaluate(points)[:, chosen]
+
+    some = _measure(chosen_ones, point, base[chosen], scale, rng, exact=exact)
     with np.errstate(all="ignore"):
         relative, absolute = _shared(some.level, _size(base[chosen]))
         level = tolerances.UNSEEN * np.maximum(absolute, relative * _size(base))
@@ -60,7 +73,13 @@ def measure_noise(evaluate: Evaluate, point: Array, base: Array, scale: Array, s
 
 
 def _measure(
-    evaluate: Evaluate, point: Array, base: Array, scale: Array, rng: np.random.Generator
+    evaluate: Evaluate,
+    point: Array,
+    base: Array,
+    scale: Array,
+    rng: np.random.Generator,
+    *,
+    exact: bool,
 ) -> Noise:
     # Signed powers of two: the points of a line are then nearly exact, and no noise themselves.
     direction = rng.choice([-1.0, -0.5, 0.5, 1.0], size=point.shape) * scale
@@ -86,8 +105,8 @@ def _measure(
         if (scattered == base).all():
             # Nothing moves over the size of the inputs: look over the size of one.
             scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
-        unit = _few_bits(base, scattered)
-        if not seen.all():
+        unit = np.full(base.shape, np.nan) if exact else _few_bits(base, scattered)
+        if not (seen.all() or exact):
             afar = _odd(line_steps(limits.COARSE_SPACINGS))
             coarse_lines = _along(evaluate, point, direction, afar)
             coarse = over_lines(base, coarse_lines, len(limits.COARSE_SPACINGS))
@@ -106,11 +125,14 @@ def _measure(
         lost = 1.0
     noise = Noise(level, relative, lost, min(rounds_to, tolerances.FEWEST_BITS_SPACING))
     still = (outputs == base).all(axis=0) & (scattered == base).all(axis=0) & (size > 0)
-    return _with_what_stands_still(noise, still, size, base, lambda: _depend(evaluate, point, base))
+    short = np.zeros(base.shape, dtype=bool) if exact else _is_short(base)
+    return _with_what_stands_still(
+        noise, still, size, short, lambda: _depend(evaluate, point, base)
+    )
 
 
 def _with_what_stands_still(
-    noise: Noise, still: Array, size: Array, base: Array, depend: Callable[[], Array | None]
+    noise: Noise, still: Array, size: Array, short: Array, depend: Callable[[], Array | None]
 ) -> Noise:
     """The noise, of outputs that stand still as well: some hide something, others are constant.
 
@@ -120,7 +142,7 @@ def _with_what_stands_still(
         noise: as it was measured.
         still: by output, whether it does not move.
         size: of each.
-        base: the outputs at the point.
+        short: by output, whether it may have been rounded to few bits.
         depend: tells which outputs depend on the inputs; None where it cannot be told.
     """
     moving = float(size[~still].max(initial=0.0))
@@ -135,7 +157,7 @@ def _with_what_stands_still(
     if still.all():
         # Nothing moves, so nothing tells how many bits there are.
         coarse = tolerances.ROUNDING_SHARE * tolerances.FEWEST_BITS_SPACING * size
-        level = np.where(told & _is_short(base), np.fmax(level, coarse), level)
+        level = np.where(told & short, np.fmax(level, coarse), level)
     # (A bounded function stands still for huge moves too, beside an offset that swallows it: only
     # what is as large as numbers can be, while others move.)
     constant = loud & ~told & _is_largest(size) & (moving > 0)

@@ -48,7 +48,7 @@ def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
         seed: for where the points lie.
     """
     columns = np.flatnonzero(~estimate.kink)
-    if not 0 < len(columns) <= limits.FITTED:
+    if not 0 < len(columns) <= stepping.FITTED:
         return estimate
     told, best = fit(rough, columns, seed), estimate.copy()
     with np.errstate(all="ignore"):
@@ -119,7 +119,7 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
     persistent = np.zeros(count)  # a kink that two reaches agree on
     rows = np.arange(count)
     before: _Over | None = None
-    for halving in range(limits.FIT_HALVINGS):
+    for halving in range(stepping.FIT_HALVINGS):
         step = farthest[rows] * 0.5**halving
         noise = None if before is None else before.noise
         over = _over(rough, columns[rows], depends[rows], step, places, noise)
@@ -136,8 +136,8 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
             told.share[rows[better]], told.quantum[rows[better]] = share[better], moved[better]
             persistent[rows] = _persistent(before, over, persistent[rows])
         # Shorter reaches only make rounding count for more.
-        going = ~(over.bound > limits.FIT_WORSE * best.error[rows])
-        going &= step > limits.FIT_SHORTEST * own[rows]
+        going = ~(over.bound > stepping.FIT_WORSE * best.error[rows])
+        going &= step > stepping.FIT_SHORTEST * own[rows]
         rows, before = rows[going], over.take(going)
         if not len(rows):
             break
@@ -165,9 +165,9 @@ def _believed(wide: _Over, near: _Over, persistent: Array) -> Array:
 
 def _persistent(wide: _Over, near: _Over, known: Array) -> Array:
     """The kink at the point itself that two reaches agree on, or the one that was known before."""
-    surely = np.abs(near.kink) > limits.FIT_KINK_SIGMAS * near.kink_deviation
-    surely &= np.abs(wide.kink) > limits.FIT_KINK_SIGMAS * wide.kink_deviation
-    alike = np.abs(wide.kink - near.kink) <= limits.FIT_KINK_ALIKE * np.abs(near.kink)
+    surely = np.abs(near.kink) > stepping.FIT_KINK_SIGMAS * near.kink_deviation
+    surely &= np.abs(wide.kink) > stepping.FIT_KINK_SIGMAS * wide.kink_deviation
+    alike = np.abs(wide.kink - near.kink) <= stepping.FIT_KINK_ALIKE * np.abs(near.kink)
     return np.where(surely & alike, near.kink, known)
 
 
@@ -235,7 +235,7 @@ def _told(
         rest = fitted.rest(change)
         left = np.sqrt(np.einsum("rpo,rpo->ro", rest, rest) / (count - fitted.basis.shape[2]))
         whole = np.sqrt(((sizes * level) ** 2).sum(axis=1, keepdims=True))
-        most = np.maximum(sizes * level, limits.FIT_MATTERS * whole)
+        most = np.maximum(sizes * level, stepping.FIT_MATTERS * whole)
         switches = (sizes * left > tolerances.FIT_LEAVES * most).any(axis=1)
         return np.asarray(fitted.full & ~switches)
 
@@ -243,8 +243,8 @@ def _told(
     known = (step > 0) & ((size > 0) | (floor > 0))
     best = _Line(*np.full((3, len(step)), np.nan))
     bound = np.full(len(step), np.inf)
-    fits = {degree: Polynomials.of(t, degree) for degree in {*limits.FIT_DEGREES}}
-    for degree, control in pairwise(limits.FIT_DEGREES):
+    fits = {degree: Polynomials.of(t, degree) for degree in {*stepping.FIT_DEGREES}}
+    for degree, control in pairwise(stepping.FIT_DEGREES):
         line, other = along(fits[degree]), along(fits[control])
         mine = tolerances.FIT_SIGMAS * line.deviation + np.abs(line.slope - other.slope)
         mine = np.where(known & np.isfinite(mine) & believed(fits[control]), mine, np.inf)
@@ -252,7 +252,7 @@ def _told(
         better = (mine < bound) | ~np.isfinite(bound)
         best = _Line(*(np.where(better, a, b) for a, b in zip(line, best, strict=True)))
         bound = np.minimum(bound, mine)
-    kink = along(Polynomials.of(t, limits.FIT_DEGREES[-1], kink=True))
+    kink = along(Polynomials.of(t, stepping.FIT_DEGREES[-1], kink=True))
     return _Over(
         best.slope, best.deviation, bound, kink.slope, kink.deviation, step, size, best.scatter, own
     )

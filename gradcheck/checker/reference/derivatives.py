@@ -78,6 +78,8 @@ class Derivatives:
 
         Without it `test_one_input_is_rounded` fails.
         """
+        if self.point.keeps_its_digits:
+            return self, estimate
         noisy = max(self.noise.relative, self.noise.lost) > tolerances.COARSE
         # (Of a few inputs a fit is cheap.)
         few = len(claimed) <= limits.CONFIRMED and self.point.precision is None
@@ -157,7 +159,7 @@ class Derivatives:
             )
         # Steps that contradict each other may be those of stairs.
         rows = np.flatnonzero(apart & refuted)
-        if len(rows):
+        if len(rows) and not self.point.keeps_its_digits:
             every = np.zeros(len(best.value))
             every[columns] = claimed
             derivatives, best = self._with_fits(best, every, columns[rows])
@@ -201,7 +203,9 @@ def with_measured_noise(point: Point, plan: Plan, noise: Noise | None = None) ->
     """Measure how noisy the function is, unless that was measured before."""
     if noise is None:
         evaluator, scale = point.evaluator, plan.coordinates.scale
-        noise = measure_noise(evaluator, point.at, point.base, scale, point.problem.seed)
+        exact = point.keeps_its_digits
+        seed = point.problem.seed
+        noise = measure_noise(evaluator, point.at, point.base, scale, seed, exact=exact)
     return Derivatives(point, plan, noise)
 
 

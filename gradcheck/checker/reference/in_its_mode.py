@@ -48,6 +48,7 @@ def in_its_mode(problem: Problem) -> tuple[Point, Noise] | None:
         takes_other_shapes=False,
         ops=0,
         recorded=None,
+        keeps_its_digits=False,
     )
     try:
         eager, point = (evaluate_at(each) for each in (replace(problem, operands=wide), own))

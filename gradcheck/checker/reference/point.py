@@ -56,6 +56,11 @@ class Point:
     """The unit in the last place to which constants of the function were rounded before it was
     promoted to double precision; zero where none was."""
 
+    @property
+    def keeps_its_digits(self) -> bool:
+        """Whether the function is known to compute in double precision throughout."""
+        return self.problem.keeps_its_digits and self.precision is None and not self.no_double
+
 
 def evaluate_at(problem: Problem, tape: Tape | None = None) -> Point:
     """Evaluate the function of the problem once; raises FunctionRaised if it does.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.budget import current
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.stacking import Stacking
 from gradcheck.checker.subject.tensors import Function, call
@@ -92,7 +93,9 @@ class Calls:
                 arguments[position] = operand.hold(self._values[position])
         columns = [tf.unstack(tf.constant(array)) for array in stacked]
         collected: list[list[Any]] = [[] for _ in self._shapes]
+        budget = current()
         for tensors in zip(*columns, strict=True):
+            budget.must_be_left()
             for position, tensor in zip(self.moved, tensors, strict=True):
                 if isinstance(arguments[position], tf.Variable):
                     arguments[position].assign(tensor)

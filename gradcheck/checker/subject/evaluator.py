@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
+from gradcheck.checker.budget import Budget, current
 from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.vectors import Layout, epsilon_of, largest
 from gradcheck.checker.subject.batching import Batched, Calls, Stacked
@@ -53,7 +54,7 @@ class Evaluator:
         """What the moved values are rounded to; None for double precision."""
         self.inputs, self.point = Layout.flat(self._calls.at_point)
         self.outputs, self.base = Layout.flat(self._calls.outputs)
-        self._probed = self._traced = False
+        self._probed = self._traced = self._looped = False
         self._called = 0
         """How many points had a call of their own."""
         self._batched: Batched | None = None
@@ -65,10 +66,21 @@ class Evaluator:
         if len(points) >= limits.PROBE_PAYS:
             self.probe()
         size = max(1, limits.NUMBERS_AT_ONCE // max(1, len(self.point) + len(self.base)))
+        budget = current()
+        if not self.is_batched or self._looped:
+            # (How many points share a batch is not to depend on a clock.)
+            size = min(size, budget.at_once() or size)
         if len(points) <= size:
-            return self._chunk(points)
-        chunks = [self._chunk(points[i : i + size]) for i in range(0, len(points), size)]
+            return self._paid(points, budget)
+        chunks = [self._paid(points[i : i + size], budget) for i in range(0, len(points), size)]
         return np.concatenate(chunks)
+
+    def _paid(self, points: Array, budget: Budget) -> Array:
+        budget.must_be_left()
+        if self.is_batched and not self._looped:
+            return self._chunk(points)
+        with budget.pays_for(len(points)):
+            return self._chunk(points)
 
     def together(self, points: Array) -> Array:
         """Rows of outputs for rows of points; raises OneByOne where each costs a call."""
@@ -166,6 +178,7 @@ class Evaluator:
             with suppress(Exception):  # what runs eagerly need not run in a graph
                 self._batched, _ = self._first_that_works([way()], self.point[np.newaxis][:0])
                 if self._batched is not None:
+                    self._looped = way == self._calls.looped
                     return
 
     def _first_that_works(

@@ -15,7 +15,7 @@ from gradcheck.checker.subject.callee import Callee, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
 from gradcheck.checker.subject.in_either import InEither, Promotable, is_low
 from gradcheck.checker.subject.kept_state import KeptState
-from gradcheck.checker.subject.known_kernels import all_take_other_shapes
+from gradcheck.checker.subject.known_kernels import all_keep_their_digits, all_take_other_shapes
 from gradcheck.checker.subject.promote import promoted
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
 from gradcheck.checker.subject.reachable import Reachable, reachable
@@ -54,6 +54,7 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         problem,
         operands=operands,
         takes_other_shapes=all_take_other_shapes(seen.kinds),
+        keeps_its_digits=all_keep_their_digits(seen.kinds),
         ops=seen.ops,
         some_outputs=_selects(problem.function),
         remark=REPARAMETERISED if problem.cdf is None and draws(seen.kinds) else "",

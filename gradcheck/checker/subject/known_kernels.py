@@ -60,3 +60,20 @@ def all_take_other_shapes(kinds: AbstractSet[str]) -> bool:
     Without it `test_no_other_shapes_for_a_kernel_that_does_not_check_them` fails.
     """
     return kinds <= _KNOWN
+
+
+_MAY_ROUND = """
+    Cast Ceil Floor FloorDiv FloorMod Mod ResizeBicubic ResizeBilinear Rint Round TruncateDiv
+    TruncateMod
+"""
+"""Those that give another precision than they are given, or round on purpose."""
+
+_KEEPING = _KNOWN - frozenset(_MAY_ROUND.split())
+
+
+def all_keep_their_digits(kinds: AbstractSet[str]) -> bool:
+    """Whether, given double precision, all of these ops compute in it.
+
+    Without it `test_what_is_constant_and_does_not_round` fails.
+    """
+    return kinds <= _KEEPING

@@ -48,6 +48,10 @@ class Problem:
     checks: tuple[CheckKind, ...] = (CheckKind.REVERSE,)
     seed: int = 0
     tolerance: Tolerance | None = None
+    budget: float | None = None
+    """How many seconds may be spent on evaluating the function; None for the default."""
+    timeout: float | None = None
+    """When the check is ended from outside, if it is, in seconds."""
     cdf: Callable[..., Any] | None = None
     """The distribution function of a sample that is differentiated implicitly: takes the sample and
     what the function takes."""
@@ -55,6 +59,8 @@ class Problem:
     """What to say besides where the gradient does not agree, or the function does not repeat."""
     takes_other_shapes: bool = False
     """Whether the function may be called with inputs of other shapes than the user's."""
+    keeps_its_digits: bool = False
+    """Whether, given double precision, the function is known to compute in it throughout."""
     ops: int = 0
     """How many ops a call of it runs, which is what eager code costs; 0 where that is not known."""
     recorded: Tape | None = None

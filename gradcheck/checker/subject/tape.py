@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradcheck.checker.budget import current
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.subject.monte_carlo import current_draw, nudged_graph, recorded_graph
 from gradcheck.checker.subject.tensors import (
@@ -99,6 +100,7 @@ class Tape:
         """
         import tensorflow as tf
 
+        current().must_be_left()
         self.hold(values)
         constants = [
             tf.constant(value) if variable is None else tf.zeros([])

@@ -52,6 +52,7 @@ class Draft:
     reason: str
     tolerance: Tolerance | None
     timeout: float | None
+    budget: float | None
     tags: tuple[str, ...]
 
 

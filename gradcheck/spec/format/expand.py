@@ -96,5 +96,6 @@ def _variants(path: str, draft: Draft, name: str, seed: int) -> Iterator[Case]:
             seed=one_seed,
             tolerance=draft.tolerance,
             timeout=draft.timeout,
+            budget=draft.budget,
             tags=draft.tags,
         )

@@ -267,6 +267,13 @@ CASE_KEYS: dict[str, Schema] = {
         "maximum": MAX_TIMEOUT,
         "description": "Seconds after which the case is given up.",
     },
+    "budget": {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": MAX_TIMEOUT,
+        "description": "Seconds of processor time to spend on evaluating the function (default "
+        "10); then the verdict is on what is known, and says what is not.",
+    },
     "tags": {
         **_one_or_more({"type": "string", "pattern": f"^{NAME}$"}),
         "description": "Words by which cases can be selected.",

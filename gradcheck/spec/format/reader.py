@@ -46,7 +46,8 @@ class CaseReader:
         name = self._text("name", keys.NAME, "letters, digits and any of _ - . , + make a name")
         reason = self._text("reason") or ""
         upstream, tolerance = self._upstream(called), self._tolerance()
-        timeout, variables, outputs = self._timeout(), self._variables(), self._outputs()
+        timeout, budget = self._seconds("timeout"), self._seconds("budget")
+        variables, outputs = self._variables(), self._outputs()
         # Claims about inputs that could not be read would only raise false alarms.
         gradient = self._gradient(called) if fitting else {}
         cdf = self._cdf(called) if fitting else ""
@@ -76,6 +77,7 @@ class CaseReader:
             reason=reason,
             tolerance=tolerance,
             timeout=timeout,
+            budget=budget,
             tags=tags,
         )
 
@@ -152,13 +154,13 @@ class CaseReader:
             return None
         return claims.read_tolerance(self._source, entries, place)
 
-    def _timeout(self) -> float | None:
-        if "timeout" not in self._entries:
+    def _seconds(self, key: str) -> float | None:
+        if key not in self._entries:
             return None
-        node = self._entries["timeout"].value
-        seconds = fields.number(self._source, node, "`timeout`")
+        node = self._entries[key].value
+        seconds = fields.number(self._source, node, f"`{key}`")
         if seconds is not None and not 0 < seconds <= keys.MAX_TIMEOUT:
-            message = f"`timeout` must be above 0 and at most {keys.MAX_TIMEOUT:,} seconds"
+            message = f"`{key}` must be above 0 and at most {keys.MAX_TIMEOUT:,} seconds"
             self._source.problem(node, message)
         return seconds
 

@@ -209,3 +209,14 @@ def test_all_inputs_are_rounded() -> None:
     scale = 2.0 ** np.floor(np.log2(np.abs(point)))
     found = measure_noise(single, point, single(point[np.newaxis])[0], scale, 0)
     assert found.relative > 2.0**-27
+
+
+class TestFunctionsThatKeepTheirDigits:
+    def test_what_is_constant_and_does_not_round(self, tf: Any) -> None:
+        """Six is a short number, but relu6 does not round to few bits."""
+        x = np.array([6.1, 6.3, 6.5, 6.7, 6.9, -0.1, -0.3, -2.0])
+        for dtype in ("float64", "float32", "bfloat16"):
+            given = tf.constant(x, dtype)
+            assert gradcheck.check(tf.nn.relu6, given).verdict == "pass", dtype
+            spoilt = planted(tf.nn.relu6, lambda gs: [gs[0] + 1e-3])
+            assert gradcheck.check(spoilt, given).verdict == "mismatch", dtype

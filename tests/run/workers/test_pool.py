@@ -143,6 +143,15 @@ def test_a_case_over_its_limit_is_stopped_and_the_others_go_on() -> None:
     assert results[0].seconds >= 0.5
 
 
+def test_a_check_knows_its_limit() -> None:
+    own = make_case("limit-1", timeout=7.0)
+    first, second = run_fakes(own, "limit-2", jobs=1, timeout=9.0)
+    assert (first.message, second.message) == ("7 s", "9 s")
+    assert first.case is own
+    assert second.case is not None
+    assert second.case.timeout is None, "what the spec says is not changed"
+
+
 def test_a_case_has_its_own_limit_before_the_general_one() -> None:
     (result,) = run_fakes(make_case("hang", timeout=0.25), timeout=3600.0)
     assert result.verdict == Verdict.TIMEOUT

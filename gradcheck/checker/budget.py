@@ -1,0 +1,102 @@
+"""What a check may spend on evaluating its function, and what is done where that is spent.
+
+What counts is processor time: on a busy machine a check is not to end otherwise. The clock counts
+too, for a function that waits, but only as far as the time limit of the case. Every stage of a
+check may spend up to a share of the whole, so that there is something left for those that confirm
+and explain what the first ones find. Without it
+`test_a_dear_function_says_what_is_known_when_the_budget_is_spent` fails.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from gradcheck.checker import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Spent(BaseException):
+    """There is nothing left to spend.
+
+    (No Exception: whoever asks whether a function can be called in some way takes those for a no.)
+    """
+
+
+class Budget:
+    """So many seconds."""
+
+    def __init__(self, seconds: float, timeout: float | None = None) -> None:
+        """It begins now.
+
+        Args:
+            seconds: of processor time.
+            timeout: the time limit of the case, by the clock; None for some of these seconds.
+        """
+        self.seconds = seconds
+        if timeout is None:
+            self._by_the_clock = limits.CLOCK_OF_A_BUDGET * seconds
+        else:
+            self._by_the_clock = limits.OF_THE_TIMEOUT * timeout
+        self._began = time.process_time(), time.monotonic()
+        self._share = 1.0
+        self.is_spent = False
+        """Whether something was left undone for want of it."""
+        self._of_a_point = 0.0
+
+    @contextmanager
+    def up_to(self, share: float) -> Iterator[None]:
+        """Within this, no more than a share of the whole is to be spent."""
+        before, self._share = self._share, share
+        try:
+            yield
+        finally:
+            self._share = before
+
+    def must_be_left(self) -> None:
+        """Raise Spent if there is nothing left."""
+        busy, clock = self._began
+        if (
+            time.process_time() - busy > self._share * self.seconds
+            or time.monotonic() - clock > self._share * self._by_the_clock
+        ):
+            self.is_spent = True
+            raise Spent
+
+    @contextmanager
+    def pays_for(self, points: int) -> Iterator[None]:
+        """Within this, so many points are evaluated."""
+        began = time.monotonic()
+        yield
+        self._of_a_point = (time.monotonic() - began) / max(1, points)
+
+    def at_once(self) -> int | None:
+        """How many points are to be asked for before the budget is looked at; None for any."""
+        if not self._of_a_point or self.seconds == float("inf"):
+            return None
+        return max(1, int(limits.SPENT_AT_ONCE * self.seconds / self._of_a_point))
+
+
+_CURRENT: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+def current() -> Budget:
+    """The budget of the check that runs; without end where there is none."""
+    return _CURRENT.get() or _ENDLESS
+
+
+@contextmanager
+def spending(budget: Budget) -> Iterator[None]:
+    """Within this, whatever is evaluated is paid from this budget."""
+    token = _CURRENT.set(budget)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+_ENDLESS = Budget(float("inf"))

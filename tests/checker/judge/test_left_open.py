@@ -1,0 +1,137 @@
+"""A check ends when its budget is spent, with what it knows: nothing passes that was not seen."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker import budget
+from gradcheck.checker.api import check
+from gradcheck.checker.check import check_problem
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
+from gradcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from gradcheck.model import Result
+
+
+class Clock:
+    """Goes on only when the function is called, by a tenth of a second."""
+
+    def __init__(self) -> None:
+        # (An iterator: what else a function changes is put back.)
+        self.calls = itertools.count()
+
+    @property
+    def now(self) -> float:
+        return int(repr(self.calls)[len("count(") : -1]) / 10
+
+    def process_time(self) -> float:
+        return self.now
+
+    monotonic = process_time
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(budget, "time", clock)
+    return clock
+
+
+def dear(tf: Any, clock: Clock, factor: Any = 1.0) -> Any:
+    """Takes a tenth of a second for each call, and one point at a time."""
+
+    def once(x: Any) -> Any:
+        assert x.ndim == 1, "no batch"
+        next(clock.calls)
+        return np.asarray(np.sum(np.tanh(x) * np.roll(x, 1)), x.dtype)
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TensorFlow
+    def function(x: Any) -> Any:
+        y = tf.numpy_function(once, [x], x.dtype)
+        y.set_shape([])
+
+        def gradient(upstream: Any) -> Any:
+            right = (1 - tf.tanh(x) ** 2) * tf.roll(x, 1, 0) + tf.roll(tf.tanh(x), -1, 0)
+            return upstream * right * factor
+
+        return y, gradient
+
+    return function
+
+
+def run(tf: Any, clock: Clock, seconds: float, factor: Any = 1.0, **changes: Any) -> Result:
+    x = np.random.default_rng(3).normal(size=24).astype(changes.pop("dtype", np.float64))
+    return check(dear(tf, clock, factor), x, budget=seconds, **changes)
+
+
+def test_a_dear_function_says_what_is_known_when_the_budget_is_spent(tf: Any, clock: Clock) -> None:
+    result = run(tf, clock, 4.0)
+    (x,) = result.comparisons
+    assert (result.verdict, x.decided_by) == ("inconclusive", "budget")
+    assert "the budget of 4 s was spent" in x.note
+    assert "of 24 derivatives are left open; `budget:`" in x.note
+    assert 0 < x.failing < 24, "some of them are known"
+    assert clock.now < 5, "that was all"
+
+
+def test_with_more_it_is_decided(tf: Any, clock: Clock) -> None:
+    result = run(tf, clock, 100.0)
+    assert (result.verdict, result.decided_by) == ("pass", "first look")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("seconds", [0.15, 1.0, 3.0, 10.0, 30.0, 60.0, 100.0, 200.0])
+def test_nothing_is_wrongly_said_however_little_there_is(
+    tf: Any, clock: Clock, seconds: float, dtype: Any
+) -> None:
+    right = run(tf, clock, seconds, dtype=dtype).verdict
+    assert right in ("pass", "inconclusive")
+    assert run(tf, clock, seconds, 1.01, dtype=dtype).verdict in ("mismatch", "inconclusive")
+    one = np.ones(24)
+    one[7] = 1.01
+    assert run(tf, clock, seconds, one.astype(dtype), dtype=dtype).verdict in (
+        "mismatch",
+        "inconclusive",
+    )
+    if seconds == 200:
+        assert right == "pass"
+
+
+def test_what_is_wrong_is_found_and_confirmed_within_it(tf: Any, clock: Clock) -> None:
+    result = run(tf, clock, 120.0, 1.01)
+    assert result.verdict == "mismatch"
+    assert clock.now < 125
+
+
+def test_a_check_ends_before_its_time_is_up(tf: Any, clock: Clock) -> None:
+    problem = Problem(dear(tf, clock), (Operand("x", np.linspace(-1.0, 1.0, 24)),), timeout=5.0)
+    result = check_problem(problem, "dear")
+    assert (result.verdict, result.decided_by) == ("inconclusive", "budget")
+    assert 2 < clock.now < 5
+
+
+@pytest.mark.parametrize("checks", ["forward", "second"])
+def test_other_derivatives_have_the_same_budget(tf: Any, clock: Clock, checks: str) -> None:
+    def function(x: Any) -> Any:
+        next(clock.calls)
+        if x.shape.rank != 1:
+            raise ValueError("no batch")
+        return tf.reduce_sum(tf.tanh(x) * tf.roll(x, 1, 0))
+
+    x = np.random.default_rng(3).normal(size=24)
+    result = check(tf.autograph.experimental.do_not_convert(function), x, checks=checks, budget=1.0)
+    assert result.verdict in ("inconclusive", "pass")
+    assert clock.now < 3
+
+
+@pytest.mark.parametrize("given", [0, -1.0, float("nan"), float("inf"), "10", True])
+def test_a_budget_is_a_number_of_seconds(tf: Any, given: Any) -> None:
+    with pytest.raises(UsageError, match="budget"):
+        gradcheck.check(tf.tanh, [1.0], budget=given)
