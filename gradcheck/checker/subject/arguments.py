@@ -142,6 +142,7 @@ _OPTIONS = [
     "call",
     "variables",
     "outputs",
+    "budget",
     "cdf",
 ]
 """What `check` takes besides inputs: a misspelt one looks like an input."""

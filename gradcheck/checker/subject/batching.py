@@ -121,10 +121,11 @@ class Calls:
         if len(self.moved) < len(self._values):
             yield Stacked(self, Stacking(pad_to=max(ranks), stack_all=True))
         everyone = range(len(self.moved))
+        # (An axis of time would be long: first that of examples.)
+        if self._share_leading_axis(everyone):
+            yield self._folded(everyone, axis=0)
         if len(self.moved) == 1:
             yield from self._along_axes(0)
-        elif self._share_leading_axis(everyone):
-            yield self._folded(everyone, axis=0)
 
     def _share_leading_axis(self, positions: Iterable[int]) -> bool:
         """Whether these moved operands and the outputs have a leading axis of the same size."""

@@ -45,7 +45,7 @@ class Evaluator:
         self._calls = Calls(problem.function, problem.operands, values, tape)
         self._takes_other_shapes = problem.takes_other_shapes
         ops = problem.ops
-        if getattr(problem.function, "is_promoted", False):
+        if getattr(problem.function, "is_a_graph", False):
             ops = limits.OPS_OF_A_PROMOTED
         self._cost = ops * limits.SECONDS_OF_AN_OP
         self.dtypes = [value.dtype for value in self._calls.at_point]

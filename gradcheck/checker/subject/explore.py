@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.checker.subject import keras_twin
 from gradcheck.checker.subject.callee import Callee, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
-from gradcheck.checker.subject.in_either import InEither, Promotable, is_low
+from gradcheck.checker.subject.in_either import InEither, Promotable, either_promoted, is_low
 from gradcheck.checker.subject.kept_state import KeptState
 from gradcheck.checker.subject.known_kernels import all_keep_their_digits, all_take_other_shapes
-from gradcheck.checker.subject.promote import promoted
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
 from gradcheck.checker.subject.reachable import Reachable, reachable
 from gradcheck.checker.subject.recording import Recording, known_resources, recording
@@ -63,7 +62,9 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     if not (seen.resources or found.around.objects or wanted):
         problem = replace(problem, recorded=found.called.tape)
         if is_low(operands):
-            return replace(problem, function=Promotable(problem.function, operands))
+            # (In another precision other numbers are drawn.)
+            direct = not draws(seen.kinds)
+            return replace(problem, function=Promotable(problem.function, operands, direct=direct))
         return problem
     variables = captured_operands(problem, seen, trainable, found.around)
     lifted = WithReads(problem.function, len(operands), _held_by(variables))
@@ -94,7 +95,7 @@ def _with_promotion(
     """
     if is_low(variables):
         # What it reads has no other precision: it is promoted, or not to be had in float64.
-        twin = promoted(kept, problem.operands)
+        twin = either_promoted(kept, problem.operands)
         if twin is not None:
             function = InEither(kept, twin.function, twin.operands)
             return replace(problem, function=function, operands=twin.operands)

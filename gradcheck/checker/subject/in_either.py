@@ -6,13 +6,16 @@ function itself, others for what stands for it in float64.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.checker.subject.promote import Promoted, promoted
+from gradcheck.checker.subject.promote import Promoted, PromotedTwin, promoted
+from gradcheck.checker.subject.promote_eagerly import NoDouble, PromotedEagerly, promoted_eagerly
 from gradcheck.checker.subject.tensors import FunctionRaised, widen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.tensors import Function
@@ -23,6 +26,26 @@ NO_TWIN = "the layer computes in less, and cannot be made again in float64"
 def is_low(operands: Sequence[Operand]) -> bool:
     """Whether any of these has less than double precision."""
     return any(widen(o.value).dtype != o.value.dtype for o in operands)
+
+
+def either_promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin | None:
+    """The twin of a function in double precision, as it is called or as a graph; None: neither."""
+    try:
+        twin = promoted_eagerly(function, operands)
+    except NoDouble:
+        return None
+    return twin or promoted(function, operands)
+
+
+def _is_low_again(returned: Any) -> bool:
+    """Whether a function that was given float64 casts to less, and stays there.
+
+    Without it `test_nor_one_that_casts_to_what_it_was_written_for` fails.
+    """
+    import tensorflow as tf
+
+    low = (tf.float32, tf.float16, tf.bfloat16, tf.complex64)
+    return any(getattr(each, "dtype", None) in low for each in tf.nest.flatten(returned))
 
 
 class InEither:
@@ -42,13 +65,26 @@ class InEither:
 
     @property
     def is_promoted(self) -> bool:
-        """Whether what stands for it in double precision is its graph, promoted."""
+        """Whether what stands for it in double precision is itself, promoted."""
+        return isinstance(self._double, Promoted | PromotedEagerly)
+
+    @property
+    def is_a_graph(self) -> bool:
+        """Whether that is a graph."""
         return isinstance(self._double, Promoted)
 
     @property
     def constants(self) -> float:
-        """What the constants of a promoted graph were rounded to; zero where they were not."""
-        return self._double.constants if isinstance(self._double, Promoted) else 0.0
+        """What the constants of a promoted one were rounded to; zero where they were not."""
+        if isinstance(self._double, Promoted | PromotedEagerly):
+            return self._double.constants
+        return 0.0
+
+    def going_back(self, arguments: Sequence[Any]) -> AbstractContextManager[None]:
+        """Within this, the gradient is taken of what the function was given."""
+        if isinstance(self._double, PromotedEagerly) and not self._is_own(arguments):
+            return self._double.going_back(arguments)
+        return nullcontext()
 
     def get_ready_to_be_nudged(self) -> None:
         """Trace what a graph cannot trace while it is being traced itself."""
@@ -57,10 +93,13 @@ class InEither:
 
     def __call__(self, *arguments: Any) -> Any:
         """What the function returns, or its twin."""
-        given = (argument.dtype.as_numpy_dtype for argument in arguments)
-        if all(g == own for g, own in zip(given, self._dtypes, strict=True)):
+        if self._is_own(arguments):
             return self._own(*arguments)
         return self._in_double(arguments)
+
+    def _is_own(self, arguments: Sequence[Any]) -> bool:
+        given = (argument.dtype.as_numpy_dtype for argument in arguments)
+        return all(g == own for g, own in zip(given, self._dtypes, strict=True))
 
     def _in_double(self, arguments: Sequence[Any]) -> Any:
         if self._double is None:
@@ -114,8 +153,12 @@ class Promotable(InEither):
                 if not self._at_own_shapes(arguments) or not self._promote():
                     raise
             else:
-                self._double = self._own
-                return returned
+                if not (_is_low_again(returned) and self._at_own_shapes(arguments)):
+                    self._double = self._own
+                    return returned
+                if not self._promote():
+                    self._double = self._own
+                    return returned
         elif not self._promote():
             raise FunctionRaised(self._why_not)
         return super()._in_double(arguments)
@@ -131,7 +174,7 @@ class Promotable(InEither):
         if not (self._promotes and tf.executing_eagerly()):
             return False
         self._promotes = False
-        twin = promoted(self._own, self._operands)
+        twin = either_promoted(self._own, self._operands)
         if twin is None or any(
             after.precision != before.precision
             for after, before in zip(twin.operands, self._operands, strict=True)

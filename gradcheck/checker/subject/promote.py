@@ -115,7 +115,7 @@ class Promoted:
 class PromotedTwin:
     """The function in double precision, and the operands with the twins of their variables."""
 
-    function: Promoted
+    function: Function
     operands: tuple[Operand, ...]
 
 
@@ -135,7 +135,7 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
 
     own = [operand.value for operand in operands]
     tape = Tape(function, operands)
-    upstream, at_point = _passed(tape, own)
+    upstream, at_point = passed(tape, own)
     graph, sources = _traced(tape, operands, at_point.outputs)
     definition = graph.graph.as_graph_def()
     lower, twins, outputs = lowest_dtype(definition), Twins(), len(at_point.outputs)
@@ -155,16 +155,34 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
         shapes=tuple(tf.TensorShape(value.shape) for value in own),
         constants=max(rounding_of_constants(definition), twins.rounding),
     )
-    theirs = tuple(_with_twin(o, double.held.get(i), lower) for i, o in enumerate(operands))
-    there = Tape(double, theirs)
-    for values in (own, [_beside(operand) for operand in operands]):
-        mine = at_point if values is own else tape(values, upstream)
-        other = there([widen(value) for value in values], upstream)
-        if not alike(mine.outputs, other.outputs, lower):
-            return None
-        if not gradients_alike(mine.gradients, other.gradients, lower):
-            return None
-    return PromotedTwin(double, theirs) if _repeats(tape, own, at_point) else None
+    theirs = tuple(with_twin(o, double.held.get(i), lower) for i, o in enumerate(operands))
+    pair = Pair(tape, Tape(double, theirs), upstream, at_point)
+    if not pair.is_alike(operands, lower) or not _repeats(tape, own, at_point):
+        return None
+    return PromotedTwin(double, theirs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """A function with its gradient, and what is to be its twin in double precision."""
+
+    own: Tape
+    double: Tape
+    upstream: Sequence[Array]
+    at_point: Backward
+    """What the function gives at the point."""
+
+    def is_alike(self, operands: Sequence[Operand], lower: np.dtype[Any]) -> bool:
+        """Whether both give the same but for rounding to this dtype, at the point and beside it."""
+        at = [operand.value for operand in operands]
+        for values in (at, [beside(operand) for operand in operands]):
+            mine = self.at_point if values is at else self.own(values, self.upstream)
+            other = self.double([widen(value) for value in values], self.upstream)
+            if not alike(mine.outputs, other.outputs, lower):
+                return False
+            if not gradients_alike(mine.gradients, other.gradients, lower):
+                return False
+        return True
 
 
 def _repeats(tape: Tape, values: Sequence[Array], before: Backward) -> bool:
@@ -183,7 +201,7 @@ def _repeats(tape: Tape, values: Sequence[Array], before: Backward) -> bool:
     return True
 
 
-def _passed(tape: Tape, values: Sequence[Array]) -> tuple[list[Array], Backward]:
+def passed(tape: Tape, values: Sequence[Array]) -> tuple[list[Array], Backward]:
     """A cotangent for the outputs, and one pass forward and back."""
     import tensorflow as tf
 
@@ -236,7 +254,7 @@ def _traced(
     return graph, tuple(sources)
 
 
-def _with_twin(operand: Operand, twin: Any, lower: np.dtype[Any]) -> Operand:
+def with_twin(operand: Operand, twin: Any, lower: np.dtype[Any]) -> Operand:
     """The operand, with the variable that holds it in double precision."""
     value = operand.value.dtype
     if is_differentiable(value) and epsilon_of(lower) > epsilon_of(operand.precision):
@@ -246,7 +264,7 @@ def _with_twin(operand: Operand, twin: Any, lower: np.dtype[Any]) -> Operand:
     return replace(operand, captured=Captured(operand.captured.own, twin))
 
 
-def _beside(operand: Operand) -> Array:
+def beside(operand: Operand) -> Array:
     """Other values nearby, inside the domain, none of them what it is at the point."""
     if not operand.differentiate:
         return operand.value

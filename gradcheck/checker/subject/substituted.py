@@ -1,20 +1,21 @@
-"""Eager calls in which variables have other values, and low precision gives way to double.
+"""Eager calls in which variables have other values.
 
 A variable has one value at a time, and one dtype. For the time of one call whoever reads it can be
-given a tensor in its place: with a leading axis of points, or in float64. And where an op is given
-float64 beside float32, a constant that the function captured say, that is made float64 as well.
-None of this is trusted: what comes of it is compared with calls as the user makes them.
+given a tensor in its place: with a leading axis of points, or in float64. This is not trusted: what
+comes of it is compared with calls as the user makes them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.recording import one_at_a_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from gradcheck.checker.subject.tensors import Function
 
@@ -29,13 +30,23 @@ def reads_as(values: Mapping[int, Any]) -> Iterator[None]:
         values: by the identity of the variable's handle.
     """
 
-    def substituted(kind: str, inputs: tuple[Any, ...]) -> tuple[Any, ...] | Any:
+    def substituted(kind: str, inputs: Sequence[Any], run: Run) -> Any:
         if kind == "ReadVariableOp" and id(inputs[0]) in values:
-            return _Result(values[id(inputs[0])])
-        return tuple(_read(each, values) for each in inputs)
+            return values[id(inputs[0])]
+        if kind == "ResourceGather" and id(inputs[0]) in values:
+            return _gathered(values[id(inputs[0])], inputs)
+        return run(*(_read(each, values) for each in inputs))
 
-    with _executed(substituted):
+    with executed(substituted):
         yield
+
+
+def _gathered(value: Any, inputs: Sequence[Any]) -> Any:
+    import tensorflow as tf
+
+    place = place_of("batch_dims", inputs)
+    batch = 0 if place is None else inputs[place]
+    return tf.gather(value, inputs[1], axis=batch, batch_dims=batch)
 
 
 def _read(given: Any, values: Mapping[int, Any]) -> Any:
@@ -49,26 +60,28 @@ def _read(given: Any, values: Mapping[int, Any]) -> Any:
     return given
 
 
-class _Result:
-    """What an op gives that does not run."""
+def place_of(attribute: str, inputs: Sequence[Any]) -> int | None:
+    """Where the value of an attribute stands among what an op is given; None if it is not there."""
+    for place, given in enumerate(inputs):
+        if isinstance(given, str) and given == attribute:
+            return place + 1
+    return None
 
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = tensor
+
+Run = Callable[..., Any]
+"""Runs an op with other inputs and attributes."""
 
 
 @contextmanager
-def _executed(change: Callable[[str, tuple[Any, ...]], Any]) -> Iterator[None]:
-    """Within this, every eager op is given what this makes of its inputs and attributes."""
+def executed(execute_: Callable[[str, Sequence[Any], Run], Any]) -> Iterator[None]:
+    """Within this, every eager op gives what this makes of its kind, its inputs and attributes."""
     from tensorflow.python import pywrap_tfe
 
     with one_at_a_time:
         fast = pywrap_tfe.TFE_Py_FastPathExecute
 
         def execute(context: Any, kind: str, name: Any, *inputs: Any) -> Any:
-            changed = change(kind, inputs)
-            if isinstance(changed, _Result):
-                return changed.tensor
-            return fast(context, kind, name, *changed)
+            return execute_(kind, inputs, partial(fast, context, kind, name))
 
         pywrap_tfe.TFE_Py_FastPathExecute = execute
         try:

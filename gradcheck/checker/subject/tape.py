@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -164,7 +165,7 @@ class Tape:
         forward, self._forward = self._forward, None
         self._going_back = True
         cotangents = [tf.constant(ct) for ct in upstream]
-        return self._run(lambda: (forward.outputs, _go_back(forward, cotangents)))
+        return self._run(lambda: (forward.outputs, self._go_back(forward, cotangents)))
 
     def _run(self, run: Callable[..., Any], *arguments: Any) -> Backward:
         try:
@@ -202,7 +203,7 @@ class Tape:
         """Outputs and gradients as tensors, for whoever traces this, once the values are held."""
         forward = self._go_forward(self.arguments(constants))
         self._going_back = True
-        gradients = _go_back(forward, upstream)
+        gradients = self._go_back(forward, upstream)
         # What a traced function raises later, when it runs, may come from either way.
         self._going_back = False
         return forward.outputs, gradients
@@ -231,6 +232,12 @@ class Tape:
             tape.watch(sources)
             outputs = call(self._function, arguments)
         return _Forward(tape, sources, outputs, arguments)
+
+    def _go_back(self, forward: _Forward, upstream: Sequence[Any]) -> list[Any]:
+        # (A function may have to be called in a way that its gradient has to be, too.)
+        going_back = getattr(self._function, "going_back", None)
+        with nullcontext() if going_back is None else going_back(forward.arguments):
+            return _go_back(forward, upstream)
 
 
 class _Forward(NamedTuple):

@@ -33,11 +33,22 @@ def test_what_raises_for_its_shape_is_not_promoted(tf: Any) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError):
         function(tf.zeros([5, 2], tf.float64))
     promoted = [function.is_promoted]
-    assert function(tf.constant(X, tf.float64))[0].dtype == tf.float64
+    assert function(tf.constant(X, tf.float64)).dtype == tf.float64
     promoted.append(function.is_promoted)
     assert promoted == [False, True]
     assert function(tf.constant(X)).dtype == tf.float32
-    # A graph takes no other shapes.
+    assert function(tf.zeros([2, 3], tf.float64)).shape == [2, 3]
+
+
+def test_a_graph_takes_no_other_shapes(tf: Any) -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])  # type: ignore[untyped-decorator]
+    def signed(x: Any) -> Any:
+        tf.debugging.assert_type(x, tf.float32)
+        return tf.tanh(x)
+
+    function = Promotable(signed, [Operand("x", X)])
+    assert function(tf.constant(X, tf.float64))[0].dtype == tf.float64
+    assert function.is_a_graph
     with pytest.raises(FunctionRaised):
         function(tf.zeros([2, 3], tf.float64))
 

@@ -1,0 +1,109 @@
+"""A function that takes low precision alone, called in double precision: op by op.
+
+Most functions that refuse float64 meet one float32 constant or variable on their way, or cast to
+what they were written for. Called so that float64 wins in every op they need not be traced: a graph
+that is promoted (`promote.py`) takes a hundred times as long to be made, and takes no other shapes.
+What comes of it is believed only if it gives what the function itself gives, but for rounding, at
+the point and beside it, on both ways.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.checker.subject.as_python import as_python
+from gradcheck.checker.subject.promote import Pair, PromotedTwin, passed, with_twin
+from gradcheck.checker.subject.tape import Tape
+from gradcheck.checker.subject.tensors import lowest_precision, widen
+from gradcheck.checker.subject.widened_ops import Seen, double_wins
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    import numpy as np
+
+    from gradcheck.checker.subject.operand import Operand
+    from gradcheck.checker.subject.tensors import Function
+
+
+class NoDouble(Exception):  # noqa: N818  (an answer, not an error)
+    """One of the kernels that the function runs is not to be had in double precision."""
+
+
+class PromotedEagerly:
+    """A function of tensors, and of variables that it captures, in double precision."""
+
+    def __init__(
+        self, function: Function, captured: Sequence[int], own: np.dtype[Any] | None
+    ) -> None:
+        """Nothing is called yet.
+
+        Args:
+            function: takes tensors in place of the variables that it captures.
+            captured: the positions of those.
+            own: the precision of its inputs.
+        """
+        self._function, self._captured, self._own = function, frozenset(captured), own
+        self.seen = Seen()
+
+    @property
+    def constants(self) -> float:
+        """The unit in the last place to which some of its constants were rounded; else zero."""
+        return self.seen.rounding
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the function returns."""
+        import tensorflow as tf
+
+        given = [
+            tf.convert_to_tensor(each) if i in self._captured else each
+            for i, each in enumerate(arguments)
+        ]
+        with double_wins(self.seen, self._own), as_python():
+            return self._function(*given)
+
+    def going_back(self, _: Sequence[Any]) -> AbstractContextManager[None]:
+        """Within this, the gradient is taken of what the function was given."""
+        return double_wins(self.seen, self._own)
+
+
+def promoted_eagerly(function: Function, operands: Sequence[Operand]) -> PromotedTwin | None:
+    """The twin of a function that leaves no traces; None where it has none.
+
+    Raises NoDouble where a promoted graph could not be run either. Without it
+    `test_a_closure_over_float32_is_not_traced` fails.
+    """
+    try:
+        return _promoted(function, operands)
+    except Exception as error:  # it cannot be called so, or its gradient cannot
+        if _NO_KERNEL.search(str(error)):
+            raise NoDouble from error
+        return None
+
+
+_NO_KERNEL = re.compile(
+    r"has no (float64|complex128) kernel|attr '\w+' of (double|complex128) is not in the list"
+)
+
+
+def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin | None:
+    import tensorflow as tf
+
+    own = [operand.value for operand in operands]
+    tape = Tape(function, operands)
+    upstream, at_point = passed(tape, own)
+    captured = [i for i, operand in enumerate(operands) if operand.captured is not None]
+    low = lowest_precision([value.dtype for value in own])
+    double = PromotedEagerly(function, captured, low)
+    twins = {i: tf.Variable(widen(own[i]), trainable=False) for i in captured}
+    theirs = tuple(with_twin(o, twins.get(i), o.precision) for i, o in enumerate(operands))
+    there = Tape(double, theirs)
+    there([widen(value) for value in own], upstream)
+    # (By now it is known what gave way.)
+    lower = double.seen.lowest or low
+    if lower is None or not Pair(tape, there, upstream, at_point).is_alike(operands, lower):
+        return None
+    theirs = tuple(with_twin(o, twins.get(i), lower) for i, o in enumerate(operands))
+    return PromotedTwin(double, theirs)

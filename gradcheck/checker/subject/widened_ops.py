@@ -1,0 +1,173 @@
+"""Ops that compute in double precision wherever one of their inputs has it.
+
+A function that cannot be called in float64 mostly fails at one op, which is given float64 beside a
+float32 constant, or after a cast of the function's own. Within `double_wins` such a constant is
+widened, and a cast of float64 to less is none: what comes of the function's inputs has all its
+digits to the end, on the way back as well.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.numerics.vectors import epsilon_of
+from gradcheck.checker.subject.promote_graph import rounding_of
+from gradcheck.checker.subject.substituted import Run, executed, place_of
+from gradcheck.checker.subject.tensors import widen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+class Seen:
+    """What was widened."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self.lowest: np.dtype[Any] | None = None
+        """The lowest precision that gave way."""
+        self.rounding = 0.0
+        """The unit in the last place to which tensors that were widened had been rounded."""
+
+    def note(self, dtype: Any) -> None:
+        """This one gave way."""
+        own = np.dtype(dtype.as_numpy_dtype)
+        if self.lowest is None or epsilon_of(own) > epsilon_of(self.lowest):
+            self.lowest = own
+
+    def note_tensor(self, tensor: Any) -> None:
+        """So did the dtype of this tensor."""
+        self.note(tensor.dtype)
+        if not self.rounding and hasattr(tensor, "numpy"):
+            self.rounding = rounding_of(tensor.numpy())
+
+
+@contextmanager
+def double_wins(seen: Seen | None = None, draws_in: np.dtype[Any] | None = None) -> Iterator[None]:
+    """Within this, ops that are given float64 compute in it.
+
+    Without it `test_float32_beside_float64_gives_way` fails.
+
+    Args:
+        seen: is told what gives way.
+        draws_in: the precision in which random numbers are drawn: in another one they are others.
+    """
+
+    def execute(kind: str, inputs: Sequence[Any], run: Run) -> Any:
+        if kind == "Cast":
+            return run(*_cast(inputs, seen))
+        if draws_in is not None and "Random" in kind:
+            return _drawn(inputs, run, draws_in)
+        kinds = _Kinds()
+        kinds.look(inputs)
+        return run(*(_widened(each, seen) for each in inputs) if kinds.mixed else inputs)
+
+    with executed(execute), _created(seen):
+        yield
+
+
+def _drawn(inputs: Sequence[Any], run: Run, draws_in: np.dtype[Any]) -> Any:
+    """Random numbers as the function draws them in its own precision, widened."""
+    import tensorflow as tf
+
+    place, to = place_of("dtype", inputs), list(inputs)
+    if place is None or tf.as_dtype(inputs[place]) != tf.float64:
+        return run(*inputs)
+    to[place] = tf.as_dtype(draws_in).as_datatype_enum
+    return tf.cast(run(*to), tf.float64)
+
+
+def _cast(inputs: Sequence[Any], seen: Seen | None) -> Sequence[Any]:
+    """A cast of double precision goes nowhere."""
+    import tensorflow as tf
+
+    given, to, place = inputs[0], list(inputs), place_of("DstT", inputs)
+    if place is None or not isinstance(given, tf.Tensor) or given.dtype not in _wide():
+        return inputs
+    target = tf.as_dtype(inputs[place])
+    if target not in _low():
+        return inputs
+    if seen is not None:
+        seen.note(target)
+    to[place] = _low()[target].as_datatype_enum
+    return to
+
+
+class _Kinds:
+    """Whether there is double precision among tensors, and less."""
+
+    def __init__(self) -> None:
+        self.wide = self.low = False
+
+    @property
+    def mixed(self) -> bool:
+        return self.wide and self.low
+
+    def look(self, given: Any) -> None:
+        import tensorflow as tf
+
+        wide, low = _wide(), _low()
+        for each in given:
+            if isinstance(each, tf.Tensor):
+                self.wide |= each.dtype in wide
+                self.low |= each.dtype in low
+            elif isinstance(each, list | tuple):
+                self.look(each)
+
+
+def _widened(given: Any, seen: Seen | None) -> Any:
+    import tensorflow as tf
+
+    if isinstance(given, list | tuple):
+        return [_widened(each, seen) for each in given]
+    if not isinstance(given, tf.Tensor) or given.dtype not in _low():
+        return given
+    if seen is not None:
+        seen.note_tensor(given)
+    if hasattr(given, "numpy"):
+        return tf.constant(widen(given.numpy()))
+    return tf.cast(given, _low()[given.dtype])
+
+
+@contextmanager
+def _created(seen: Seen | None) -> Iterator[None]:
+    """The same for ops that are added to a graph."""
+    import tensorflow as tf
+    from tensorflow.python.framework import op_def_library
+
+    helper = op_def_library._apply_op_helper
+
+    def create(kind: str, name: Any = None, **given: Any) -> Any:
+        if kind == "Cast" and given["x"].dtype in _wide():
+            given["DstT"] = _low().get(tf.as_dtype(given["DstT"]), given["DstT"])
+        elif kind != "Cast":
+            kinds = _Kinds()
+            kinds.look(given.values())
+            if kinds.mixed:
+                given = {key: _widened(each, seen) for key, each in given.items()}
+        return helper(kind, name, **given)
+
+    op_def_library._apply_op_helper = create
+    try:
+        yield
+    finally:
+        op_def_library._apply_op_helper = helper
+
+
+@cache
+def _wide() -> frozenset[Any]:
+    import tensorflow as tf
+
+    return frozenset((tf.float64, tf.complex128))
+
+
+@cache
+def _low() -> dict[Any, Any]:
+    import tensorflow as tf
+
+    real = dict.fromkeys((tf.float32, tf.float16, tf.bfloat16), tf.float64)
+    return {**real, tf.complex64: tf.complex128}
