@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import tolerances
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.differentiator import glance, refine
 from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.mover import Mover
@@ -89,6 +89,9 @@ def look_at(
 def _first_sight(point: Point, passed: Backward) -> tuple[Plan, Look] | None:
     """What directions and a few elements tell, if the directions leave no doubt."""
     plan = at_first_sight(point, passed)
+    if plan is not None:
+        directions, singly = limits.DIRECTIONS, len(plan.coordinates.space.unit)
+        point.evaluator.expect(limits.CALLS_PER_NUMBER * (directions + singly))
     if plan is None or not _directions_agree(point, plan, passed):
         return None
     mover = _ideal_mover(point, plan, plan.coordinates.space, together=False)

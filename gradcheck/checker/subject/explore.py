@@ -95,7 +95,7 @@ def _with_promotion(
     """
     if is_low(variables):
         # What it reads has no other precision: it is promoted, or not to be had in float64.
-        twin = either_promoted(kept, problem.operands)
+        twin = either_promoted(kept, problem.operands, problem.ops)
         if twin is not None:
             function = InEither(kept, twin.function, twin.operands)
             return replace(problem, function=function, operands=twin.operands)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker import limits
 from gradcheck.checker.subject.promote import Promoted, PromotedTwin, promoted
 from gradcheck.checker.subject.promote_eagerly import NoDouble, PromotedEagerly, promoted_eagerly
 from gradcheck.checker.subject.tensors import FunctionRaised, widen
@@ -28,13 +29,37 @@ def is_low(operands: Sequence[Operand]) -> bool:
     return any(widen(o.value).dtype != o.value.dtype for o in operands)
 
 
-def either_promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin | None:
-    """The twin of a function in double precision, as it is called or as a graph; None: neither."""
+def either_promoted(
+    function: Function, operands: Sequence[Operand], ops: int = 0
+) -> PromotedTwin | None:
+    """The twin of a function in double precision, as it is called or as a graph; None: neither.
+
+    Args:
+        function: leaves no traces.
+        operands: its own.
+        ops: how many it runs.
+    """
+    if _is_called_often(operands, ops) and (graph := promoted(function, operands)):
+        return graph
     try:
         twin = promoted_eagerly(function, operands)
     except NoDouble:
         return None
     return twin or promoted(function, operands)
+
+
+def _is_called_often(operands: Sequence[Operand], ops: int) -> bool:
+    """Whether a graph, which takes longer to make and less to call, is likely to pay.
+
+    Points that move variables seldom share a call. Without it
+    `test_a_large_function_of_variables_is_a_graph` fails.
+    """
+    if not any(operand.captured is not None for operand in operands):
+        return False
+    numbers = sum(operand.value.size for operand in operands if operand.differentiate)
+    call = ops * limits.SECONDS_OF_AN_OP
+    tracing = limits.SECONDS_OF_A_TRACE + limits.CALLS_OF_A_TRACE * call
+    return limits.CALLS_PER_NUMBER * numbers * call > limits.TRACES_OF_A_PROMOTED * tracing
 
 
 def _is_low_again(returned: Any) -> bool:
