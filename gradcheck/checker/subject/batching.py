@@ -274,6 +274,8 @@ class Stacked:
 
 def _unfolded(output: Array, shape: Shape, rows: int) -> Array:
     """An output that grew along one axis, cut into the points that lie side by side there."""
+    if rows == 1 and output.shape == shape:
+        return output[np.newaxis]
     for axis, (wide, size) in enumerate(zip(output.shape, shape, strict=True)):
         if wide != size:
             cut = output.reshape(*shape[:axis], rows, *shape[axis:])

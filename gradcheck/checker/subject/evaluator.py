@@ -18,7 +18,7 @@ from gradcheck.checker.budget import Budget, current
 from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.vectors import Layout, epsilon_of, largest
 from gradcheck.checker.subject.batching import Batched, Calls, Stacked
-from gradcheck.checker.subject.repeated import must_be_the_same
+from gradcheck.checker.subject.repeated import are_equal, must_be_the_same
 from gradcheck.checker.subject.row_function import OneByOne
 from gradcheck.checker.subject.tensors import lowest_precision
 
@@ -67,7 +67,7 @@ class Evaluator:
             self.probe()
         size = max(1, limits.NUMBERS_AT_ONCE // max(1, len(self.point) + len(self.base)))
         budget = current()
-        if not self.is_batched or self._looped:
+        if self._one_by_one:
             # (How many points share a batch is not to depend on a clock.)
             size = min(size, budget.at_once() or size)
         if len(points) <= size:
@@ -77,10 +77,15 @@ class Evaluator:
 
     def _paid(self, points: Array, budget: Budget) -> Array:
         budget.must_be_left()
-        if self.is_batched and not self._looped:
+        if not self._one_by_one:
             return self._chunk(points)
         with budget.pays_for(len(points)):
             return self._chunk(points)
+
+    @property
+    def _one_by_one(self) -> bool:
+        """Whether no point shares a call with another, but for a loop inside of it."""
+        return self._looped or not (self._batched or self._alone)
 
     def together(self, points: Array) -> Array:
         """Rows of outputs for rows of points; raises OneByOne where each costs a call."""
@@ -238,7 +243,7 @@ class Evaluator:
         allowed = tolerances.BATCHED * largest(np.concatenate([self.base, alone]))
         if self.precision is not None:
             allowed *= tolerances.BATCHED_IN_LOW_PRECISION
-        return _equal(outputs, expected, allowed)
+        return are_equal(outputs, expected, allowed)
 
     def _chunk(self, points: Array) -> Array:
         if not self.is_batched:
@@ -289,12 +294,3 @@ class Evaluator:
 
     def _rows(self, stacked: list[Array]) -> Array:
         return self.outputs.flatten_rows(stacked)
-
-
-def _equal(found: Array, expected: Array, allowed: float) -> bool:
-    with np.errstate(invalid="ignore"):
-        same = np.abs(found - expected) <= allowed
-        if same.all():
-            return True
-        same |= (found == expected) | (np.isnan(found) & np.isnan(expected))
-    return bool(same.all())

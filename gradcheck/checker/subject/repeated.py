@@ -48,3 +48,13 @@ def must_be_the_same(again: Array, first: Array, last_digit: float) -> None:
             "input a sample it can take (`sample: spd`)",
             Stage.REPEATABILITY,
         )
+
+
+def are_equal(found: Array, expected: Array, allowed: float) -> bool:
+    """Whether all numbers are what is expected, to so much; NaN is NaN."""
+    with np.errstate(invalid="ignore"):
+        same = np.abs(found - expected) <= allowed
+        if same.all():
+            return True
+        same |= (found == expected) | (np.isnan(found) & np.isnan(expected))
+    return bool(same.all())

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.subject.batching import Calls
+from gradcheck.checker.subject.operand import Operand
 from tests.checker.planted import planted
 from tests.checker.subject.called import APART, BATCHED, Counted, draw, evaluator, functions, rows
 from tests.checker.verdicts import verdict
@@ -94,3 +96,13 @@ def test_a_function_that_takes_no_batch_is_vectorised(tf: Any) -> None:
     counted = Counted(single)
     assert str(gradcheck.check(counted, draw(300)).verdict) == "pass"
     assert counted.calls < 1000
+
+
+def test_one_point_alone_along_an_axis(tf: Any) -> None:
+    """It does not grow, and is a batch of one all the same."""
+    x = np.arange(1.0, 7.0).reshape(3, 2)
+    calls = Calls(tf.square, [Operand("x", x)], [x])
+    for batched in calls.one_operand(0):
+        for rows in (1, 2, 5):
+            (outputs,) = batched([np.stack([x + i for i in range(rows)])])
+            assert np.array_equal(outputs, [(x + i) ** 2 for i in range(rows)])
