@@ -103,6 +103,6 @@ def test_one_point_alone_along_an_axis(tf: Any) -> None:
     x = np.arange(1.0, 7.0).reshape(3, 2)
     calls = Calls(tf.square, [Operand("x", x)], [x])
     for batched in calls.one_operand(0):
-        for rows in (1, 2, 5):
-            (outputs,) = batched([np.stack([x + i for i in range(rows)])])
-            assert np.array_equal(outputs, [(x + i) ** 2 for i in range(rows)])
+        for count in (1, 2, 5):
+            (outputs,) = batched([np.stack([x + i for i in range(count)])])
+            assert np.array_equal(outputs, [(x + i) ** 2 for i in range(count)])
