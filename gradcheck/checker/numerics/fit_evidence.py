@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, stepping, tolerances
-from gradcheck.checker.numerics.polynomial_fit import scatter_within
+from gradcheck.checker.numerics.stairs import jumps_along
 from gradcheck.checker.numerics.vectors import largest
 
 if TYPE_CHECKING:
@@ -79,15 +79,11 @@ def is_of_floats(told: Fitted, rounds: Array) -> bool:
 
 
 def is_stairs(rough: Rough, columns: Array, told: Fitted, rounds: Array, seed: int) -> bool:
-    """Whether what looks like rounding has steps: a few of them scatter as many do.
+    """Whether what looks like rounding has steps: jumps that are as high as what scatters.
 
-    What a polynomial leaves of a smooth function shrinks with the reach, and an ill condition is
-    there at every distance. Without it `test_a_bad_condition_is_never_a_mismatch` fails.
+    What a polynomial leaves of a smooth function has none, and an ill condition is there at every
+    distance. Without it `test_a_bad_condition_is_never_a_mismatch` fails.
     """
     some = np.flatnonzero(rounds)[: stepping.FIT_CLOSE_LOOKS]
-    columns, scatter = columns[some], told.scatter[some]
-    over_few = scatter_within(rough, columns, stepping.FIT_FEW_STEPS * told.quantum[some], seed)
-    if not (over_few > scatter / tolerances.SURELY_JUMPS).any():
-        return False
-    close_by = scatter_within(rough, columns, stepping.FIT_CLOSE_BY, seed)
-    return not (close_by > tolerances.ROUGH * largest(rough.weights * rough.base)).any()
+    heights = jumps_along(rough, columns[some], told.estimate.step[some], seed)
+    return bool((heights > told.scatter[some] / tolerances.SURELY_JUMPS).any())

@@ -36,6 +36,11 @@ class Rough:
         except Exception:  # some functions refuse NaN
             return np.ones((len(columns), len(self.base)), dtype=bool)
 
+    def scalar(self, points: Array) -> Array:
+        """By point: how much the scalar changed."""
+        outputs = self.evaluate(points)
+        return np.asarray(np.where(outputs == self.base, 0.0, outputs - self.base) @ self.weights)
+
     @cached_property
     def numbers(self) -> int:
         """How many numbers are held for each point."""

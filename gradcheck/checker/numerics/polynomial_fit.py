@@ -77,8 +77,7 @@ def scatter_within(rough: Rough, columns: Array, reach: Array | float, seed: int
     deltas = np.outer(rough.space.unit[columns] * reach, places)
     points, _ = rough.space.points(np.repeat(columns, len(places)), deltas.ravel())
     with np.errstate(all="ignore"):
-        outputs = rough.evaluate(points)
-        change = np.where(outputs == rough.base, 0.0, outputs - rough.base) @ rough.weights
+        change = rough.scalar(points)
         return local_noise(places[np.newaxis], change.reshape(*deltas.shape, 1))[:, 0]
 
 
@@ -117,11 +116,13 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
     sizes = np.abs(rough.weights) * np.where(np.isfinite(rough.level), rough.level, 0.0)
     told.hidden[:] = np.sqrt((depends * sizes**2).sum(axis=1))
     persistent = np.zeros(count)  # a kink that two reaches agree on
+    stairs = np.zeros((count, len(rough.base)))  # rounding that two reaches agree on
     rows = np.arange(count)
     before: _Over | None = None
     for halving in range(stepping.FIT_HALVINGS):
         step = farthest[rows] * 0.5**halving
-        noise = None if before is None else before.noise
+        # Where an output climbs few steps, or none, its values say little of their height.
+        noise = None if before is None else np.maximum(before.noise, stairs[rows])
         over = _over(rough, columns[rows], depends[rows], step, places, noise)
         if before is not None:
             bound = _believed(before, over, persistent[rows])
@@ -135,6 +136,8 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
                 moved = share * before.step / unit / tolerances.ROUNDING_SHARE
             told.share[rows[better]], told.quantum[rows[better]] = share[better], moved[better]
             persistent[rows] = _persistent(before, over, persistent[rows])
+            alike = (over.noise > 0) & (before.noise <= tolerances.PLATEAU * over.noise)
+            stairs[rows] = np.where(alike, over.noise, stairs[rows])
         # Shorter reaches only make rounding count for more.
         going = ~(over.bound > stepping.FIT_WORSE * best.error[rows])
         going &= step > stepping.FIT_SHORTEST * own[rows]
@@ -214,7 +217,6 @@ def _told(
     own = local_noise(t, change)
     level = np.maximum(own, np.where(np.isfinite(rough.level), rough.level, 0.0))
     if noise is not None:
-        # Where an output climbs few steps, its values say little of their height.
         level = np.maximum(level, noise)
     climbs = np.count_nonzero(np.diff(change, axis=1), axis=1)
     rounding = sizes * level * (depends | (climbs > 0))

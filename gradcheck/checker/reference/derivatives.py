@@ -22,6 +22,7 @@ from gradcheck.checker.numerics.fitted import Rough
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.noise import measure_noise
 from gradcheck.checker.numerics.polynomial_fit import fit, smoothed
+from gradcheck.checker.numerics.stairs import jumps_along
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.plan import Plan, with_tests
 
@@ -97,11 +98,7 @@ class Derivatives:
         point = self.point
         # (Where everything cancels, what there was is as large as the inputs.)
         size = largest(point.weights * point.base) or largest(point.weights) * largest(point.at)
-        least = tolerances.ROUGH * size
-        if self.is_rough:
-            return least
-        noise = float(np.linalg.norm(self.noise.level * point.weights))
-        return max(least, tolerances.SURELY_JUMPS * noise)
+        return tolerances.ROUGH * size
 
     def _with_fits(
         self, estimate: Estimate, claimed: Array, columns: Array
@@ -114,8 +111,9 @@ class Derivatives:
         # (Not what scatters in the last digits of double precision.)
         scatters, before = told.scatter > self._least_that_scatters, estimate.take(columns)
         rounds = told.rounds & scatters
-        if rounds.any() and not is_stairs(self._rough, columns, told, rounds, seed):
-            return self, estimate
+        if self.fitted is None and rounds.any():
+            if not is_stairs(self._rough, columns, told, rounds, seed):
+                return self, estimate
         wrong, still = disagrees(before, claimed[columns]), before.scale == 0
         # What scatters like rounding and stands still over shorter steps is unknown, unless the
         # claim says so too and nothing rounds for sure.
@@ -125,6 +123,12 @@ class Derivatives:
         if not is_of_floats(told, rounds):
             unknown, rounds = unknown | (rounds & wrong), np.zeros_like(rounds)
         best.error[columns[unknown]] = np.inf
+        if rounds.any() or self.fitted is not None:
+            # Nor do quotients know of stairs that no fit could be laid through.
+            open_ = columns[wrong & ~rounds & ~unknown]
+            reach = self.plan.coordinates.space.unit[open_]
+            jumps = jumps_along(self._rough, open_, reach, seed) > self._least_that_scatters
+            best.error[open_[jumps]] = np.inf
         rounds &= wrong | (told.estimate.error < before.bound)
         found = np.flatnonzero(rounds)
         if not len(found):
