@@ -120,7 +120,8 @@ class Derivatives:
         unknown = told.known & still & scatters & ~rounds & (told.share > tolerances.NOISE_SHARE)
         unknown &= wrong | rounds.any()
         wrong |= still
-        if not is_of_floats(told, rounds):
+        precisions = self.point.problem.rounds_in
+        if self.fitted is None and not is_of_floats(told, rounds, precisions):
             unknown, rounds = unknown | (rounds & wrong), np.zeros_like(rounds)
         best.error[columns[unknown]] = np.inf
         if rounds.any() or self.fitted is not None:
@@ -138,7 +139,7 @@ class Derivatives:
         fitted[columns[found]] = True
         if self.fitted is not None:
             fitted |= self.fitted
-        rounds_to = max(self.noise.rounds_to, spacing_of(told.quantum[found]))
+        rounds_to = max(self.noise.rounds_to, spacing_of(told.quantum[found], precisions))
         noise = replace(self.noise, rounds_to=rounds_to)
         return replace(self, noise=noise, fitted=fitted), best
 
