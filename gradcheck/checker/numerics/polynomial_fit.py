@@ -63,7 +63,7 @@ def smoothed(estimate: Estimate, rough: Rough, seed: int) -> Estimate:
 def fit(rough: Rough, columns: Array, seed: int) -> Fitted:
     """Fit polynomials along these coordinates, over the reaches that suit each best."""
     places = spread_places(generator(seed, 0x636F61))
-    told = Fitted.unknown(len(columns))
+    told = Fitted.unknown(len(columns), len(rough.base))
     size = max(1, limits.NUMBERS_AT_ONCE // (len(places) * rough.numbers))
     for start in range(0, len(columns), size):
         rows = slice(start, start + size)
@@ -111,7 +111,7 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
     depends = rough.dependents(columns)
     typical, own = 2 * space.reach[columns], space.unit[columns]
     farthest = np.maximum(typical, own)
-    told = Fitted.unknown(count)
+    told = Fitted.unknown(count, len(rough.base))
     best = told.estimate
     sizes = np.abs(rough.weights) * np.where(np.isfinite(rough.level), rough.level, 0.0)
     told.hidden[:] = np.sqrt((depends * sizes**2).sum(axis=1))
@@ -144,6 +144,7 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
         rows, before = rows[going], over.take(going)
         if not len(rows):
             break
+    told.level[:], told.few[:] = stairs.max(axis=0, initial=0.0), depends & (stairs == 0)
     return told
 
 

@@ -44,6 +44,9 @@ class Derivatives:
     """By coordinate of the elements: the function rounds along it, and a fit tells its derivative;
     None if it does so along none."""
 
+    heights: Array | None = None
+    """By output: what it scatters along coordinates that climb many of its steps, if any do."""
+
     @property
     def is_rough(self) -> bool:
         """Whether the function does not compute in double precision throughout."""
@@ -107,13 +110,19 @@ class Derivatives:
         if not len(columns):
             return self, estimate
         seed = self.point.problem.seed
-        told, best = fit(self._rough, columns, seed), estimate.copy()
+        told, best, least = fit(self._rough, columns, seed), estimate.copy(), self._least_that_scatters
         # (Not what scatters in the last digits of double precision.)
-        scatters, before = told.scatter > self._least_that_scatters, estimate.take(columns)
+        scatters, before = told.scatter > least, estimate.take(columns)
         rounds = told.rounds & scatters
-        if self.fitted is None and rounds.any():
-            if not is_stairs(self._rough, columns, told, rounds, seed):
+        if rounds.any():
+            if self.fitted is None and not is_stairs(self._rough, columns, told, rounds, seed):
                 return self, estimate
+            heights = np.where(told.level * np.abs(self.point.weights) > least, told.level, 0.0)
+            derivatives = replace(self, heights=heights)
+            again = (told.few & (heights > 0)).any(axis=1)
+            told.put(again, fit(derivatives._rough, columns[again], seed))
+            scatters = told.scatter > least
+            rounds = told.rounds & scatters
         wrong, still = disagrees(before, claimed[columns]), before.scale == 0
         # What scatters like rounding and stands still over shorter steps is unknown, unless the
         # claim says so too and nothing rounds for sure.
@@ -141,12 +150,14 @@ class Derivatives:
             fitted |= self.fitted
         rounds_to = max(self.noise.rounds_to, spacing_of(told.quantum[found], precisions))
         noise = replace(self.noise, rounds_to=rounds_to)
-        return replace(self, noise=noise, fitted=fitted), best
+        return replace(derivatives, noise=noise, fitted=fitted), best
 
     @property
     def _rough(self) -> Rough:
         point, space = self.point, self.plan.coordinates.space
-        return Rough(point.evaluator, point.base, point.weights, self.noise.level, space)
+        level = self.noise.level
+        level = level if self.heights is None else np.maximum(level, self.heights)
+        return Rough(point.evaluator, point.base, point.weights, level, space)
 
     def rounds_along(self, columns: Array) -> Array:
         """Along which of these the function rounds so that smaller steps would show little else."""
