@@ -37,7 +37,7 @@ def jumps_along(rough: Rough, columns: Array, reach: Array, seed: int) -> Array:
     low = -np.minimum(reach, space.room_down[columns] / 2)
     high = np.minimum(reach, space.room_up[columns] / 2)
     rows, height = np.arange(len(columns)), np.zeros(len(columns))
-    places = np.linspace(0.0, 1.0, stepping.FIT_POINTS)
+    places = np.linspace(0.0, 1.0, stepping.JUMP_POINTS)
     while len(columns) and (high - low > stepping.FIT_CLOSE_BY * unit).any():
         deltas = low[:, np.newaxis] + np.outer(high - low, places)
         points, _ = space.points(np.repeat(columns, len(places)), deltas.ravel())

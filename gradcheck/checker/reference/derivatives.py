@@ -21,7 +21,7 @@ from gradcheck.checker.numerics.fit_evidence import (
 from gradcheck.checker.numerics.fitted import Rough
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.noise import measure_noise
-from gradcheck.checker.numerics.polynomial_fit import fit, smoothed
+from gradcheck.checker.numerics.polynomial_fit import fit, smoothed, with_few_steps
 from gradcheck.checker.numerics.stairs import jumps_along
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.plan import Plan, with_tests
@@ -45,8 +45,8 @@ class Derivatives:
     """By coordinate of the elements: the function rounds along it, and a fit tells its derivative;
     None if it does so along none."""
 
-    heights: Array | None = None
-    """By output: what it scatters along coordinates that climb many of its steps, if any do."""
+    level: Array | None = None
+    """By output: its rounding, as fits know it, where there are some."""
 
     @property
     def is_rough(self) -> bool:
@@ -147,9 +147,7 @@ class Derivatives:
     def _fits(self, columns: Array) -> tuple[Derivatives, Fitted, Array] | None:
         """Fits along these coordinates: what they tell, and along which of them it rounds.
 
-        None if there is nothing to fit, or if what scatters is no rounding. An output that climbs
-        few of its steps along a coordinate scatters as it does along others: those are fitted
-        again. Without it `test_few_steps_along_some_coordinates` fails.
+        None if there is nothing to fit, or if what scatters is no rounding.
         """
         if not len(columns):
             return None
@@ -161,13 +159,8 @@ class Derivatives:
             return self, told, rounds
         if self.fitted is None and not is_stairs(self._rough, columns, told, rounds, seed):
             return None
-        heights = np.where(told.level * np.abs(self.point.weights) > least, told.level, 0.0)
-        if self.heights is not None:
-            heights = np.maximum(heights, self.heights)
-        derivatives = replace(self, heights=heights)
-        again = (told.few & (heights > 0)).any(axis=1)
-        told.put(again, fit(derivatives._rough, columns[again], seed))
-        return derivatives, told, told.rounds & (told.scatter > least)
+        level = with_few_steps(self._rough, columns, told, least, seed)
+        return replace(self, level=level), told, told.rounds & (told.scatter > least)
 
     def _jumps(self, columns: Array) -> Array:
         """By coordinate: how high the scalar jumps within its unit."""
@@ -177,8 +170,7 @@ class Derivatives:
     @property
     def _rough(self) -> Rough:
         point, space = self.point, self.plan.coordinates.space
-        level = self.noise.level
-        level = level if self.heights is None else np.maximum(level, self.heights)
+        level = self.noise.level if self.level is None else self.level
         return Rough(point.evaluator, point.base, point.weights, level, space)
 
     def rounds_along(self, columns: Array) -> Array:
