@@ -15,6 +15,8 @@ from gradcheck.checker import stepping, tolerances
 from gradcheck.checker.numerics.polynomial_fit import scatter_within
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradcheck.checker.numerics.fitted import Rough
     from gradcheck.model import Array
 
@@ -22,8 +24,9 @@ if TYPE_CHECKING:
 def jumps_along(rough: Rough, columns: Array, reach: Array, seed: int) -> Array:
     """By coordinate: the height of a jump of the scalar within reach; zero if there is none.
 
-    Among many points, the two neighbours that differ most from the others are looked at again, with
-    as many points between them, and so on until they are next to each other.
+    Among some points, two neighbours are looked at again, with as many points between them, and so
+    on until they are next to each other: those between which most is climbed, or lost, or those
+    which differ most from their neighbours.
 
     Without it `test_stairs_under_a_slope` fails.
 
@@ -33,20 +36,43 @@ def jumps_along(rough: Rough, columns: Array, reach: Array, seed: int) -> Array:
         reach: how far each is moved, to both sides.
         seed: for where the points lie that must show no noise.
     """
-    space, unit = rough.space, rough.space.unit[columns]
-    low = -np.minimum(reach, space.room_down[columns] / 2)
-    high = np.minimum(reach, space.room_up[columns] / 2)
-    rows, height = np.arange(len(columns)), np.zeros(len(columns))
-    places = np.linspace(0.0, 1.0, stepping.JUMP_POINTS)
-    while len(columns) and (high - low > stepping.FIT_CLOSE_BY * unit).any():
+    if not len(columns):
+        return np.zeros(0)
+    low = -np.minimum(reach, rough.space.room_down[columns] / 2)
+    high = np.minimum(reach, rough.space.room_up[columns] / 2)
+    heights = [_closer(rough, columns, low, high, which) for which in (_most, _least, _apart)]
+    noise = scatter_within(rough, columns, stepping.FIT_CLOSE_BY, seed)
+    height = np.max(heights, axis=0)
+    return np.where(height > tolerances.SURELY_JUMPS * noise, height, 0.0)
+
+
+def _closer(
+    rough: Rough, columns: Array, low: Array, high: Array, which: Callable[[Array], Array]
+) -> Array:
+    """By coordinate: what is left of a difference between neighbours that come ever closer."""
+    space, rows = rough.space, np.arange(len(columns))
+    places, height = np.linspace(0.0, 1.0, stepping.JUMP_POINTS), np.zeros(len(columns))
+    while (high - low > stepping.FIT_CLOSE_BY * space.unit[columns]).any():
         deltas = low[:, np.newaxis] + np.outer(high - low, places)
         points, _ = space.points(np.repeat(columns, len(places)), deltas.ravel())
         with np.errstate(all="ignore"):
-            values = rough.scalar(points).reshape(deltas.shape)
-            steps = np.diff(values, axis=1)
-            steps = np.abs(steps - np.median(steps, axis=1, keepdims=True))
+            steps = np.diff(rough.scalar(points).reshape(deltas.shape), axis=1)
         steps = np.where(np.isfinite(steps), steps, 0.0)
-        most = steps.argmax(axis=1)
-        low, high, height = deltas[rows, most], deltas[rows, most + 1], steps[rows, most]
-    noise = scatter_within(rough, columns, stepping.FIT_CLOSE_BY, seed)
-    return np.where(height > tolerances.SURELY_JUMPS * noise, height, 0.0)
+        next_ = which(steps)
+        low, high = deltas[rows, next_], deltas[rows, next_ + 1]
+        height = np.abs(steps[rows, next_] - np.median(steps, axis=1))
+    return height
+
+
+def _most(steps: Array) -> Array:
+    return steps.argmax(axis=1)
+
+
+def _least(steps: Array) -> Array:
+    return steps.argmin(axis=1)
+
+
+def _apart(steps: Array) -> Array:
+    """Which differs most from those beside it."""
+    beside = np.pad(steps, [(0, 0), (1, 1)], mode="reflect")
+    return np.asarray(np.abs(steps - (beside[:, :-2] + beside[:, 2:]) / 2).argmax(axis=1))
