@@ -71,8 +71,9 @@ class Fitted:
     @classmethod
     def unknown(cls, count: int, outputs: int) -> Fitted:
         """No fit is believed."""
+        quantum, share, scatter, hidden = np.full((4, count), np.nan)
         level, few = np.zeros(outputs), np.zeros((count, outputs), dtype=bool)
-        return cls(Estimate.unknown(count), *np.full((4, count), np.nan), level, few)
+        return cls(Estimate.unknown(count), quantum, share, scatter, hidden, level, few)
 
     def put(self, rows: Array | slice, other: Fitted) -> None:
         """Replace what is known of some coordinates."""

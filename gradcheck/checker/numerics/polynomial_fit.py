@@ -88,9 +88,9 @@ def with_few_steps(rough: Rough, columns: Array, told: Fitted, least: float, see
         The rounding of each output that is known then.
     """
     heights = np.where(told.level * np.abs(rough.weights) > least, told.level, 0.0)
-    again = (told.few & (heights > rough.level)).any(axis=1)
+    again = np.flatnonzero((told.few & (heights > rough.level)).any(axis=1))
     level = np.fmax(rough.level, heights)
-    if again.any():
+    if len(again):
         told.put(again, fit(replace(rough, level=level), columns[again], seed))
     return level
 

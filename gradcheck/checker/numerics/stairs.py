@@ -65,11 +65,11 @@ def _closer(
 
 
 def _most(steps: Array) -> Array:
-    return steps.argmax(axis=1)
+    return np.asarray(steps.argmax(axis=1))
 
 
 def _least(steps: Array) -> Array:
-    return steps.argmin(axis=1)
+    return np.asarray(steps.argmin(axis=1))
 
 
 def _apart(steps: Array) -> Array:

@@ -56,7 +56,7 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         operands=operands,
         takes_other_shapes=all_take_other_shapes(seen.kinds),
         keeps_its_digits=all_keep_their_digits(seen.kinds),
-        rounds_in=frozenset() if is_low(operands) else seen.precisions & limits.BITS_OF.keys(),
+        rounds_in=frozenset(() if is_low(operands) else seen.precisions & limits.BITS_OF.keys()),
         ops=seen.ops,
         some_outputs=_selects(problem.function),
         remark=REPARAMETERISED if problem.cdf is None and draws(seen.kinds) else "",
