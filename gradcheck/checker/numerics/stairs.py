@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import stepping, tolerances
+from gradcheck.checker import limits, stepping, tolerances
 from gradcheck.checker.numerics.polynomial_fit import scatter_within
 
 if TYPE_CHECKING:
@@ -36,8 +36,15 @@ def jumps_along(rough: Rough, columns: Array, reach: Array, seed: int) -> Array:
         reach: how far each is moved, to both sides.
         seed: for where the points lie that must show no noise.
     """
-    if not len(columns):
-        return np.zeros(0)
+    found = np.zeros(len(columns))
+    size = max(1, limits.NUMBERS_AT_ONCE // (stepping.FIT_POINTS * rough.numbers))
+    for start in range(0, len(columns), size):
+        some = slice(start, start + size)
+        found[some] = _jumps_along_some(rough, columns[some], reach[some], seed)
+    return found
+
+
+def _jumps_along_some(rough: Rough, columns: Array, reach: Array, seed: int) -> Array:
     low = -np.minimum(reach, rough.space.room_down[columns] / 2)
     high = np.minimum(reach, rough.space.room_up[columns] / 2)
     heights = [_closer(rough, columns, low, high, which) for which in (_most, _least, _apart)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from gradcheck.checker import limits
 from gradcheck.checker.numerics.choose_coordinates import choose
 from gradcheck.checker.numerics.fitted import Rough
 from gradcheck.checker.numerics.stairs import jumps_along
@@ -54,3 +55,12 @@ def test_noise_at_every_distance_is_none() -> None:
 
 def test_none_where_there_are_no_numbers() -> None:
     assert (heights(lambda x: np.where(x > X - 0.5, x, np.nan)) < 1e-9).all()
+
+
+def test_as_many_at_once_as_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stairs(x: Array) -> Array:
+        return np.round(x * 128) / 128
+
+    together = heights(stairs)
+    monkeypatch.setattr(limits, "NUMBERS_AT_ONCE", 1)
+    np.testing.assert_array_equal(heights(stairs), together)
