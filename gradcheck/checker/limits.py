@@ -95,8 +95,9 @@ COARSE_SPACINGS: Final = (2.0**-12, 2.0**-8, 2.0**-5)
 """Spacings for outputs that stand still on the first lines: arithmetic of 8 to 11 bits. Without
 them `test_what_quantises_on_purpose_is_told_what_to_say` fails."""
 
-BITS: Final = (8, 11, 24)
-"""Precisions that a function may round to inside: bfloat16, float16, float32."""
+BITS_OF: Final = {"bfloat16": 8, "float16": 11, "float32": 24}
+BITS: Final = tuple(BITS_OF.values())
+"""Precisions that a function may round to inside."""
 
 LINE_POINTS: Final = 8
 """Values on one line: differences up to order six, two of the highest."""
@@ -110,6 +111,9 @@ NOISY_OUTPUTS: Final = 2**16
 SCATTERED_POINTS: Final = 6
 """How many points tell how many bits a function's values have: by chance one value in 2²⁸ fits into
 24 bits."""
+
+JUMPS_LOOKED_FOR: Final = 16
+"""Along how many coordinates jumps are looked for: each takes hundreds of points."""
 
 # Calls
 

@@ -125,8 +125,8 @@ FIT_PAYS: Final = 2.0**-15
 FIT_PAYS_IF_ROUGH: Final = 2.0**-8
 """The same where it loses some digits: mostly quotients know better then."""
 
-FIT_FEW_STEPS: Final = 8.0
-"""So many steps of a function that rounds scatter as much as all of them do."""
+JUMP_POINTS: Final = 16
+"""Points between two neighbours, of which the two are taken next that a jump lies between."""
 
 FIT_CLOSE_BY: Final = 2.0**-36
 """Moves, in units, over which no precision that people round to shows a step."""

@@ -115,6 +115,10 @@ FIT_SIGMAS: Final = 3.0
 FIT_COARSEST: Final = 1.2 * 2.0**-7
 """How far an element may move, in units, while bfloat16 hides that, as known from many points."""
 
+FIT_COARSEST_INSIDE: Final = 16.0
+"""How many spacings of a precision that the function was seen to compute in an element may move, in
+units, while rounding hides that: what is rounded inside moves by less than the element."""
+
 FIT_LEAVES: Final = 2.0
 """How many times its own scatter a polynomial may leave of an output: both are known to a fifth."""
 

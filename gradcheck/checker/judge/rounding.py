@@ -53,7 +53,7 @@ class Roundings:
         # constants were rounded before it was promoted may have others forward than back, the root
         # of two here and two there: it is granted what such a change of its inputs does.
         constants = self._point.constants / 2
-        change = max(tolerances.LAST_DIGITS, self._noise.rounds_to, constants)
+        change = max(tolerances.LAST_DIGITS, self._noise.rounds_to / 2, constants)
         return gradient_spread(self._point, self._passed, change)
 
     @cached_property

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, stepping, tolerances
-from gradcheck.checker.numerics.polynomial_fit import scatter_within
+from gradcheck.checker.numerics.stairs import jumps_along
 from gradcheck.checker.numerics.vectors import largest
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from gradcheck.checker.numerics.estimate import Estimate
     from gradcheck.checker.numerics.fitted import Fitted, Rough
     from gradcheck.model import Array
@@ -54,15 +56,24 @@ def contested(
     return np.sort(worst[: min(int(open_.sum()), stepping.FITTED)])
 
 
-def spacing_of(quantum: Array) -> float:
+def spacing_of(quantum: Array, precisions: AbstractSet[str] = frozenset()) -> float:
     """The relative spacing of values that inputs or results are rounded to, as it hides moves.
 
     An element of little weight moves a sum by little: what hides least is nearest to the spacing.
+
+    Args:
+        quantum: how far elements move while rounding hides that.
+        precisions: which the function was seen to compute in; it may be any where that is none.
     """
-    spacings, least = 2.0 ** (1 - np.array(limits.BITS)), _least(quantum)
+    spacings, least = _spacings(precisions), _least(quantum)
     if not least:
         return 0.0
     return float(spacings[np.argmin(np.abs(np.log(spacings / least)))])
+
+
+def _spacings(precisions: AbstractSet[str]) -> Array:
+    bits = [limits.BITS_OF[name] for name in sorted(precisions)]
+    return np.asarray(2.0 ** (1 - np.array(bits or limits.BITS)))
 
 
 def _least(quantum: Array) -> float:
@@ -70,24 +81,29 @@ def _least(quantum: Array) -> float:
     return float(np.quantile(told, 0.25)) if len(told) else 0.0
 
 
-def is_of_floats(told: Fitted, rounds: Array) -> bool:
+def is_of_floats(told: Fitted, rounds: Array, precisions: AbstractSet[str]) -> bool:
     """Whether the stairs are as fine as those of a precision: coarser ones are made on purpose.
 
     Without it `test_what_quantises_on_purpose_is_told_what_to_say` fails.
+
+    Args:
+        told: what fits tell.
+        rounds: by coordinate: whether it rounds along it.
+        precisions: which the function was seen to compute in.
     """
-    return _least(told.quantum[rounds]) <= tolerances.FIT_COARSEST
+    coarsest = tolerances.FIT_COARSEST
+    if precisions:
+        inside = tolerances.FIT_COARSEST_INSIDE * float(_spacings(precisions).max())
+        coarsest = max(coarsest, inside)
+    return _least(told.quantum[rounds]) <= coarsest
 
 
 def is_stairs(rough: Rough, columns: Array, told: Fitted, rounds: Array, seed: int) -> bool:
-    """Whether what looks like rounding has steps: a few of them scatter as many do.
+    """Whether what looks like rounding has steps: jumps that are as high as what scatters.
 
-    What a polynomial leaves of a smooth function shrinks with the reach, and an ill condition is
-    there at every distance. Without it `test_a_bad_condition_is_never_a_mismatch` fails.
+    What a polynomial leaves of a smooth function has none, and an ill condition is there at every
+    distance. Without it `test_a_bad_condition_is_never_a_mismatch` fails.
     """
     some = np.flatnonzero(rounds)[: stepping.FIT_CLOSE_LOOKS]
-    columns, scatter = columns[some], told.scatter[some]
-    over_few = scatter_within(rough, columns, stepping.FIT_FEW_STEPS * told.quantum[some], seed)
-    if not (over_few > scatter / tolerances.SURELY_JUMPS).any():
-        return False
-    close_by = scatter_within(rough, columns, stepping.FIT_CLOSE_BY, seed)
-    return not (close_by > tolerances.ROUGH * largest(rough.weights * rough.base)).any()
+    heights = jumps_along(rough, columns[some], told.estimate.step[some], seed)
+    return bool((heights > told.scatter[some] / tolerances.SURELY_JUMPS).any())

@@ -36,6 +36,11 @@ class Rough:
         except Exception:  # some functions refuse NaN
             return np.ones((len(columns), len(self.base)), dtype=bool)
 
+    def scalar(self, points: Array) -> Array:
+        """By point: how much the scalar changed."""
+        outputs = self.evaluate(points)
+        return np.asarray(np.where(outputs == self.base, 0.0, outputs - self.base) @ self.weights)
+
     @cached_property
     def numbers(self) -> int:
         """How many numbers are held for each point."""
@@ -57,17 +62,25 @@ class Fitted:
     """By coordinate: how much of the scalar is; NaN likewise."""
     hidden: Array
     """By coordinate: what all the outputs that depend on it round off the scalar."""
+    level: Array
+    """Standard deviation of the rounding, by output, where some coordinates climb many steps."""
+    few: Array
+    """(coordinates, outputs): the output depends on it, and climbs too few steps to say how high
+    these are."""
 
     @classmethod
-    def unknown(cls, count: int) -> Fitted:
+    def unknown(cls, count: int, outputs: int) -> Fitted:
         """No fit is believed."""
-        return cls(Estimate.unknown(count), *np.full((4, count), np.nan))
+        quantum, share, scatter, hidden = np.full((4, count), np.nan)
+        level, few = np.zeros(outputs), np.zeros((count, outputs), dtype=bool)
+        return cls(Estimate.unknown(count), quantum, share, scatter, hidden, level, few)
 
     def put(self, rows: Array | slice, other: Fitted) -> None:
         """Replace what is known of some coordinates."""
         self.estimate.put(rows, other.estimate)
-        for name in ("quantum", "share", "scatter", "hidden"):
+        for name in ("quantum", "share", "scatter", "hidden", "few"):
             getattr(self, name)[rows] = getattr(other, name)
+        np.maximum(self.level, other.level, out=self.level)
 
     @property
     def known(self) -> Array:

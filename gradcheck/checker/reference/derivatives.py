@@ -21,12 +21,14 @@ from gradcheck.checker.numerics.fit_evidence import (
 from gradcheck.checker.numerics.fitted import Rough
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.noise import measure_noise
-from gradcheck.checker.numerics.polynomial_fit import fit, smoothed
+from gradcheck.checker.numerics.polynomial_fit import fit, smoothed, with_few_steps
+from gradcheck.checker.numerics.stairs import jumps_along
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.plan import Plan, with_tests
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate, Noise
+    from gradcheck.checker.numerics.fitted import Fitted
     from gradcheck.checker.numerics.sparsity import Colouring
     from gradcheck.checker.reference.point import Point
     from gradcheck.model import Array
@@ -42,6 +44,9 @@ class Derivatives:
     fitted: Array | None = None
     """By coordinate of the elements: the function rounds along it, and a fit tells its derivative;
     None if it does so along none."""
+
+    level: Array | None = None
+    """By output: its rounding, as fits know it, where there are some."""
 
     @property
     def is_rough(self) -> bool:
@@ -97,34 +102,39 @@ class Derivatives:
         point = self.point
         # (Where everything cancels, what there was is as large as the inputs.)
         size = largest(point.weights * point.base) or largest(point.weights) * largest(point.at)
-        least = tolerances.ROUGH * size
-        if self.is_rough:
-            return least
-        noise = float(np.linalg.norm(self.noise.level * point.weights))
-        return max(least, tolerances.SURELY_JUMPS * noise)
+        return tolerances.ROUGH * size
 
     def _with_fits(
         self, estimate: Estimate, claimed: Array, columns: Array
     ) -> tuple[Derivatives, Estimate]:
         """What is known once polynomials are fitted along these coordinates."""
-        if not len(columns):
+        fits = self._fits(columns)
+        if fits is None:
             return self, estimate
-        seed = self.point.problem.seed
-        told, best = fit(self._rough, columns, seed), estimate.copy()
-        # (Not what scatters in the last digits of double precision.)
-        scatters, before = told.scatter > self._least_that_scatters, estimate.take(columns)
-        rounds = told.rounds & scatters
-        if rounds.any() and not is_stairs(self._rough, columns, told, rounds, seed):
-            return self, estimate
+        derivatives, told, rounds = fits
+        best, before = estimate.copy(), estimate.take(columns)
         wrong, still = disagrees(before, claimed[columns]), before.scale == 0
         # What scatters like rounding and stands still over shorter steps is unknown, unless the
         # claim says so too and nothing rounds for sure.
+        scatters = told.scatter > self._least_that_scatters
         unknown = told.known & still & scatters & ~rounds & (told.share > tolerances.NOISE_SHARE)
         unknown &= wrong | rounds.any()
         wrong |= still
-        if not is_of_floats(told, rounds):
+        precisions = self.point.problem.rounds_in
+        if self.fitted is None and not is_of_floats(told, rounds, precisions):
             unknown, rounds = unknown | (rounds & wrong), np.zeros_like(rounds)
-        best.error[columns[unknown]] = np.inf
+        if rounds.any() or self.fitted is not None:
+            # Nor do quotients know of stairs that no fit could be laid through.
+            others = np.flatnonzero(wrong & ~rounds)
+            some = others[: limits.JUMPS_LOOKED_FOR]
+            jumps = derivatives._jumps(columns[some])
+            high = told.known & scatters
+            rounds[some] |= high[some] & (jumps >= told.scatter[some])
+            jumping = jumps > self._least_that_scatters
+            unknown[some] |= jumping
+            # (Where there are many, what holds for some of them may hold for the others.)
+            unknown[others[len(some) :]] |= jumping.any()
+        best.error[columns[unknown & ~rounds]] = np.inf
         rounds &= wrong | (told.estimate.error < before.bound)
         found = np.flatnonzero(rounds)
         if not len(found):
@@ -134,14 +144,38 @@ class Derivatives:
         fitted[columns[found]] = True
         if self.fitted is not None:
             fitted |= self.fitted
-        rounds_to = max(self.noise.rounds_to, spacing_of(told.quantum[found]))
+        rounds_to = max(self.noise.rounds_to, spacing_of(told.quantum[found], precisions))
         noise = replace(self.noise, rounds_to=rounds_to)
-        return replace(self, noise=noise, fitted=fitted), best
+        return replace(derivatives, noise=noise, fitted=fitted), best
+
+    def _fits(self, columns: Array) -> tuple[Derivatives, Fitted, Array] | None:
+        """Fits along these coordinates: what they tell, and along which of them it rounds.
+
+        None if there is nothing to fit, or if what scatters is no rounding.
+        """
+        if not len(columns):
+            return None
+        seed, least = self.point.problem.seed, self._least_that_scatters
+        told = fit(self._rough, columns, seed)
+        # (Not what scatters in the last digits of double precision.)
+        rounds = told.rounds & (told.scatter > least)
+        if not rounds.any():
+            return self, told, rounds
+        if self.fitted is None and not is_stairs(self._rough, columns, told, rounds, seed):
+            return None
+        level = with_few_steps(self._rough, columns, told, least, seed)
+        return replace(self, level=level), told, told.rounds & (told.scatter > least)
+
+    def _jumps(self, columns: Array) -> Array:
+        """By coordinate: how high the scalar jumps within its unit."""
+        reach = self.plan.coordinates.space.unit[columns]
+        return jumps_along(self._rough, columns, reach, self.point.problem.seed)
 
     @property
     def _rough(self) -> Rough:
         point, space = self.point, self.plan.coordinates.space
-        return Rough(point.evaluator, point.base, point.weights, self.noise.level, space)
+        level = self.noise.level if self.level is None else self.level
+        return Rough(point.evaluator, point.base, point.weights, level, space)
 
     def rounds_along(self, columns: Array) -> Array:
         """Along which of these the function rounds so that smaller steps would show little else."""

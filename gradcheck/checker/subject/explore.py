@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker import limits
 from gradcheck.checker.subject import keras_twin
 from gradcheck.checker.subject.callee import Callee, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
@@ -54,6 +55,7 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         operands=operands,
         takes_other_shapes=all_take_other_shapes(seen.kinds),
         keeps_its_digits=all_keep_their_digits(seen.kinds),
+        rounds_in=frozenset(() if is_low(operands) else seen.precisions & limits.BITS_OF.keys()),
         ops=seen.ops,
         some_outputs=_selects(problem.function),
         remark=REPARAMETERISED if problem.cdf is None and draws(seen.kinds) else "",
@@ -78,7 +80,8 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         twins = [v.captured.double for v in twin.variables if v.captured is not None]
         double = _Kept(WithReads(twin.function, len(operands), twins), state)
         whole = (*operands, *twin.variables)
-        return replace(problem, function=InEither(kept, double, whole), operands=whole)
+        function = InEither(kept, double, whole)
+        return replace(problem, function=function, operands=whole, rounds_in=frozenset())
     return _with_promotion(problem, kept, variables, casts=keras_twin.casts(target))
 
 
@@ -95,6 +98,7 @@ def _with_promotion(
     """
     if is_low(variables):
         # What it reads has no other precision: it is promoted, or not to be had in float64.
+        problem = replace(problem, rounds_in=frozenset())
         twin = either_promoted(kept, problem.operands, problem.ops)
         if twin is not None:
             function = InEither(kept, twin.function, twin.operands)

@@ -61,6 +61,9 @@ class Problem:
     """Whether the function may be called with inputs of other shapes than the user's."""
     keeps_its_digits: bool = False
     """Whether, given double precision, the function is known to compute in it throughout."""
+    rounds_in: frozenset[str] = frozenset()
+    """The dtypes of less than double precision in which the function was seen to compute though its
+    inputs have more; none where that is not known."""
     ops: int = 0
     """How many ops a call of it runs, which is what eager code costs; 0 where that is not known."""
     recorded: Tape | None = None

@@ -47,6 +47,8 @@ class Recording:
 
     kinds: set[str] = field(default_factory=set)
     """The kinds of its ops, those inside traced functions included."""
+    precisions: set[str] = field(default_factory=set)
+    """The floating-point dtypes of what its ops are given, those inside traced functions too."""
     ops: int = 0
     """How many ran; a traced function counts as one."""
     resources: dict[int, Resource] = field(default_factory=dict)
@@ -66,9 +68,12 @@ class Recording:
         self.kinds |= inside
         self.ops += 1
         self.creates_variables |= "VarHandleOp" in inside
+        self.precisions |= _precisions_inside(name)
         for position, given in enumerate(inputs):
             if isinstance(given, tf.Tensor):
-                if given.dtype == tf.resource:
+                if given.dtype.is_floating or given.dtype.is_complex:
+                    self.precisions.add(given.dtype.real_dtype.name)
+                elif given.dtype == tf.resource:
                     self._touch(given, inside, reads=not _overwrites(name, position))
             elif isinstance(given, tf.Variable):
                 # (Read by what runs the op, without another op that could be seen.)
@@ -135,23 +140,49 @@ def _listed(given: Any) -> Any:
 
 def _inside(name: str) -> frozenset[str]:
     """The kinds of ops that one of this name stands for: itself, or what a traced function does."""
+    functions = _functions(name)
+    if not functions:
+        return frozenset({name})
+    # (What calls another function is no op of its own.)
+    return frozenset(
+        node.op
+        for function in functions
+        for node in function.node_def
+        if node.op not in _CALLS or not _called(node)
+    )
+
+
+def _precisions_inside(name: str) -> frozenset[str]:
+    """The floating-point dtypes that the ops of a traced function name."""
+    import tensorflow as tf
+
+    nodes = (node for function in _functions(name) for node in function.node_def)
+    types = {a.type for node in nodes for a in node.attr.values() if a.type}
+    dtypes = [tf.as_dtype(enum) for enum in types]
+    return frozenset(d.real_dtype.name for d in dtypes if d.is_floating or d.is_complex)
+
+
+def _functions(name: str) -> list[Any]:
+    """What a traced function consists of: itself and all that it calls; nothing for an op."""
     from tensorflow.python.eager import context
 
     current = context.context()
-    if not current.has_function(name):
-        return frozenset({name})
-    kinds: set[str] = set()
-    seen, waiting = {name}, [name]
+    seen, found = {name}, []
+    waiting = [name] if current.has_function(name) else []
     while waiting:
-        for node in current.get_function_def(waiting.pop()).node_def:
-            called = {a.func.name for a in node.attr.values() if a.func.name} - seen
-            called = {each for each in called if current.has_function(each)}
-            seen |= called
-            waiting += called
-            # (What calls another function is no op of its own.)
-            if not called or node.op not in _CALLS:
-                kinds.add(node.op)
-    return frozenset(kinds)
+        found.append(current.get_function_def(waiting.pop()))
+        called = {each for node in found[-1].node_def for each in _called(node)} - seen
+        seen |= called
+        waiting += sorted(called)
+    return found
+
+
+def _called(node: Any) -> set[str]:
+    """The functions that a node of a graph calls."""
+    from tensorflow.python.eager import context
+
+    names = {a.func.name for a in node.attr.values() if a.func.name}
+    return {name for name in names if context.context().has_function(name)}
 
 
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})

@@ -11,7 +11,7 @@ from tests.checker.numerics.smooth import Input
 
 
 def told(share: list[float], scatter: list[float]) -> Fitted:
-    fitted = Fitted.unknown(len(share))
+    fitted = Fitted.unknown(len(share), 1)
     fitted.estimate.error[:] = 1.0
     fitted.share[:], fitted.scatter[:] = share, scatter
     return fitted
@@ -30,7 +30,7 @@ def test_what_double_precision_rounds_off_is_none() -> None:
 
 
 def test_nothing_is_known_at_first() -> None:
-    assert not Fitted.unknown(2).known.any()
+    assert not Fitted.unknown(2, 1).known.any()
 
 
 def test_a_function_that_refuses_huge_moves_may_depend_on_everything() -> None:

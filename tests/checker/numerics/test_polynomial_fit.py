@@ -10,7 +10,7 @@ import pytest
 from gradcheck.checker.numerics.choose_coordinates import choose
 from gradcheck.checker.numerics.estimate import Estimate
 from gradcheck.checker.numerics.fitted import Rough
-from gradcheck.checker.numerics.polynomial_fit import smoothed
+from gradcheck.checker.numerics.polynomial_fit import fit, smoothed, with_few_steps
 from gradcheck.checker.numerics.vectors import Layout
 from tests.checker.numerics.smooth import Input
 from tests.checker.planted import planted
@@ -59,6 +59,22 @@ def test_the_slope_of_stairs() -> None:
     found = smoothed(Estimate.unknown(3), rough, seed=0)
     assert (np.abs(found.numeric - np.cos(x)) <= 2 * found.bound).all()
     assert (found.bound < 0.25).all()
+
+
+def test_few_steps_along_some_coordinates() -> None:
+    x, slopes, height = np.array([0.3, 0.9]), np.array([1.0, 0.03]), 2.0**-7
+
+    def stairs(points: Array) -> Array:
+        return np.round((points @ slopes)[..., np.newaxis] / height) * height
+
+    space = choose([Input()], Layout.of([x]), x, 0, None).space
+    rough, columns = Rough(stairs, stairs(x), np.ones(1), np.zeros(1), space), np.arange(2)
+    for seed in range(20):
+        told = fit(rough, columns, seed)
+        level = with_few_steps(rough, columns, told, 0.0, seed)
+        assert 0.5 <= level[0] / (height / np.sqrt(12)) <= 3
+        assert (np.abs(told.estimate.numeric - slopes) <= told.estimate.bound).all()
+        assert (told.estimate.bound <= 0.05).all()
 
 
 def test_what_is_known_better_stays() -> None:

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 
 X = np.random.default_rng(0).standard_normal((1, 3, 3, 1))
 
@@ -46,6 +49,18 @@ def test_a_wrong_gradient_without_double_precision(tf: Any) -> None:
 
     result = gradcheck.check(wrong, X.astype(np.float32))
     assert result.verdict == "mismatch", result.message
+
+
+def test_the_precisions_that_a_function_of_doubles_computes_in(tf: Any) -> None:
+    def rounded(x: Any) -> Any:
+        return tf.sin(tf.cast(tf.cast(x, tf.float16), x.dtype))
+
+    for dtype, found in ((np.float64, {"float16"}), (np.float32, set())):
+        operand = Operand("x", np.ones(2, dtype))
+        with explored(Problem(rounded, (operand,))) as problem:
+            assert problem.rounds_in == found
+    with explored(Problem(tf.sin, (Operand("x", np.ones(2)),))) as problem:
+        assert not problem.rounds_in
 
 
 def test_what_runs_many_ops_is_traced(tf: Any) -> None:

@@ -31,6 +31,17 @@ def test_what_runs_inside_a_traced_function(tf: Any) -> None:
     assert {"Tanh", "AddV2"} <= seen.kinds
 
 
+def test_the_precisions_it_computes_in(tf: Any) -> None:
+    def rounded(x: Any) -> Any:
+        return tf.cast(tf.cast(x, tf.bfloat16), x.dtype)
+
+    x, traced = tf.ones([2], tf.float64), tf.function(rounded)
+    traced(x)
+    for function in (rounded, traced):
+        assert recorded(lambda f=function: f(x)).precisions == {"float64", "bfloat16"}
+    assert recorded(lambda: tf.complex(x, x) * 2.0).precisions == {"float64"}
+
+
 def test_a_variable_that_is_read(tf: Any) -> None:
     variable = tf.Variable([1.0, 2.0])
     for read in (lambda: variable * 2.0, lambda: tf.gather(variable, [0]), variable.read_value):
