@@ -254,5 +254,11 @@ FEW_DIGITS: Final = 2.0**-6
 
 # Planted faults
 
+PLAINLY: Final = 1e-3
+"""A relative error that must show in every element, however small its gradient is."""
+
+TINY: Final = 2.0**-20
+"""Elements below this share of the largest do not move with it."""
+
 COUNTED: Final = 1e-8
 """The smallest planted relative error that a check is expected to catch."""

@@ -16,7 +16,7 @@ from gradcheck.checker.diagnose.elsewhere import OtherPoints
 from gradcheck.checker.judge.confirm import confirmed
 from gradcheck.checker.judge.evidence import Evidence, OfInput
 from gradcheck.checker.judge.first_look import look_at
-from gradcheck.checker.judge.left_open import as_far_as_it_goes, open_
+from gradcheck.checker.judge.left_open import as_far_as_it_goes, labelled, open_
 from gradcheck.checker.judge.repeat import must_repeat
 from gradcheck.checker.judge.rounding import Roundings
 from gradcheck.checker.judge.ties import with_ties
@@ -129,7 +129,7 @@ def confirmation(evidence: Evidence) -> Evidence:
         if not own.can_be_compared or evidence.is_settled(own.part):
             return own
         try:
-            return confirmed(derivatives, roundings, whole, evidence.along, own)
+            return labelled(confirmed(derivatives, roundings, whole, evidence.along, own))
         except Spent:
             return open_(evidence, own)
 

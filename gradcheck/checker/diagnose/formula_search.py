@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import causes
+from gradcheck.checker.budget import current
 from gradcheck.checker.diagnose.factors import Scene
 from gradcheck.checker.diagnose.term_text import Coefficient, Factor, coefficient, total
 from gradcheck.model import Array
@@ -150,7 +151,9 @@ class Search:
         return self._best(ground.sums(self._pool, (("G", 1),)), target)
 
     def _best(self, candidates: Iterator[Formula], target: Target) -> Formula | None:
+        budget = current()
         for formula in sorted(candidates, key=lambda candidate: candidate.cost):
+            budget.must_be_left()
             if all(_agrees(formula, scene, target(scene)) for scene in self._scenes):
                 return formula
         return None

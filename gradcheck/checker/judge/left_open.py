@@ -74,6 +74,14 @@ def open_(evidence: Evidence, own: OfInput) -> OfInput:
     return replace(own, agreement=agreement, stage=Stage.BUDGET)
 
 
+def labelled(own: OfInput) -> OfInput:
+    """An input that was judged as far as it was known, saying so if some of it never was."""
+    if own.agreement is None or not current().is_spent:
+        return own
+    never = np.isnan(own.estimate.value) & (own.agreement.grades == INCONCLUSIVE)
+    return replace(own, stage=Stage.BUDGET) if never.any() else own
+
+
 def _size(own: OfInput) -> float:
     claimed = np.abs(own.analytic[np.isfinite(own.analytic)])
     return float(claimed.max(initial=0.0))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
+from gradcheck.checker.budget import Spent
 from gradcheck.checker.numerics.coordinates import Space, everywhere
 from gradcheck.checker.numerics.differentiator import confirm, differentiate
 from gradcheck.checker.numerics.fit_evidence import (
@@ -265,4 +266,9 @@ def along_elements(
     estimate = derivatives.by_fit(derivatives.by_element(known, doubtful))
     if claimed is None or derivatives.is_coarse:
         return derivatives, estimate
-    return derivatives.where_it_rounds(estimate, claimed)
+    try:
+        return derivatives.where_it_rounds(estimate, claimed)
+    except Spent:
+        # (Who has not been seen to round, or not to, is not blamed.)
+        estimate.error[contested(estimate, claimed, rough=derivatives.is_rough)] = np.inf
+        return derivatives, estimate

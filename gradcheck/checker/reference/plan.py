@@ -88,14 +88,14 @@ def at_first_sight(point: Point, passed: Backward) -> Plan | None:
     along = np.abs(gradient) * _choose(point, sample=False).scale
     terms = point.weights * np.where(np.isfinite(point.base), point.base, 0.0)
     round_off = tolerances.ROUNDOFF_SAFETY * tolerances.LAST_DIGIT * float(np.linalg.norm(terms))
-    by_input = [along[start:stop] for start, stop in pairwise(layout.offsets)]
-    near = not any(_hidden(own, round_off, _NEAREST).any() for own in by_input)
+    spans = [slice(start, stop) for start, stop in pairwise(layout.offsets)]
+    near = not any(_hidden(along[span], round_off, _NEAREST).any() for span in spans)
     rng = generator(point.problem.seed, 0x736967)
     singly = [
-        _beside_directions(own, round_off, rng, near=near)
-        if len(own) > limits.BESIDE_DIRECTIONS and given.structure == "general"
+        _beside_directions(along[span], _tiny(point.at[span]), round_off, rng, near=near)
+        if span.stop - span.start > limits.BESIDE_DIRECTIONS and given.structure == "general"
         else None
-        for own, given in zip(by_input, point.moved, strict=True)
+        for span, given in zip(spans, point.moved, strict=True)
     ]
     chosen = [rows for rows in singly if rows is not None]
     if not chosen or any(len(rows) > limits.SEEN_SINGLY for rows in chosen):
@@ -113,24 +113,36 @@ def _hidden(along: Array, round_off: float, finest: float) -> Array:
     What is small beside others counts as much as their parts would.
     """
     counts = np.maximum(along, tolerances.GOOD_OF_PARTS * along.max(initial=0.0))
-    seen = counts * tolerances.COUNTED
     drowns = tolerances.BOUND_SAFETY * round_off / (finest * stepping.DIRECTION_UNIT)
-    return np.asarray((seen <= drowns) & (along != 0))
+    # (And however small it is, what is plainly wrong has to show.)
+    drowned = (counts * tolerances.COUNTED <= drowns) | (along * tolerances.PLAINLY <= drowns)
+    return np.asarray(drowned & (along != 0))
+
+
+def _tiny(values: Array) -> Array:
+    """By element: whether a move by its own size is nothing beside moves of the others.
+
+    Then a direction says nothing of it, whatever its gradient is. Without it
+    `test_elements_that_are_tiny_are_seen` fails.
+    """
+    size = np.abs(values)
+    return np.asarray((size < tolerances.TINY * size.max(initial=0.0)) & (size != 0))
 
 
 def _beside_directions(
-    along: Array, round_off: float, rng: np.random.Generator, *, near: bool
+    along: Array, tiny: Array, round_off: float, rng: np.random.Generator, *, near: bool
 ) -> Array:
     """Which elements of an input are moved by themselves where there are directions.
 
     Args:
         along: by element: the derivative over its size.
+        tiny: by element: it is too small to be seen in a direction.
         round_off: of the function.
         rng: for those that only stand for others.
         near: whether directions are followed by two small steps.
     """
     finest = _NEAREST if near else stepping.FIRST_STEP * HALVINGS[-1]
-    hidden = np.flatnonzero(_hidden(along, round_off, finest))
+    hidden = np.flatnonzero(_hidden(along, round_off, finest) | tiny)
     tells = along * tolerances.GOOD > tolerances.BOUND_SAFETY * round_off / _NEAREST
     plain = np.flatnonzero(tells)
     drawn = rng.choice(plain, min(len(plain), limits.BESIDE_DIRECTIONS), replace=False)

@@ -157,7 +157,9 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
     )
     theirs = tuple(with_twin(o, double.held.get(i), lower) for i, o in enumerate(operands))
     pair = Pair(tape, Tape(double, theirs), upstream, at_point)
-    if not pair.is_alike(operands, lower) or not _repeats(tape, own, at_point):
+    is_alike = pair.is_alike(operands, lower)
+    tape.hold(own)
+    if not is_alike or not _repeats(tape, own, at_point):
         return None
     return PromotedTwin(double, theirs)
 

@@ -103,7 +103,10 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
     there([widen(value) for value in own], upstream)
     # (By now it is known what gave way.)
     lower = double.seen.lowest or low
-    if lower is None or not Pair(tape, there, upstream, at_point).is_alike(operands, lower):
+    is_alike = lower is not None and Pair(tape, there, upstream, at_point).is_alike(operands, lower)
+    # (What is recomputed on the way back may read the function's own variables.)
+    tape.hold(own)
+    if lower is None or not is_alike:
         return None
     theirs = tuple(with_twin(o, twins.get(i), lower) for i, o in enumerate(operands))
     return PromotedTwin(double, theirs)

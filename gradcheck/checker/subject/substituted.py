@@ -7,6 +7,7 @@ comes of it is compared with calls as the user makes them.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -80,7 +81,11 @@ def executed(execute_: Callable[[str, Sequence[Any], Run], Any]) -> Iterator[Non
     with one_at_a_time:
         fast = pywrap_tfe.TFE_Py_FastPathExecute
 
+        own = threading.get_ident()
+
         def execute(context: Any, kind: str, name: Any, *inputs: Any) -> Any:
+            if threading.get_ident() != own:
+                return fast(context, kind, name, *inputs)
             return execute_(kind, inputs, partial(fast, context, kind, name))
 
         pywrap_tfe.TFE_Py_FastPathExecute = execute

@@ -8,6 +8,7 @@ digits to the end, on the way back as well.
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -139,9 +140,11 @@ def _created(seen: Seen | None) -> Iterator[None]:
     import tensorflow as tf
     from tensorflow.python.framework import op_def_library
 
-    helper = op_def_library._apply_op_helper
+    helper, own = op_def_library._apply_op_helper, threading.get_ident()
 
     def create(kind: str, name: Any = None, **given: Any) -> Any:
+        if threading.get_ident() != own:
+            return helper(kind, name, **given)
         if kind == "Cast" and given["x"].dtype in _wide():
             given["DstT"] = _low().get(tf.as_dtype(given["DstT"]), given["DstT"])
         elif kind != "Cast":

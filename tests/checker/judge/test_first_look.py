@@ -109,6 +109,40 @@ def test_a_scalar_loss_takes_few_calls(tf: Any) -> None:
     assert loss.calls < 150
 
 
+@pytest.mark.parametrize("small", [1e-7, 1e-9, 1e-12, 1e-30])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_elements_that_are_tiny_are_seen(tf: Any, small: float, dtype: str) -> None:
+    """Weights after pruning: their gradients are as large as those of the others."""
+    rng = np.random.default_rng(7)
+    weights = rng.uniform(0.5, 1.5, size=120) * rng.choice([-1, 1], size=120)
+    weights[::3] = small
+    wrong = np.where(np.arange(120) % 3, 1.0, -1.0)
+
+    def loss(x: Any) -> Any:
+        return tf.reduce_sum(tf.sin(x) * tf.roll(tf.cos(x), 1, 0))
+
+    given = weights.astype(dtype)
+    assert gradcheck.check(loss, given).verdict != "mismatch"
+    for factor in (wrong, np.maximum(wrong, 0.0)):
+        by = tf.constant(factor)
+        spoilt = planted(loss, lambda gs: [gs[0] * tf.cast(by, gs[0].dtype)])  # noqa: B023
+        assert gradcheck.check(spoilt, given).verdict != "pass"
+
+
+def test_a_gradient_that_is_small_is_seen(tf: Any) -> None:
+    sizes = np.ones(100)
+    sizes[17] = 1e-11
+
+    def loss(x: Any) -> Any:
+        return tf.reduce_sum(tf.sin(x) * sizes)
+
+    x = np.random.default_rng(8).uniform(0.3, 1.2, size=100)
+    assert gradcheck.check(loss, x).verdict != "mismatch"
+    wrong = np.ones(100)
+    wrong[17] = -1.0
+    assert gradcheck.check(planted(loss, lambda gs: [gs[0] * wrong]), x).verdict != "pass"
+
+
 @pytest.mark.parametrize("size", [1e-7, 1e-3])
 @pytest.mark.parametrize("where", ["largest", "middle", "two", "all"])
 def test_its_faults_are_found(tf: Any, where: str, size: float) -> None:

@@ -65,7 +65,7 @@ def test_few_steps_along_some_coordinates() -> None:
     x, slopes, height = np.array([0.3, 0.9]), np.array([1.0, 0.03]), 2.0**-7
 
     def stairs(points: Array) -> Array:
-        return np.round((points @ slopes)[..., np.newaxis] / height) * height
+        return np.asarray(np.round((points @ slopes)[..., np.newaxis] / height) * height)
 
     space = choose([Input()], Layout.of([x]), x, 0, None).space
     rough, columns = Rough(stairs, stairs(x), np.ones(1), np.zeros(1), space), np.arange(2)

@@ -106,3 +106,16 @@ def test_one_point_alone_along_an_axis(tf: Any) -> None:
         for count in (1, 2, 5):
             (outputs,) = batched([np.stack([x + i for i in range(count)])])
             assert np.array_equal(outputs, [(x + i) ** 2 for i in range(count)])
+
+
+def test_what_cannot_be_traced_leaves_nothing_behind(tf: Any) -> None:
+    from tensorflow.python.ops import variable_scope
+
+    def loss(x: Any) -> Any:
+        return tf.reduce_sum(x * x) * float(tf.reduce_sum(tf.sin(x)))
+
+    x = np.linspace(0.1, 1.0, 40)
+    calls = Calls(loss, [Operand("x", x)], [x])
+    with pytest.raises(Exception, match="float"):
+        calls.looped()
+    assert variable_scope.get_variable_scope().caching_device is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.promote_eagerly import promoted_eagerly
+from gradcheck.checker.subject.widened_ops import double_wins
 from tests.checker.planted import planted
 from tests.checker.subject.test_promote import W, X, in_float64
 from tests.checker.test_api import verdicts
@@ -119,3 +121,22 @@ def test_a_tf_function_keeps_no_trace_of_it(tf: Any) -> None:
     in_float64(gradcheck.check(function, X))
     with pytest.raises((TypeError, ValueError, tf.errors.InvalidArgumentError)):
         function(tf.constant(X, tf.float64))
+
+
+def test_what_is_recomputed_on_the_way_back(tf: Any) -> None:
+    w = tf.Variable(np.outer(W, W))
+
+    def function(x: Any) -> Any:
+        return tf.recompute_grad(lambda q: tf.linalg.matvec(tf.cast(w, q.dtype), q))(x)
+
+    for dtype in ("float32", "float64"):
+        assert set(verdicts(gradcheck.check(function, X.astype(dtype))).values()) == {"pass"}
+
+
+def test_other_threads_compute_as_they_did(tf: Any) -> None:
+    x, seen = tf.constant([0.1], tf.float64), []
+    with double_wins():
+        thread = threading.Thread(target=lambda: seen.append(tf.cast(x, tf.float32).dtype))
+        thread.start()
+        thread.join()
+    assert seen == [tf.float32]
