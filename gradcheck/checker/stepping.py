@@ -38,7 +38,7 @@ SMALLER: Final = 2.0**-6
 as much as the bound asks for (it falls with the sixth power of the step)."""
 
 LARGER: Final = 2.0**4
-"""By what they grow where round-off dominates, which falls with the step."""
+"""By what they grow at least where round-off dominates, which falls with the step."""
 
 MUCH_SMALLER: Final = 2.0**-10
 """By what they shrink where a kink shows, to tell one that is here from one that is near."""

@@ -41,7 +41,8 @@ def next_steps(best: Estimate, space: Space, size: float, among: Array) -> tuple
         among: which of them count.
     """
     # Where nothing moves, there is only the size of the outputs to measure the bound by.
-    still = np.where(best.scale == 0, size / space.unit, 0.0)
+    # (For an element that is tiny beside others, over the size of those.)
+    still = np.where(best.scale == 0, size / np.maximum(space.unit, space.reach), 0.0)
     reference = np.maximum(stepping.CANCELLATION * best.scale, still)
     goal = stepping.GOAL * np.maximum(np.abs(best.value), reference)
     poor = ~(best.error <= goal)
@@ -62,7 +63,9 @@ def next_steps(best: Estimate, space: Space, size: float, among: Array) -> tuple
         ~(roundoff >= stepping.STILL_SHRINKS * best.error),
     )
     go_down = unsettled & resolvable & (down >= stepping.SMALLEST_STEP * space.unit)
-    up = np.minimum(best.coarsest * stepping.LARGER, space.reach)
+    # As much larger as half of the digits that are missing ask for.
+    larger = np.fmax(power_of_two(np.sqrt(best.roundoff / goal)), stepping.LARGER)
+    up = np.minimum(best.coarsest * larger, space.reach)
     noisy = best.roundoff > stepping.MOSTLY_ROUNDOFF * best.error
     go_up = unsettled & poor & ~go_down & ~best.kink & noisy
     room = np.minimum(space.room_down, space.room_up)
