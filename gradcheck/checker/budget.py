@@ -70,13 +70,16 @@ class Budget:
     @contextmanager
     def pays_for(self, points: int) -> Iterator[None]:
         """Within this, so many points are evaluated."""
-        began = time.monotonic()
+        began = time.process_time(), time.monotonic()
         yield
-        self._of_a_point = (time.monotonic() - began) / max(1, points)
+        busy, clock = time.process_time() - began[0], time.monotonic() - began[1]
+        # (A function that waits has all the clock that there is.)
+        waited = clock * self.seconds / self._by_the_clock
+        self._of_a_point = max(busy, waited) / max(1, points)
 
     def at_once(self) -> int | None:
         """How many points are to be asked for before the budget is looked at; None for any."""
-        if not self._of_a_point or self.seconds == float("inf"):
+        if not self._of_a_point > limits.DEAR * self.seconds:
             return None
         return max(1, int(limits.SPENT_AT_ONCE * self.seconds / self._of_a_point))
 

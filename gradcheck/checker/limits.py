@@ -148,10 +148,15 @@ OF_THE_TIMEOUT: Final = 0.8
 SPENT_AT_ONCE: Final = 1 / 32
 """The share of a budget after which it is looked at again."""
 
-SPENT_BY_STAGE: Final = {"first_look": 0.4, "measured_noise": 0.6, "confirmation": 0.75}
+DEAR: Final = 1 / 200
+"""The share of a budget from which on a point is dear, and what is known of some elements is kept
+before others are moved. (Of others it must not be: how many points are asked for decides when a
+function is traced, and no figure may depend on a clock.)"""
+
+SPENT_BY_STAGE: Final = {"first_look": 0.6, "measured_noise": 0.75, "confirmation": 0.85}
 """Up to which share of the budget a stage may go. The others need little, and may have it all."""
 
-SPENT_ON_ROUNDING: Final = 0.85
+SPENT_ON_ROUNDING: Final = 0.9
 SPENT_ON_CAUSES: Final = 0.95
 """Up to which shares the arithmetic in low precision is judged, and the causes of a mismatch are
 looked for; the rest is for its place in the user's code."""

@@ -67,6 +67,10 @@ class Evaluator:
             self.probe()
         size = max(1, limits.NUMBERS_AT_ONCE // max(1, len(self.point) + len(self.base)))
         budget = current()
+        if not self.is_batched:
+            self._called += len(points)
+            if self._probed:
+                self.expect(self._called)
         if self._one_by_one:
             # (How many points share a batch is not to depend on a clock.)
             size = min(size, budget.at_once() or size)
@@ -246,10 +250,6 @@ class Evaluator:
         return are_equal(outputs, expected, allowed)
 
     def _chunk(self, points: Array) -> Array:
-        if not self.is_batched:
-            self._called += len(points)
-            if self._probed:
-                self.expect(self._called)
         stacked = self._stacked(points)
         if self._batched is not None:
             try:
