@@ -103,7 +103,7 @@ def assert_gradients(fn: Callable[..., Any], *inputs: Any, **options: Any) -> Re
 
 def describe(result: Result) -> str:
     """What a failed check has to say, as plain text."""
-    lines = [f"{result.id}: {result.verdict}. {result.verdict.meaning}"]
+    lines = [f"{result.id}: {result.verdict}. {result.meaning}"]
     if result.message:
         lines.append(result.message)
     for comparison in result.comparisons:

@@ -27,6 +27,10 @@ class Spent(BaseException):
     """
 
 
+_RAISED_BY = "`budget:` in the spec, or `budget=` of check, raises it"
+_LATER = "`timeout:` in the spec, or `--timeout`, raises it"
+
+
 class Budget:
     """So many seconds."""
 
@@ -46,12 +50,17 @@ class Budget:
         self._share = 1.0
         self.is_spent = False
         """Whether something was left undone for want of it."""
+        self.what, self.raised_by = f"the budget of {seconds:g} s was spent", _RAISED_BY
+        """What is gone then, and what there has to be more of."""
+        self._when_late = "the time limit of the case was near", _LATER
+        if timeout is None:
+            self._when_late = f"the clock of a budget of {seconds:g} s was spent", _RAISED_BY
         self._of_a_point = 0.0
 
     @contextmanager
     def up_to(self, share: float) -> Iterator[None]:
         """Within this, no more than a share of the whole is to be spent."""
-        before, self._share = self._share, share
+        before, self._share = self._share, min(self._share, share)
         try:
             yield
         finally:
@@ -60,12 +69,12 @@ class Budget:
     def must_be_left(self) -> None:
         """Raise Spent if there is nothing left."""
         busy, clock = self._began
-        if (
-            time.process_time() - busy > self._share * self.seconds
-            or time.monotonic() - clock > self._share * self._by_the_clock
-        ):
+        late = time.monotonic() - clock > self._share * self._by_the_clock
+        if late or time.process_time() - busy > self._share * self.seconds:
+            if late and not self.is_spent:
+                self.what, self.raised_by = self._when_late
             self.is_spent = True
-            raise Spent
+            raise Spent(f"{self.what} before enough was known; {self.raised_by}")
 
     @contextmanager
     def pays_for(self, points: int) -> Iterator[None]:

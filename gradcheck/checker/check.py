@@ -12,7 +12,6 @@ from gradcheck.checker import limits
 from gradcheck.checker.budget import Budget, Spent, spending
 from gradcheck.checker.code_places import with_places
 from gradcheck.checker.forward import check_forward
-from gradcheck.checker.judge.left_open import NOTHING_KNOWN
 from gradcheck.checker.judge.notes import joined
 from gradcheck.checker.reference.in_its_mode import in_its_mode
 from gradcheck.checker.reference.point import Point, evaluate_at
@@ -84,7 +83,7 @@ def _as_verdict(error: Exception | Spent, kind: CheckKind) -> Ended:
     """What it means for the check that something raised this."""
     match error:
         case Spent():
-            return Ended(Verdict.INCONCLUSIVE, NOTHING_KNOWN, Stage.BUDGET)
+            return Ended(Verdict.INCONCLUSIVE, str(error), Stage.BUDGET)
         case Ended():
             return error
         case GradientRaised():

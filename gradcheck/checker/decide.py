@@ -16,7 +16,6 @@ from gradcheck.checker.judge import notes
 from gradcheck.checker.judge.bisect import find_wrong_element
 from gradcheck.checker.judge.figures import Figures, comparison, figures_of
 from gradcheck.checker.judge.formula import UNUSABLE, Standing, opinions
-from gradcheck.checker.judge.left_open import NOT_ROUNDED
 from gradcheck.checker.precision.low_precision import judge_precision
 from gradcheck.model import Comparison, Diagnosis, Stage, Verdict
 
@@ -137,8 +136,9 @@ def low_precision(asked: Open) -> Open | Comparison:
     try:
         with current().up_to(limits.SPENT_ON_ROUNDING):
             told = judge_precision(asked.precision, asked.own, asked.figures.bound)
-    except Spent:
-        return asked.comparison(Verdict.INCONCLUSIVE, Stage.BUDGET, NOT_ROUNDED)
+    except Spent as spent:
+        note = f"the gradient is right in float64; of its own precision, {spent}"
+        return asked.comparison(Verdict.INCONCLUSIVE, Stage.BUDGET, note)
     if told.verdict is not None:
         return asked.comparison(told.verdict, Stage.PRECISION, told.note, **(told.figures or {}))
     return replace(asked, note=notes.joined(asked.note, told.note), suggested_by=Stage.PRECISION)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradcheck.model.cases import Case, CheckKind
+from gradcheck.model.stages import Stage
 from gradcheck.model.verdicts import Verdict
 
 if TYPE_CHECKING:
     from gradcheck.model.arrays import Array, Scalar, Shape
-    from gradcheck.model.stages import Stage
 
 
 NO_DOUBLE = "the function has no double precision"
@@ -145,6 +145,12 @@ class Result:
     case: Case | None = None
     decided_by: Stage | None = None
     """The stage of the check in which the verdict arose; None for a case that was not run."""
+
+    @property
+    def meaning(self) -> str:
+        """What the verdict means; of one that the budget made, what that means."""
+        by_budget = self.decided_by is Stage.BUDGET
+        return Stage.BUDGET.meaning if by_budget else self.verdict.meaning
 
     @property
     def ended(self) -> bool:

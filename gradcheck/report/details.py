@@ -82,7 +82,7 @@ def _meaning(result: Result) -> str:
         return ""
     if result.verdict is Verdict.INCONCLUSIVE and result.message and not result.comparisons:
         return "There is no numeric derivative to judge by: see the message."
-    return result.verdict.meaning
+    return result.meaning
 
 
 def gist(details: FailureDetails) -> str:

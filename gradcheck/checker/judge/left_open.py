@@ -13,8 +13,7 @@ import numpy as np
 
 from gradcheck.checker import limits
 from gradcheck.checker.budget import Spent, current
-from gradcheck.checker.judge.agreement import INCONCLUSIVE, PASS, Agreement, compare
-from gradcheck.checker.judge.notes import RAISE_THE_BUDGET
+from gradcheck.checker.judge.agreement import INCONCLUSIVE, KINK, PASS, Agreement, compare
 from gradcheck.checker.numerics.estimate import Estimate
 from gradcheck.model import Stage
 
@@ -22,13 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradcheck.checker.judge.evidence import Evidence, OfInput
-
-NOTHING_KNOWN = f"the budget of the check was spent before enough was known; {RAISE_THE_BUDGET}"
-
-NOT_ROUNDED = (
-    "the gradient is right in float64; the budget was spent before its own precision was judged; "
-    f"{RAISE_THE_BUDGET}"
-)
 
 
 def as_far_as_it_goes(stage: Callable[[Evidence], Evidence], evidence: Evidence) -> Evidence:
@@ -51,13 +43,20 @@ def left_open(evidence: Evidence) -> Evidence:
         known = evidence.look
         estimate = Estimate.unknown(len(evidence.analytic)) if known is None else known.estimate
     inputs = evidence.inputs or evidence.by_input(estimate)
-    judged = tuple(
-        open_(evidence, own)
-        if own.can_be_compared and own.agreement is None and not evidence.is_settled(own.part)
-        else own
-        for own in inputs
-    )
-    return replace(evidence, estimate=estimate, inputs=judged)
+
+    def judged(own: OfInput) -> OfInput:
+        if not own.can_be_compared or evidence.is_settled(own.part):
+            return own
+        if own.agreement is None:
+            return open_(evidence, own)
+        # What stands at a kink may be refuted by elements that tie: nobody has looked.
+        grades = own.agreement.grades
+        if not (grades == KINK).any():
+            return own
+        open_ones = replace(own.agreement, grades=np.where(grades == KINK, INCONCLUSIVE, grades))
+        return replace(own, agreement=open_ones, stage=Stage.BUDGET)
+
+    return replace(evidence, estimate=estimate, inputs=tuple(map(judged, inputs)))
 
 
 def open_(evidence: Evidence, own: OfInput) -> OfInput:
@@ -69,7 +68,9 @@ def open_(evidence: Evidence, own: OfInput) -> OfInput:
     if evidence.derivatives is not None:
         # Its noise is known: bars are what they should be, but nothing was looked at twice.
         told = compare(own.analytic, own.estimate, reference=_size(own))
-        right = settled | (told.grades == PASS)
+        # (Elements of a sample vouch for no others: directions do, and nobody has compared those.)
+        alone = look is None and len(own.part.directions) > 0
+        right = settled | ((told.grades == PASS) & (not alone))
         agreement = replace(told, grades=np.where(right, PASS, INCONCLUSIVE))
     return replace(own, agreement=agreement, stage=Stage.BUDGET)
 

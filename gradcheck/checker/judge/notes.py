@@ -30,8 +30,6 @@ IS_MISSING = "so a gradient is missing"
 EMPTY = f"{NOTHING_TO_JUDGE}: no elements, only the shape and dtype of the gradient were checked"
 NO_OUTPUTS = f"{NOTHING_TO_JUDGE}: the outputs have no elements, the gradient is zero"
 
-RAISE_THE_BUDGET = "`budget:` in the spec, or `budget=` of check, raises it"
-
 ONLY_TOGETHER = (
     "no single element that was sampled shows it, but the derivative along a random direction of "
     "all of them does"
@@ -147,8 +145,8 @@ def left_open(agreement: Agreement) -> str:
     unknown = int(np.count_nonzero(agreement.grades == INCONCLUSIVE))
     if not unknown:
         return ""
-    spent, count = f"the budget of {current().seconds:g} s was spent", len(agreement.grades)
-    return f"{spent}: {unknown} of {count} derivatives are left open; {RAISE_THE_BUDGET}"
+    budget, count = current(), len(agreement.grades)
+    return f"{budget.what}: {unknown} of {count} derivatives are left open; {budget.raised_by}"
 
 
 def what_was_judged(point: Point, operand: Operand) -> str:

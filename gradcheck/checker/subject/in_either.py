@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.checker import limits
 from gradcheck.checker.subject.promote import Promoted, PromotedTwin, promoted
 from gradcheck.checker.subject.promote_eagerly import NoDouble, PromotedEagerly, promoted_eagerly
-from gradcheck.checker.subject.tensors import FunctionRaised, widen
+from gradcheck.checker.subject.tensors import FunctionRaised, widen, wider
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,8 +69,7 @@ def _is_low_again(returned: Any) -> bool:
     """
     import tensorflow as tf
 
-    low = (tf.float32, tf.float16, tf.bfloat16, tf.complex64)
-    return any(getattr(each, "dtype", None) in low for each in tf.nest.flatten(returned))
+    return any(getattr(each, "dtype", None) in wider() for each in tf.nest.flatten(returned))
 
 
 class InEither:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.full_constants import full_constants
 from gradcheck.checker.subject.promote_graph import promoted_graph, rounding_of
-from gradcheck.checker.subject.tensors import is_differentiable, widen
+from gradcheck.checker.subject.tensors import widen, wider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +30,7 @@ class Twins:
     @property
     def rounding(self) -> float:
         """The unit in the last place to which tensors from outside were rounded; else zero."""
-        tensors = [t.numpy() for t, _ in self._known.values() if _is_low(t.dtype)]
+        tensors = [t.numpy() for t, _ in self._known.values() if t.dtype in wider()]
         return max(map(rounding_of, tensors), default=0.0)
 
     def of_variable(self, variable: Any) -> Any:
@@ -45,30 +43,15 @@ def _twin(captured: Any) -> Any:
     import tensorflow as tf
 
     if captured.dtype != tf.resource:
-        return tf.constant(widen(captured.numpy())) if _is_low(captured.dtype) else captured
+        return tf.constant(widen(captured.numpy())) if captured.dtype in wider() else captured
     data = getattr(captured, "_handle_data", None)
     if data is None or not data.is_set or len(data.shape_and_type) != 1:
         return captured
     dtype = tf.as_dtype(data.shape_and_type[0].dtype)
-    if not _is_low(dtype):
+    if dtype not in wider():
         return captured
     value = tf.raw_ops.ReadVariableOp(resource=captured, dtype=dtype)
     return tf.Variable(widen(value.numpy()), trainable=False)
-
-
-def _is_low(dtype: Any) -> bool:
-    if not (dtype.is_floating or dtype.is_complex):
-        return False
-    own = np.dtype(dtype.as_numpy_dtype)
-    return is_differentiable(own) and own not in (np.dtype(np.float64), np.dtype(np.complex128))
-
-
-def _wide(dtype: Any) -> Any:
-    import tensorflow as tf
-
-    if not _is_low(dtype):
-        return dtype
-    return tf.complex128 if dtype.is_complex else tf.float64
 
 
 def traced(function: Callable[..., Any], specs: Sequence[Any]) -> Any:
@@ -123,7 +106,9 @@ def imported(own: Any, twins: Twins, outputs: int) -> tuple[Any, Any]:
         context.context().add_function_def(function)
     results = [result.name for result in own.outputs]
 
-    specs = [tf.TensorSpec(tensor.shape, _wide(tensor.dtype)) for tensor in given]
+    specs = [
+        tf.TensorSpec(tensor.shape, wider().get(tensor.dtype, tensor.dtype)) for tensor in given
+    ]
 
     def way(number: int, results: list[str]) -> Any:
         """The graph up to these results, of so many inputs; what leads elsewhere is never run."""

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _READS = frozenset(
     {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
@@ -64,11 +64,12 @@ class Recording:
         if self._looking:
             return
         name = kind.decode() if isinstance(kind, bytes) else kind
-        inside = _inside(name)
+        functions = _functions(name)
+        inside = _inside(functions) if functions else frozenset({name})
         self.kinds |= inside
         self.ops += 1
         self.creates_variables |= "VarHandleOp" in inside
-        self.precisions |= _precisions_inside(name)
+        self.precisions |= _precisions_inside(functions)
         for position, given in enumerate(inputs):
             if isinstance(given, tf.Tensor):
                 if given.dtype.is_floating or given.dtype.is_complex:
@@ -138,11 +139,8 @@ def _listed(given: Any) -> Any:
     return given if isinstance(given, list | tuple) else (given,)
 
 
-def _inside(name: str) -> frozenset[str]:
-    """The kinds of ops that one of this name stands for: itself, or what a traced function does."""
-    functions = _functions(name)
-    if not functions:
-        return frozenset({name})
+def _inside(functions: Sequence[Any]) -> frozenset[str]:
+    """The kinds of ops in traced functions."""
     # (What calls another function is no op of its own.)
     return frozenset(
         node.op
@@ -152,11 +150,11 @@ def _inside(name: str) -> frozenset[str]:
     )
 
 
-def _precisions_inside(name: str) -> frozenset[str]:
-    """The floating-point dtypes that the ops of a traced function name."""
+def _precisions_inside(functions: Sequence[Any]) -> frozenset[str]:
+    """The floating-point dtypes that the ops of traced functions name."""
     import tensorflow as tf
 
-    nodes = (node for function in _functions(name) for node in function.node_def)
+    nodes = (node for function in functions for node in function.node_def)
     types = {a.type for node in nodes for a in node.attr.values() if a.type}
     dtypes = [tf.as_dtype(enum) for enum in types]
     return frozenset(d.real_dtype.name for d in dtypes if d.is_floating or d.is_complex)

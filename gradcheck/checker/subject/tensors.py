@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +95,15 @@ def is_floating(dtype: np.dtype[Any]) -> bool:
 def is_differentiable(dtype: np.dtype[Any]) -> bool:
     """Whether an input of this dtype can have a gradient."""
     return dtype.kind == "c" or is_floating(dtype)
+
+
+@cache
+def wider() -> dict[Any, Any]:
+    """By TensorFlow's dtype of less than double precision: the one that has it."""
+    import tensorflow as tf
+
+    real = dict.fromkeys((tf.float32, tf.float16, tf.bfloat16), tf.float64)
+    return {**real, tf.complex64: tf.complex128}
 
 
 def lowest_precision(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any] | None:

@@ -18,7 +18,7 @@ import numpy as np
 from gradcheck.checker.numerics.vectors import epsilon_of
 from gradcheck.checker.subject.promote_graph import rounding_of
 from gradcheck.checker.subject.substituted import Run, executed, place_of
-from gradcheck.checker.subject.tensors import widen
+from gradcheck.checker.subject.tensors import widen, wider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,11 +90,11 @@ def _cast(inputs: Sequence[Any], seen: Seen | None) -> Sequence[Any]:
     if place is None or not isinstance(given, tf.Tensor) or given.dtype not in _wide():
         return inputs
     target = tf.as_dtype(inputs[place])
-    if target not in _low():
+    if target not in wider():
         return inputs
     if seen is not None:
         seen.note(target)
-    to[place] = _low()[target].as_datatype_enum
+    to[place] = wider()[target].as_datatype_enum
     return to
 
 
@@ -111,7 +111,7 @@ class _Kinds:
     def look(self, given: Any) -> None:
         import tensorflow as tf
 
-        wide, low = _wide(), _low()
+        wide, low = _wide(), wider()
         for each in given:
             if isinstance(each, tf.Tensor):
                 self.wide |= each.dtype in wide
@@ -125,13 +125,13 @@ def _widened(given: Any, seen: Seen | None) -> Any:
 
     if isinstance(given, list | tuple):
         return [_widened(each, seen) for each in given]
-    if not isinstance(given, tf.Tensor) or given.dtype not in _low():
+    if not isinstance(given, tf.Tensor) or given.dtype not in wider():
         return given
     if seen is not None:
         seen.note_tensor(given)
     if hasattr(given, "numpy"):
         return tf.constant(widen(given.numpy()))
-    return tf.cast(given, _low()[given.dtype])
+    return tf.cast(given, wider()[given.dtype])
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def _created(seen: Seen | None) -> Iterator[None]:
         if threading.get_ident() != own:
             return helper(kind, name, **given)
         if kind == "Cast" and given["x"].dtype in _wide():
-            given["DstT"] = _low().get(tf.as_dtype(given["DstT"]), given["DstT"])
+            given["DstT"] = wider().get(tf.as_dtype(given["DstT"]), given["DstT"])
         elif kind != "Cast":
             kinds = _Kinds()
             kinds.look(given.values())
@@ -163,14 +163,4 @@ def _created(seen: Seen | None) -> Iterator[None]:
 
 @cache
 def _wide() -> frozenset[Any]:
-    import tensorflow as tf
-
-    return frozenset((tf.float64, tf.complex128))
-
-
-@cache
-def _low() -> dict[Any, Any]:
-    import tensorflow as tf
-
-    real = dict.fromkeys((tf.float32, tf.float16, tf.bfloat16), tf.float64)
-    return {**real, tf.complex64: tf.complex128}
+    return frozenset(wider().values())

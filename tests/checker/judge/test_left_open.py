@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import gradcheck
-from gradcheck.checker import budget
+from gradcheck.checker import budget, verdict
 from gradcheck.checker.api import check
+from gradcheck.checker.budget import Spent
 from gradcheck.checker.check import check_problem
+from gradcheck.checker.judge.left_open import left_open
+from gradcheck.checker.numerics.estimate import Estimate, Noise
+from gradcheck.checker.reference.derivatives import Derivatives
+from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
+from gradcheck.checker.verdict import gradients
 from gradcheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -115,6 +122,65 @@ def test_a_check_ends_before_its_time_is_up(tf: Any, clock: Clock) -> None:
     result = check_problem(problem, "dear")
     assert (result.verdict, result.decided_by) == ("inconclusive", "budget")
     assert 2 < clock.now < 5
+
+
+def test_it_says_which_limit_it_was(tf: Any, clock: Clock) -> None:
+    problem = Problem(dear(tf, clock), (Operand("x", np.linspace(-1.0, 1.0, 24)),), timeout=5.0)
+    (x,) = check_problem(problem, "dear").comparisons
+    assert "the time limit of the case was near: " in x.note
+    assert "`timeout:` in the spec, or `--timeout`, raises it" in x.note
+
+
+def sampled(tf: Any, clock: Clock) -> tuple[Any, Any]:
+    """A function of more numbers than are moved, wrong in one of them, and its point."""
+    x = np.random.default_rng(5).uniform(0.5, 1.5, size=5000)
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TensorFlow
+    def function(x: Any) -> Any:
+        next(clock.calls)
+        if x.shape.rank != 1:
+            raise ValueError("no batch")
+        factor = np.ones(5000)
+        factor[1234] = -1.0
+        return tf.reduce_sum(
+            tf.sin(x)
+        ) ** 2, lambda upstream: 2 * upstream * tf.reduce_sum(tf.sin(x)) * tf.cos(x) * factor
+
+    return function, x
+
+
+@pytest.mark.parametrize("seconds", [1.0, 10.0, 40.0, 60.0, 80.0, 100.0, 150.0, 300.0, 600.0])
+def test_a_sample_vouches_for_nothing_without_its_directions(
+    tf: Any, clock: Clock, seconds: float
+) -> None:
+    function, x = sampled(tf, clock)
+    assert check(function, x, budget=seconds).verdict in ("mismatch", "inconclusive")
+
+
+def test_directions_that_nobody_compared(tf: Any, clock: Clock) -> None:
+    """All the elements of the sample are right, and known well."""
+    function, x = sampled(tf, clock)
+    point = evaluate_at(Problem(function, (Operand("x", x),)))
+    evidence = gradients(point, None, None)
+    count = len(evidence.analytic)
+    known = Estimate.smooth(evidence.analytic, *np.full((6, count), 1e-15))
+    derivatives = Derivatives(point, evidence.plan, Noise.ideal(point.base))
+    evidence = replace(evidence, estimate=known, derivatives=derivatives)
+    evidence = replace(evidence, inputs=evidence.by_input(known))
+    (own,) = left_open(evidence).inputs
+    assert len(own.part.directions)
+    assert own.suggestion == ("inconclusive", "budget")
+
+
+def test_a_kink_whose_ties_nobody_looked_at(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def spent(*_: Any) -> Any:
+        raise Spent
+
+    x = np.array([2.0, 2.0, 1.0])
+    assert check(tf.reduce_max, x).verdict == "kink"
+    monkeypatch.setattr(verdict, "with_ties", spent)
+    result = check(tf.reduce_max, x)
+    assert (result.verdict, result.decided_by) == ("inconclusive", "budget")
 
 
 @pytest.mark.parametrize("checks", ["forward", "second"])

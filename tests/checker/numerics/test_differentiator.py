@@ -272,7 +272,8 @@ class TestNearTies:
 
         x = np.array([6.1, 6.3, 6.5, 6.7, 6.9])
         # (In bfloat16 the switch is three numbers away.)
-        assert verdict(clipped, x) in ("pass", "inconclusive")
+        undecided = {"inconclusive"} if dtype == "bfloat16" else set()
+        assert verdict(clipped, x) in {"pass"} | undecided
         assert verdict(clipped, x + 0.5) == "pass"
         assert verdict(planted(clipped, lambda gs: [gs[0] + 1]), x) != "pass"
 
