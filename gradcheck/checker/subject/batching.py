@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.budget import current
+from gradcheck.checker.subject.carry import carried
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.stacking import Stacking
 from gradcheck.checker.subject.tensors import Function, call
@@ -121,6 +122,9 @@ class Calls:
         yield Stacked(self, Stacking(pad_to=None))
         if len(self.moved) < len(self._values):
             yield Stacked(self, Stacking(pad_to=max(ranks), stack_all=True))
+        import os
+        if not os.environ.get("NOCARRY"):
+            yield Carried(self)
         everyone = range(len(self.moved))
         # (An axis of time would be long: first that of examples.)
         if self._share_leading_axis(everyone):
@@ -286,6 +290,29 @@ class Stacked:
         outputs = calls._call(self.stacking.arguments(calls._operands, calls._tensors, values))
         if any(o.shape != (rows, *s) for o, s in zip(outputs, calls._shapes, strict=True)):
             raise ValueError("the outputs do not have the leading axis")
+        return outputs
+
+
+class Carried:
+    """Calls at the point itself, which carry the others along."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def __call__(self, stacked: Sequence[Array]) -> list[Array]:
+        """Outputs with a leading axis of points."""
+        calls, moved = self._calls, []
+        arguments = calls._at_point()
+        for position, values in zip(calls.moved, stacked, strict=True):
+            operand = calls._operands[position]
+            if operand.captured is not None:
+                arguments[position] = operand.give(calls._values[position])
+            moved.append((arguments[position], values))
+        outputs, cargo = carried(
+            lambda: call(calls._function, arguments), moved, len(stacked[0])
+        )
+        if cargo.looped > cargo.batched:
+            raise ValueError("most ops are run for each point")
         return outputs
 
 

@@ -17,7 +17,7 @@ from gradcheck.checker import limits, tolerances
 from gradcheck.checker.budget import Budget, current
 from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.vectors import Layout, epsilon_of, largest
-from gradcheck.checker.subject.batching import Batched, Calls, Stacked
+from gradcheck.checker.subject.batching import Batched, Calls, Carried, Stacked
 from gradcheck.checker.subject.repeated import are_equal, must_be_the_same
 from gradcheck.checker.subject.row_function import OneByOne
 from gradcheck.checker.subject.tensors import lowest_precision
@@ -102,9 +102,14 @@ class Evaluator:
                 return outputs
         else:
             self.probe()
-        if not self.is_batched:
+        if not self.is_batched or self._is_dear(points):
             raise OneByOne
         return self(points)
+
+    def _is_dear(self, points: Array) -> bool:
+        """Whether fewer points would take less, though they share a call."""
+        numbers = len(points) * (len(self.point) + len(self.base))
+        return isinstance(self._batched, Carried) and numbers > limits.RIDES_IN_PROBE
 
     def probe(self) -> None:
         """Find out, once, whether many points can share a call."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-_ELEMENT_BY_ELEMENT = """
+ELEMENT_BY_ELEMENT = """
     Abs Acos Acosh Add AddN AddV2 Angle Asin Asinh Atan Atan2 Atanh BesselI0 BesselI0e BesselI1
     BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Betainc Cast
     Ceil ClipByValue Complex ComplexAbs Conj Cos Cosh Dawsn Digamma Div DivNoNan Elu Equal Erf Erfc
@@ -51,7 +51,7 @@ _MULTIPLYING = """
     SelfAdjointEigV2 Svd TridiagonalMatMul TridiagonalSolve
 """
 
-_KNOWN = frozenset(" ".join([_ELEMENT_BY_ELEMENT, _MOVING, _REDUCING, _MULTIPLYING]).split())
+_KNOWN = frozenset(" ".join([ELEMENT_BY_ELEMENT, _MOVING, _REDUCING, _MULTIPLYING]).split())
 
 
 def all_take_other_shapes(kinds: AbstractSet[str]) -> bool:

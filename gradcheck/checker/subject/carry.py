@@ -1,0 +1,267 @@
+"""Many points carried along with one call, op by op.
+
+A function that takes no leading axis of points is called as the user calls it, at the point itself:
+its Python sees tensors of the shapes and values that it was written for. Every op that is given
+something which depends on a moved operand is run a second time beside that, on the values of all
+the points at once, as `carry_rules.py` says, or once for each of them where it says nothing. A
+function that looks at such a value, to branch by it or to leave TensorFlow with it, may do
+something else at another point: it is not carried. What leaves unseen all the same shows in the
+probe of `evaluator.py`, which compares with single calls.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.budget import current
+from gradcheck.checker.subject.as_python import as_python
+from gradcheck.checker.subject.carry_rules import (
+    NO_BATCH,
+    RULES,
+    NoRule,
+    Op,
+    inputs_of,
+    is_pure,
+    lengths_of,
+)
+from gradcheck.checker.subject.recording import one_at_a_time
+from gradcheck.checker.subject.substituted import Run, executed, reads_as
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gradcheck.model import Array
+
+
+class CannotCarry(Exception):  # noqa: N818  (an answer, not an error)
+    """What a function does with a value is not to be had at many points at once."""
+
+
+class Cargo:
+    """The values at many points of whatever depends on them, by the tensor at the point."""
+
+    def __init__(self, rows: int) -> None:
+        """Nothing is carried yet."""
+        self.rows = rows
+        self.batched = self.looped = 0
+        """How many ops were run on all the points at once, and once for each of them."""
+        self._known: dict[int, tuple[Any, Any]] = {}
+        # (The tensor is kept: nothing else is to have its identity.)
+        self._written: set[int] = set()
+
+    def put(self, tensor: Any, batch: Any) -> None:
+        """At the points, this tensor has these values, along a leading axis."""
+        self._known[id(tensor)] = tensor, batch
+
+    def of(self, given: Any) -> Any:
+        """The values at the points of what an op is given; None if it is the same at all."""
+        if isinstance(given, list | tuple):
+            found = [self.of(each) for each in given]
+            return found if any(each is not None for each in found) else None
+        known = self._known.get(id(given))
+        return None if known is None else known[1]
+
+    def execute(self, kind: str, inputs: Sequence[Any], run: Run) -> Any:
+        """What an op gives at the point; what it gives at the others is remembered."""
+        if self._written:
+            self._must_not_read(inputs)
+        known = self._known
+        count = inputs_of(kind)
+        batches = [
+            self.of(each) if isinstance(each, list | tuple) else known.get(id(each))
+            for each in inputs[:count]
+        ]
+        if not any(batches):
+            return run(*inputs)
+        batches = [each[1] if isinstance(each, tuple) else each for each in batches]
+        if kind.startswith("Assign"):
+            # (Nothing may read it before it is put back.)
+            self._written.add(id(inputs[0]))
+            return run(*inputs)
+        if not is_pure(kind):
+            raise CannotCarry(kind)
+        returned = run(*inputs)
+        outputs = returned if isinstance(returned, list) else [returned]
+        told = self._carried(kind, Op(kind, inputs, count, batches, outputs, self.rows, run))
+        for output, batch in zip(outputs, told, strict=True):
+            if batch is not NO_BATCH:
+                self._known[id(output)] = output, batch
+        return returned
+
+    def _must_not_read(self, inputs: Sequence[Any]) -> None:
+        for each in inputs:
+            handle = getattr(each, "handle", each)
+            if id(handle) in self._written:
+                raise CannotCarry("a variable that was written to")
+
+    def _carried(self, kind: str, op: Op) -> Sequence[Any]:
+        rule = RULES.get(kind)
+        if rule is not None:
+            try:
+                told = rule(op)
+            except NoRule:
+                pass
+            except Exception as e:  # noqa: S110  (a kernel that takes no such shapes: one by one)
+                import os
+                if os.environ.get("CARRYDBG"): print("   RULE FAILED", kind, type(e).__name__, str(e)[:200])
+            else:
+                self.batched += 1
+                return told
+        self.looped += 1
+        import os
+        if os.environ.get("CARRYDBG"): print("   LOOPED", kind)
+        return _one_by_one(op)
+
+
+def _one_by_one(op: Op) -> list[Any]:
+    """What an op gives at each point, by a call for each."""
+    import tensorflow as tf
+
+    columns = [
+        [None if b is None else tf.unstack(b) for b in batch]
+        if isinstance(batch, list)
+        else batch
+        if batch is None
+        else tf.unstack(batch)
+        for batch in op.batches
+    ]
+    collected: list[list[Any]] = [[] for _ in op.outputs]
+    budget = current()
+    for row in range(op.rows):
+        budget.must_be_left()
+        given = [_at(column, row, own) for column, own in zip(columns, op.inputs, strict=False)]
+        returned = op.run(*given, *op.inputs[op.count :])
+        outputs = returned if isinstance(returned, list) else [returned]
+        for kept, output in zip(collected, outputs, strict=True):
+            kept.append(output)
+    return [tf.stack(each) for each in collected]
+
+
+def _at(column: Any, row: int, own: Any) -> Any:
+    if column is None:
+        return own
+    if isinstance(own, list | tuple):
+        return [_at(each, row, given) for each, given in zip(column, own, strict=True)]
+    return column[row]
+
+
+@contextmanager
+def carrying(cargo: Cargo) -> Iterator[None]:
+    """Within this, ops of this thread carry the cargo."""
+    with ExitStack() as stack:
+        stack.enter_context(one_at_a_time)
+        stack.enter_context(executed(cargo.execute))
+        stack.enter_context(_calls_watched(cargo))
+        stack.enter_context(_values_watched(cargo))
+        stack.enter_context(as_python())
+        yield
+
+
+@contextmanager
+def _calls_watched(cargo: Cargo) -> Iterator[None]:
+    """Within this, ops that go the long way carry the cargo too; traced functions have none."""
+    from tensorflow.python import pywrap_tfe
+
+    slow, own = pywrap_tfe.TFE_Py_Execute, threading.get_ident()
+
+    def execute(
+        context: Any, device: Any, kind: Any, inputs: Any, attributes: Any, count: Any
+    ) -> Any:
+        if threading.get_ident() != own or cargo.of(list(inputs)) is None:
+            return slow(context, device, kind, inputs, attributes, count)
+        name = kind.decode() if isinstance(kind, bytes) else kind
+        lengths = lengths_of(name, attributes)
+        if lengths is None:
+            raise CannotCarry(name)
+        grouped = _grouped(inputs, lengths)
+
+        def run(*given: Any) -> Any:
+            tensors, rest = given[: len(lengths)], given[len(lengths) :]
+            flat = _flat_like(inputs, tensors)
+            return slow(context, device, kind, flat, tuple(rest), count)
+
+        return cargo.execute(name, [*grouped, *(attributes or ())], run)
+
+    pywrap_tfe.TFE_Py_Execute = execute
+    try:
+        yield
+    finally:
+        pywrap_tfe.TFE_Py_Execute = slow
+
+
+def _grouped(flat: Sequence[Any], lengths: Sequence[int | None]) -> list[Any]:
+    """Tensors by input: one, or a list."""
+    left, grouped = iter(flat), []
+    for length in lengths:
+        grouped.append(next(left) if length is None else [next(left) for _ in range(length)])
+    return grouped
+
+
+def _flat_like(own: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+    """Inputs in a row, all as tensors of the dtypes that the op was given."""
+    import tensorflow as tf
+
+    flat = [each for one in given for each in (one if isinstance(one, list) else [one])]
+    return [
+        new if isinstance(new, tf.Tensor) else tf.constant(new, old.dtype)
+        for new, old in zip(flat, own, strict=True)
+    ]
+
+
+@contextmanager
+def _values_watched(cargo: Cargo) -> Iterator[None]:
+    """Within this, nobody looks at the value of a tensor that has others at other points.
+
+    Without it `test_a_branch_is_not_carried` fails.
+    """
+    import tensorflow as tf
+
+    eager = next(each for each in type(tf.constant(0)).__mro__ if "_numpy" in vars(each))
+    look = eager._numpy
+
+    def looked_at(tensor: Any) -> Any:
+        if cargo.of(tensor) is not None:
+            raise CannotCarry("a value that is looked at")
+        return look(tensor)
+
+    eager._numpy = looked_at
+    try:
+        yield
+    finally:
+        eager._numpy = look
+
+
+def carried(
+    call: Callable[[], list[Any]], moved: Sequence[tuple[Any, Array]], rows: int
+) -> tuple[list[Array], Cargo]:
+    """The outputs of a call at many points, each with a leading axis of them.
+
+    Raises CannotCarry, or whatever the call raises.
+
+    Args:
+        call: gives the outputs at the point; the function's arguments are in it.
+        moved: arguments that have other values at the points, tensors or variables, and those.
+        rows: how many points there are.
+    """
+    import tensorflow as tf
+
+    cargo, read = Cargo(rows), {}
+    for argument, values in moved:
+        tensor = argument
+        if isinstance(argument, tf.Variable):
+            tensor = read[id(argument.handle)] = tf.identity(argument)
+        cargo.put(tensor, tf.constant(values))
+    with carrying(cargo), reads_as(read):
+        outputs = call()
+    return [_rows(output, cargo) for output in outputs], cargo
+
+
+def _rows(output: Any, cargo: Cargo) -> Array:
+    batch = cargo.of(output)
+    if batch is not None:
+        return np.asarray(batch.numpy())
+    return np.repeat(output.numpy()[np.newaxis], cargo.rows, axis=0)
