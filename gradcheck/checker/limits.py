@@ -177,9 +177,6 @@ OPS_OF_A_PROMOTED: Final = 7
 in eager ops: 0.25 to 0.4 ms. The loop takes 40 to 100 ms to trace: it pays from
 some 200 points on, whatever the graph does."""
 
-VECTORISING_PAYS: Final = 2_000
-"""Single calls from which on TensorFlow's own vectorisation is worth its cost."""
-
 # Does it repeat itself?
 
 REPEATED_CALLS: Final = 3

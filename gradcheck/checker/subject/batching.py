@@ -1,13 +1,12 @@
 """The ways to call a function under test at many points: one by one, or many in one call.
 
-Most TensorFlow functions take a leading batch axis. Some have an axis of their own along which
-nothing interferes (the channels of a convolution's kernel, a free index of an einsum): many points
-can be laid side by side along it. None of this is assumed of a function; `evaluator.py` tries.
+Most TensorFlow functions take a leading batch axis. Through most of the others many points can be
+carried, op by op. None of this is assumed of a function; `evaluator.py` tries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -52,8 +51,6 @@ class Calls:
         self._operands = operands
         self.moved = [i for i, operand in enumerate(operands) if operand.differentiate]
         self.at_point = [self._values[i] for i in self.moved]
-        self.moves_a_variable = any(operands[i].is_held for i in self.moved)
-        """Whether a moved operand has one value at a time."""
         self._tensors, outputs = self._first_call(tape)
         self.outputs: list[Array] = [output.numpy() for output in outputs]
         self._shapes: list[Shape] = [output.shape for output in self.outputs]
@@ -114,95 +111,24 @@ class Calls:
                 kept.append(output)
         return [tf.stack(outputs).numpy() for outputs in collected]
 
-    def all_together(self) -> Iterator[Batched]:
-        """The ways in which all the moved operands may have many values, likely first."""
+    def all_together(self, *, takes_other_shapes: bool) -> Iterator[Batched]:
+        """The ways in which all the moved operands may have many values, likely first.
+
+        Args:
+            takes_other_shapes: whether the function may be given a leading axis of points.
+        """
         ranks = [value.ndim for value in self.at_point]
-        if len(set(ranks)) > 1:
-            yield Stacked(self, Stacking(pad_to=max(ranks)))
-        yield Stacked(self, Stacking(pad_to=None))
-        if len(self.moved) < len(self._values):
-            yield Stacked(self, Stacking(pad_to=max(ranks), stack_all=True))
-        import os
-        if not os.environ.get("NOCARRY"):
-            yield Carried(self)
-        everyone = range(len(self.moved))
-        # (An axis of time would be long: first that of examples.)
-        if self._share_leading_axis(everyone):
-            yield self._folded(everyone, axis=0)
-        if len(self.moved) == 1:
-            yield from self._along_axes(0)
+        if takes_other_shapes and self._may_keep_a_leading_axis(ranks):
+            if len(set(ranks)) > 1:
+                yield Stacked(self, Stacking(pad_to=max(ranks)))
+            yield Stacked(self, Stacking(pad_to=None))
+            if len(self.moved) < len(self._values):
+                yield Stacked(self, Stacking(pad_to=max(ranks), stack_all=True))
+        yield Carried(self)
 
-    def _share_leading_axis(self, positions: Iterable[int]) -> bool:
-        """Whether these moved operands and the outputs have a leading axis of the same size."""
-        shapes = [*(self.at_point[i].shape for i in positions), *self._shapes]
-        return all(shapes) and len({shape[0] for shape in shapes}) == 1
-
-    def one_operand(self, position: int) -> Iterator[Batched]:
-        """The ways in which one moved operand may have many values, the others staying as is.
-
-        Without it `test_one_operand_at_a_time` fails.
-        """
-        shape = self.at_point[position].shape
-        # Images have an axis for many of them, kernels one for many channels.
-        if len(shape) > 2 and self._share_leading_axis([position]):
-            yield self._folded([position], axis=0)
-        elif len(shape) > 2 and all(own[-1:] == shape[-1:] for own in self._shapes):
-            yield self._folded([position], axis=len(shape) - 1)
-        yield from self._along_axes(position)
-
-    def _along_axes(self, position: int) -> Iterator[Batched]:
-        if not all(self._shapes):
-            return  # a scalar has no axis to grow along
-        for axis in reversed(range(self.at_point[position].ndim)):
-            yield self._folded([position], axis)
-
-    def _folded(self, positions: Sequence[int], axis: int) -> Batched:
-        """The points side by side along an axis that these moved operands have already.
-
-        Without it `test_batched_where_it_can_be` fails.
-        """
-
-        def batched(stacked: Sequence[Array]) -> list[Array]:
-            arguments = self._at_point()
-            rows = len(stacked[0])
-            for i in positions:
-                shape = self.at_point[i].shape
-                wide = (*shape[:axis], rows * shape[axis], *shape[axis + 1 :])
-                ahead = np.moveaxis(stacked[i], 0, axis) if axis else stacked[i]
-                value = ahead.reshape(wide)
-                arguments[self.moved[i]] = self._operands[self.moved[i]].give(value)
-            return [
-                _unfolded(output, shape, rows)
-                for output, shape in zip(self._call(arguments), self._shapes, strict=True)
-            ]
-
-        return batched
-
-    def vectorised(self) -> Batched:
-        """TensorFlow's own vectorisation of the function, traced once.
-
-        Without it `test_a_function_that_takes_no_batch_is_vectorised` fails.
-        """
-        import tensorflow as tf
-
-        def one(tensors: Sequence[Any]) -> list[Any]:
-            arguments = list(self._tensors)
-            for position, tensor in zip(self.moved, tensors, strict=True):
-                arguments[position] = tensor
-            return call(self._function, arguments)
-
-        @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # no types in TF
-        def many(stacked: list[Any]) -> Any:
-            return tf.vectorized_map(one, stacked)
-
-        # What it says about ops that it cannot vectorise is no concern of the user's.
-        logger, before = tf.get_logger(), tf.get_logger().level
-        logger.setLevel("CRITICAL")
-        try:
-            traced = many.get_concrete_function(self._specs())
-        finally:
-            logger.setLevel(before)
-        return lambda stacked: [o.numpy() for o in traced([tf.constant(a) for a in stacked])]
+    def _may_keep_a_leading_axis(self, ranks: Sequence[int]) -> bool:
+        """What makes one number of many makes one of all the points, too."""
+        return all(self._shapes) or not any(ranks)
 
     def _specs(self) -> list[Any]:
         """Many values of the moved operands."""
@@ -294,7 +220,10 @@ class Stacked:
 
 
 class Carried:
-    """Calls at the point itself, which carry the others along."""
+    """Calls at the point itself, which carry the others along.
+
+    Without it `test_carried_where_no_batch_is_taken` fails.
+    """
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -314,14 +243,3 @@ class Carried:
         if cargo.looped > cargo.batched:
             raise ValueError("most ops are run for each point")
         return outputs
-
-
-def _unfolded(output: Array, shape: Shape, rows: int) -> Array:
-    """An output that grew along one axis, cut into the points that lie side by side there."""
-    if rows == 1 and output.shape == shape:
-        return output[np.newaxis]
-    for axis, (wide, size) in enumerate(zip(output.shape, shape, strict=True)):
-        if wide != size:
-            cut = output.reshape(*shape[:axis], rows, *shape[axis:])
-            return np.moveaxis(cut, axis, 0) if axis else cut
-    raise ValueError("it did not grow")

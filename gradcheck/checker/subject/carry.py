@@ -52,6 +52,7 @@ class Cargo:
         self._known: dict[int, tuple[Any, Any]] = {}
         # (The tensor is kept: nothing else is to have its identity.)
         self._written: set[int] = set()
+        self._is_running_a_rule = False
 
     def put(self, tensor: Any, batch: Any) -> None:
         """At the points, this tensor has these values, along a leading axis."""
@@ -62,13 +63,13 @@ class Cargo:
         if isinstance(given, list | tuple):
             found = [self.of(each) for each in given]
             return found if any(each is not None for each in found) else None
-        known = self._known.get(id(given))
+        known = None if self._is_running_a_rule else self._known.get(id(given))
         return None if known is None else known[1]
 
     def execute(self, kind: str, inputs: Sequence[Any], run: Run) -> Any:
         """What an op gives at the point; what it gives at the others is remembered."""
-        if self._written:
-            self._must_not_read(inputs)
+        if self._is_running_a_rule:
+            return run(*inputs)
         known = self._known
         count = inputs_of(kind)
         batches = [
@@ -76,27 +77,33 @@ class Cargo:
             for each in inputs[:count]
         ]
         if not any(batches):
+            if self._written:
+                self._must_not_read(kind, inputs)
             return run(*inputs)
         batches = [each[1] if isinstance(each, tuple) else each for each in batches]
         if kind.startswith("Assign"):
-            # (Nothing may read it before it is put back.)
             self._written.add(id(inputs[0]))
             return run(*inputs)
         if not is_pure(kind):
             raise CannotCarry(kind)
         returned = run(*inputs)
         outputs = returned if isinstance(returned, list) else [returned]
-        told = self._carried(kind, Op(kind, inputs, count, batches, outputs, self.rows, run))
+        self._is_running_a_rule = True
+        try:
+            told = self._carried(kind, Op(kind, inputs, count, batches, outputs, self.rows, run))
+        finally:
+            self._is_running_a_rule = False
         for output, batch in zip(outputs, told, strict=True):
             if batch is not NO_BATCH:
                 self._known[id(output)] = output, batch
         return returned
 
-    def _must_not_read(self, inputs: Sequence[Any]) -> None:
-        for each in inputs:
-            handle = getattr(each, "handle", each)
-            if id(handle) in self._written:
-                raise CannotCarry("a variable that was written to")
+    def _must_not_read(self, kind: str, inputs: Sequence[Any]) -> None:
+        """What was written to a variable at other points is gone: it may only be put back."""
+        if kind == "AssignVariableOp":
+            self._written.discard(id(inputs[0]))
+        elif any(id(getattr(each, "handle", each)) in self._written for each in inputs):
+            raise CannotCarry("a variable that was written to")
 
     def _carried(self, kind: str, op: Op) -> Sequence[Any]:
         rule = RULES.get(kind)

@@ -412,67 +412,142 @@ def _cross_entropy(op: Op) -> Sequence[Any]:
     return [_reshaped(t, op.rows, o.shape) for t, o in zip(told, op.outputs, strict=True)]
 
 
-@_rule("Conv2D Conv3D DepthwiseConv2dNative Dilation2D")
+@_rule("Conv2D Conv3D DepthwiseConv2dNative")
 def _convolution(op: Op) -> Sequence[Any]:
-    images, kernels = op.batches
-    if kernels is None:
-        return _examples(op)
-    if images is None:
-        return [_by_channels(op, kernels)]
-    return [_apart(op, images, kernels)]
+    if not _is_channels_last(op):
+        op.only(0)
+    return _one_or_the_other(op, (0, _examples), (1, _by_channels))
 
 
-def _by_channels(op: Op, kernels: Any) -> Any:
+@_rule("Conv2DBackpropInput")
+def _transposed_convolution(op: Op) -> Sequence[Any]:
+    if not _is_channels_last(op) or len(op.numbers(0)) != 4:
+        raise NoRule
+    op.only(1, 2)
+    return _one_or_the_other(op, (2, _transposed_examples), (1, _transposed_channels))
+
+
+@_rule("Dilation2D")
+def _dilation(op: Op) -> Sequence[Any]:
+    return _examples(op)
+
+
+def _is_channels_last(op: Op) -> bool:
+    return op.attribute("data_format") in ("NHWC", b"NHWC", "NDHWC", b"NDHWC")
+
+
+def _by_channels(op: Op) -> Sequence[Any]:
     """Kernels side by side along their last axis: each makes channels of its own."""
     import tensorflow as tf
 
-    form = op.attribute("data_format")
-    if op.kind == "Dilation2D" or form in (b"NCHW", "NCHW", b"NCDHW", "NCDHW"):
-        raise NoRule
-    rows, rank, shape = len(kernels), len(kernels.shape) - 1, op.outputs[0].shape
+    kernels, shape = op.batches[1], op.outputs[0].shape
+    rank = len(kernels.shape) - 1
     wide = tf.transpose(kernels, [*range(1, rank), 0, rank])
-    wide = tf.reshape(wide, [*kernels.shape[1:-1], -1])
-    (told,) = op.again(op.inputs[0], wide)
-    if op.kind == "DepthwiseConv2dNative":
-        # (All that is made of one channel stands together.)
-        apart = tf.reshape(told, [*shape[:-1], kernels.shape[-2], rows, kernels.shape[-1]])
-        ahead = tf.transpose(apart, [rank, *range(rank), rank + 1])
-    else:
-        apart = tf.reshape(told, [*shape[:-1], rows, shape[-1]])
-        ahead = tf.transpose(apart, [rank - 1, *range(rank - 1), rank])
-    return tf.reshape(ahead, [rows, *shape])
+    (told,) = op.again(op.inputs[0], tf.reshape(wide, [*kernels.shape[1:-1], -1]))
+    # (All that is made of one channel stands together, where each has kernels of its own.)
+    own = [kernels.shape[-2]] if op.kind == "DepthwiseConv2dNative" else []
+    apart = tf.reshape(told, [*shape[:-1], *own, op.rows, kernels.shape[-1]])
+    place = len(apart.shape) - 2
+    ahead = tf.transpose(apart, [place, *range(place), place + 1])
+    return [_reshaped(ahead, op.rows, shape)]
 
 
-def _apart(op: Op, images: Any, kernels: Any) -> Any:
-    """Points that move the images, and those that move the kernels: most move one of them."""
+def _transposed_examples(op: Op) -> Sequence[Any]:
+    sizes = op.numbers(0).copy()
+    sizes[0] *= op.rows
+    (told,) = op.again(sizes, op.inputs[1], _flat(op.batches[2]))
+    return [_reshaped(told, op.rows, op.outputs[0].shape)]
+
+
+def _transposed_channels(op: Op) -> Sequence[Any]:
     import tensorflow as tf
 
+    kernels, shape, sizes = op.batches[1], op.outputs[0].shape, op.numbers(0).copy()
+    sizes[3] *= op.rows
+    wide = tf.transpose(kernels, [1, 2, 0, 3, 4])
+    (told,) = op.again(sizes, tf.reshape(wide, [*wide.shape[:2], -1, wide.shape[4]]))
+    apart = tf.reshape(told, [*shape[:-1], op.rows, shape[-1]])
+    return [tf.transpose(apart, [3, 0, 1, 2, 4])]
+
+
+def _one_or_the_other(op: Op, *ways: tuple[int, Rule]) -> Sequence[Any]:
+    """Points that move one of two inputs, and those that move the other: few move both."""
+    import tensorflow as tf
+
+    alone = [rule for place, rule in ways if op.batches[place] is not None]
+    if len(alone) == 1:
+        return alone[0](op)
+    (first, by_first), (second, by_second) = ways
     moved = [
-        np.asarray(batch != own).reshape(op.rows, -1).any(axis=1)
-        for own, batch in zip(op.inputs, (images, kernels), strict=False)
+        (op.batches[place].numpy() != np.asarray(op.inputs[place])).reshape(op.rows, -1).any(axis=1)
+        for place in (first, second)
     ]
-    if (moved[0] & moved[1]).sum() > op.rows // 4:
+    both = moved[0] & moved[1]
+    if both.sum() > op.rows // 4:
         raise NoRule
-    parts: list[tuple[Any, Any]] = []
-    here = np.flatnonzero(~moved[1])
-    if len(here):
-        (told,) = _examples(_of_some(op, here, images, None))
-        parts.append((here, told))
-    here = np.flatnonzero(moved[1] & ~moved[0])
-    if len(here):
-        parts.append((here, _by_channels(op, tf.gather(kernels, here))))
-    for row in np.flatnonzero(moved[0] & moved[1]):
-        (told,) = op.again(images[row], kernels[row])
-        parts.append(([row], told[tf.newaxis]))
+    parts = [
+        (rows, rule(_of_some(op, rows, place))[0])
+        for rows, place, rule in (
+            (np.flatnonzero(~moved[1]), first, by_first),
+            (np.flatnonzero(moved[1] & ~moved[0]), second, by_second),
+        )
+        if len(rows)
+    ]
+    for row in np.flatnonzero(both):
+        given = [own if b is None else b[row] for own, b in zip(op.inputs, op.batches, strict=False)]
+        parts.append((np.array([row]), op.again(*given)[0][tf.newaxis]))
     order = np.argsort(np.concatenate([rows for rows, _ in parts]))
-    return tf.gather(tf.concat([told for _, told in parts], 0), order)
+    return [tf.gather(tf.concat([told for _, told in parts], 0), order)]
 
 
-def _of_some(op: Op, rows: Any, *batches: Any) -> Op:
+def _of_some(op: Op, rows: Any, place: int) -> Op:
+    """The op at some of the points, which move one of its inputs alone."""
     import tensorflow as tf
 
-    chosen = [None if batch is None else tf.gather(batch, rows) for batch in batches]
-    return Op(op.kind, op.inputs, op.count, chosen, op.outputs, len(rows), op.run)
+    batches = [tf.gather(b, rows) if i == place else None for i, b in enumerate(op.batches)]
+    return Op(op.kind, op.inputs, op.count, batches, op.outputs, len(rows), op.run)
+
+
+@_rule("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3")
+def _batch_norm(op: Op) -> Sequence[Any]:
+    """Points side by side along the channels, none of which knows of another."""
+    import tensorflow as tf
+
+    if op.attribute("data_format") not in ("NHWC", b"NHWC"):
+        raise NoRule
+    images = tf.transpose(op.full(0), [1, 2, 3, 0, 4])
+    by_channel = [tf.reshape(op.full(i), [-1]) for i in range(1, 5)]
+    told = op.again(tf.reshape(images, [*images.shape[:3], -1]), *by_channel)
+    shape = op.outputs[0].shape
+    apart = tf.transpose(tf.reshape(told[0], [*shape[:3], op.rows, shape[3]]), [3, 0, 1, 2, 4])
+    # (What is kept for the way back has shapes of its own.)
+    means = [_reshaped(each, op.rows, [shape[3]]) for each in told[1:5]]
+    return [apart, *means, *[NO_BATCH] * (len(told) - 5)]
+
+
+@_rule("CropAndResize")
+def _crops(op: Op) -> Sequence[Any]:
+    import tensorflow as tf
+
+    op.only(0, 1)
+    boxes, indices = op.full(1), op.numbers(2)
+    numbers = indices + len(op.inputs[0]) * np.arange(op.rows, dtype=indices.dtype)[:, np.newaxis]
+    (told,) = op.again(_flat(op.full(0)), _flat(boxes), tf.constant(numbers.ravel()))
+    return [_reshaped(told, op.rows, op.outputs[0].shape)]
+
+
+@_rule("DynamicStitch ParallelDynamicStitch")
+def _stitch(op: Op) -> Sequence[Any]:
+    """Points along the axis behind those of the indices."""
+    import tensorflow as tf
+
+    op.only(1)
+    data = [
+        tf.transpose(batch, [*range(1, cut + 1), 0, *range(cut + 1, len(batch.shape))])
+        for batch, cut in zip(op.all_of(1), (np.ndim(i) for i in op.inputs[0]), strict=True)
+    ]
+    (told,) = op.again(op.inputs[0], data)
+    return [tf.transpose(told, [1, 0, *range(2, len(told.shape))])]
 
 
 @_rule("""
@@ -500,6 +575,9 @@ def _last(op: Op) -> Sequence[Any]:
     rank = len(op.batches[0].shape)
     (told,) = op.again(tf.transpose(op.batches[0], [*range(1, rank), 0]))
     return [tf.transpose(told, [rank - 1, *range(rank - 1)])]
+
+
+del RULES["Select"], RULES["BroadcastGradientArgs"]  # their shapes are not broadcast
 
 
 @cache

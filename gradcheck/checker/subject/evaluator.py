@@ -8,14 +8,12 @@ calls.
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.budget import Budget, current
-from gradcheck.checker.numerics.coordinates import as_slice
 from gradcheck.checker.numerics.vectors import Layout, epsilon_of, largest
 from gradcheck.checker.subject.batching import Batched, Calls, Carried, Stacked
 from gradcheck.checker.subject.repeated import are_equal, must_be_the_same
@@ -58,8 +56,6 @@ class Evaluator:
         self._called = 0
         """How many points had a call of their own."""
         self._batched: Batched | None = None
-        self._alone: dict[int, Batched] = {}
-        """By position among the moved operands: a call with many values of this one alone."""
 
     def __call__(self, points: Array) -> Array:
         """Rows of outputs for rows of points."""
@@ -89,7 +85,7 @@ class Evaluator:
     @property
     def _one_by_one(self) -> bool:
         """Whether no point shares a call with another, but for a loop inside of it."""
-        return self._looped or not (self._batched or self._alone)
+        return self._looped or self._batched is None
 
     def together(self, points: Array) -> Array:
         """Rows of outputs for rows of points; raises OneByOne where each costs a call."""
@@ -124,11 +120,8 @@ class Evaluator:
         if self._is_large:
             self.must_repeat(limits.REPEATED_CALLS)
             return None
-        outputs = None
-        if self._takes_other_shapes:
-            self._batched, outputs = self._first_that_works(self._calls.all_together(), points)
-            if self._batched is None and len(self.dtypes) > 1:
-                outputs = self._probe_each(points)
+        ways = self._calls.all_together(takes_other_shapes=self._takes_other_shapes)
+        self._batched, outputs = self._first_that_works(ways, points)
         if not self.is_batched:
             # The probe of a batched call has seen the function repeat itself; this one has not.
             few = self.base.size <= limits.FEW_OUTPUTS
@@ -137,17 +130,6 @@ class Evaluator:
             self.must_repeat(limits.REPEATED_IF_KNOWN if self._takes_other_shapes else calls)
         return outputs
 
-    def _probe_each(self, points: Array) -> Array | None:
-        """Look for a batched form of each moved operand alone, with the others at the point."""
-        outputs, told = np.empty((len(points), len(self.base))), 0
-        for i, rows in enumerate(self._moved_alone(points)):
-            found, here = self._first_that_works(self._calls.one_operand(i), points[rows], only=i)
-            if found is not None and here is not None:
-                self._alone[i] = found
-                outputs[rows] = here
-                told += len(here)
-        return outputs if told == len(points) else None
-
     @property
     def _is_large(self) -> bool:
         """Whether a call at one point is work enough."""
@@ -155,8 +137,8 @@ class Evaluator:
 
     @property
     def is_batched(self) -> bool:
-        """Whether many points share a call, or at least many that move the same operand."""
-        return self._batched is not None or len(self._alone) == len(self.dtypes)
+        """Whether many points share a call."""
+        return self._batched is not None
 
     @property
     def stacking(self) -> Stacking | None:
@@ -184,31 +166,21 @@ class Evaluator:
         if self.is_batched or self._traced or points * self._cost <= tracing:
             return
         self._traced = True
-        ways = [self._calls.looped]
-        may_vectorise = self._takes_other_shapes and not self._calls.moves_a_variable
-        if may_vectorise and points > limits.VECTORISING_PAYS:
-            ways.insert(0, self._calls.vectorised)
-        for way in ways:
-            with suppress(Exception):  # what runs eagerly need not run in a graph
-                self._batched, _ = self._first_that_works([way()], self.point[np.newaxis][:0])
-                if self._batched is not None:
-                    self._looped = way == self._calls.looped
-                    return
+        with suppress(Exception):  # what runs eagerly need not run in a graph
+            looped = self._calls.looped()
+            self._batched, _ = self._first_that_works([looped], self.point[np.newaxis][:0])
+            self._looped = self._batched is not None
 
     def _first_that_works(
-        self, candidates: Iterable[Batched], points: Array, *, only: int | None = None
+        self, candidates: Iterable[Batched], points: Array
     ) -> tuple[Batched | None, Array | None]:
         """The first candidate that equals single calls, at the point and at an unrelated one.
 
         Args:
             candidates: ways to call the function with many points.
             points: where its outputs are wanted at the same time, for the second result.
-            only: the one operand that is different at the unrelated point; None for all of them.
         """
         other = self._unrelated()
-        if only is not None:
-            start, stop = self.inputs.offsets[only : only + 2]
-            other[:start], other[stop:] = self.point[:start], self.point[stop:]
         # A number of rows that is no size of an axis: a batch must not pass for one.
         taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
         count = limits.PROBE_ROWS
@@ -261,30 +233,7 @@ class Evaluator:
                 return self._rows(self._batched(stacked))
             except Exception:  # a batch of another size may not fit where the probe did
                 self._batched = None
-        return self._by_operand(points, stacked)
-
-    def _by_operand(self, points: Array, stacked: list[Array]) -> Array:
-        """Rows in which only one operand moves may share a call where others cannot."""
-        outputs = np.empty((len(points), len(self.base)))
-        left = np.ones(len(points), dtype=bool)
-        if self._alone:
-            for i, rows in enumerate(self._moved_alone(points)):
-                if i in self._alone and len(left[rows]):
-                    batched = self._alone[i]
-                    outputs[rows] = self._rows(batched([array[rows] for array in stacked]))
-                    left[rows] = False
-        if left.any():
-            outputs[left] = self._rows(self._calls.one_by_one([array[left] for array in stacked]))
-        return outputs
-
-    def _moved_alone(self, points: Array) -> list[Array | slice]:
-        """By moved operand: the rows in which it, and no other, is not at the point."""
-        moves = points != self.point
-        differs = np.stack(
-            [moves[:, start:stop].any(axis=1) for start, stop in pairwise(self.inputs.offsets)]
-        )
-        single = differs.sum(axis=0) == 1
-        return [as_slice(np.flatnonzero(mine & single)) for mine in differs]
+        return self._rows(self._calls.one_by_one(stacked))
 
     def _values(self, point: Array) -> list[Array]:
         """One point as values of the moved operands."""

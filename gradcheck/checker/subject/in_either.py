@@ -39,27 +39,11 @@ def either_promoted(
         operands: its own.
         ops: how many it runs.
     """
-    if _is_called_often(operands, ops) and (graph := promoted(function, operands)):
-        return graph
     try:
         twin = promoted_eagerly(function, operands)
     except NoDouble:
         return None
     return twin or promoted(function, operands)
-
-
-def _is_called_often(operands: Sequence[Operand], ops: int) -> bool:
-    """Whether a graph, which takes longer to make and less to call, is likely to pay.
-
-    Points that move variables seldom share a call. Without it
-    `test_a_large_function_of_variables_is_a_graph` fails.
-    """
-    if not any(operand.captured is not None for operand in operands):
-        return False
-    numbers = sum(operand.value.size for operand in operands if operand.differentiate)
-    call = ops * limits.SECONDS_OF_AN_OP
-    tracing = limits.SECONDS_OF_A_TRACE + limits.CALLS_OF_A_TRACE * call
-    return limits.CALLS_PER_NUMBER * numbers * call > limits.TRACES_OF_A_PROMOTED * tracing
 
 
 def _is_low_again(returned: Any) -> bool:

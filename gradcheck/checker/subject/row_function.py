@@ -18,7 +18,7 @@ class RowFunction(Protocol):
 
     @property
     def is_batched(self) -> bool:
-        """Whether many points share a call, or at least many that move the same operand."""
+        """Whether many points share a call."""
 
     @property
     def stacking(self) -> Stacking | None:
