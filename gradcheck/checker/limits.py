@@ -169,9 +169,6 @@ its own and in eager calls of it: measured on functions of 2 to 2,600 ops and on
 an op took 16 to 110 µs. Ops are counted and no clock is read: the two ways differ in the last
 digits, and a result must not depend on a clock."""
 
-TRACES_OF_A_PROMOTED: Final = 2.0
-"""A graph that is promoted takes as long to make as so many that are not."""
-
 OPS_OF_A_PROMOTED: Final = 7
 """What a call of a promoted graph costs more from Python than in a loop inside a traced function,
 in eager ops: 0.25 to 0.4 ms. The loop takes 40 to 100 ms to trace: it pays from

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker import stepping
 from gradcheck.checker.subject.in_either import InEither, Promotable
-from gradcheck.checker.subject.known_kernels import all_take_other_shapes
+from gradcheck.checker.subject.known_kernels import all_repeat, all_take_other_shapes
 from gradcheck.checker.subject.recording import Recording, recording
 from gradcheck.checker.subject.tensors import call
 from gradcheck.model import CheckKind
@@ -56,6 +56,7 @@ def gradient_problem(point: Point) -> Problem:
         checks=(CheckKind.REVERSE,),
         # (What the gradient runs are other kernels than the function's.)
         takes_other_shapes=all_take_other_shapes(seen.kinds),
+        repeats=all_repeat(seen.kinds),
         ops=seen.ops,
         recorded=None,
         keeps_its_digits=False,

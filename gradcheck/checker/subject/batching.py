@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.budget import current
-from gradcheck.checker.subject.carry import carried
+from gradcheck.checker.subject.carry.cargo import carried
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.stacking import Stacking
 from gradcheck.checker.subject.tensors import Function, call
@@ -139,7 +139,7 @@ class Calls:
     def looped(self) -> Batched:
         """A loop over the points inside one function that is traced once.
 
-        Without it `test_a_function_that_takes_no_other_shapes_is_traced` fails.
+        Without it `test_what_runs_many_ops_is_traced` fails.
         """
         import tensorflow as tf
 
@@ -237,9 +237,7 @@ class Carried:
             if operand.captured is not None:
                 arguments[position] = operand.give(calls._values[position])
             moved.append((arguments[position], values))
-        outputs, cargo = carried(
-            lambda: call(calls._function, arguments), moved, len(stacked[0])
-        )
+        outputs, cargo = carried(lambda: call(calls._function, arguments), moved, len(stacked[0]))
         if cargo.looped > cargo.batched:
             raise ValueError("most ops are run for each point")
         return outputs

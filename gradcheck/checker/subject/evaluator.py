@@ -42,6 +42,7 @@ class Evaluator:
         """
         self._calls = Calls(problem.function, problem.operands, values, tape)
         self._takes_other_shapes = problem.takes_other_shapes
+        self._repeats = problem.repeats
         ops = problem.ops
         if getattr(problem.function, "is_a_graph", False):
             ops = limits.OPS_OF_A_PROMOTED
@@ -105,7 +106,12 @@ class Evaluator:
     def _is_dear(self, points: Array) -> bool:
         """Whether fewer points would take less, though they share a call."""
         numbers = len(points) * (len(self.point) + len(self.base))
-        return isinstance(self._batched, Carried) and numbers > limits.RIDES_IN_PROBE
+        return self._is_carried and numbers > limits.RIDES_IN_PROBE
+
+    @property
+    def _is_carried(self) -> bool:
+        """Whether points share a call by being carried along."""
+        return isinstance(self._batched, Carried)
 
     def probe(self) -> None:
         """Find out, once, whether many points can share a call."""
@@ -122,12 +128,11 @@ class Evaluator:
             return None
         ways = self._calls.all_together(takes_other_shapes=self._takes_other_shapes)
         self._batched, outputs = self._first_that_works(ways, points)
-        if not self.is_batched:
-            # The probe of a batched call has seen the function repeat itself; this one has not.
+        # (What is carried shares a call, and so what is drawn in it.)
+        if not (self.is_batched and (self._repeats or not self._is_carried)):
             few = self.base.size <= limits.FEW_OUTPUTS
             calls = limits.REPEATED_IF_FEW_OUTPUTS if few else limits.REPEATED_CALLS
-            # (Kernels that are known draw no numbers.)
-            self.must_repeat(limits.REPEATED_IF_KNOWN if self._takes_other_shapes else calls)
+            self.must_repeat(limits.REPEATED_IF_KNOWN if self._repeats else calls)
         return outputs
 
     @property
@@ -150,10 +155,15 @@ class Evaluator:
 
         Without it `test_dropout_is_not` fails.
         """
-        again = self(np.repeat(self.point[np.newaxis], calls, axis=0))
+        points = np.repeat(self.point[np.newaxis], calls, axis=0)
+        if self._is_carried:
+            again = self._rows(self._calls.one_by_one(self._stacked(points)))
+        else:
+            again = self(points)
         # A batched call may round differently from a single one, but its rows are alike.
         digits = tolerances.LAST_DIGIT if self.precision is None else epsilon_of(self.precision)
-        must_be_the_same(again, again[0] if self._batched is not None else self.base, digits)
+        batched = self.is_batched and not self._is_carried
+        must_be_the_same(again, again[0] if batched else self.base, digits)
 
     def expect(self, points: int) -> None:
         """So many points will be asked for: trace the function, if it is worth that.

@@ -16,7 +16,11 @@ from gradcheck.checker.subject.callee import Callee, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
 from gradcheck.checker.subject.in_either import InEither, Promotable, either_promoted, is_low
 from gradcheck.checker.subject.kept_state import KeptState
-from gradcheck.checker.subject.known_kernels import all_keep_their_digits, all_take_other_shapes
+from gradcheck.checker.subject.known_kernels import (
+    all_keep_their_digits,
+    all_repeat,
+    all_take_other_shapes,
+)
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
 from gradcheck.checker.subject.reachable import Reachable, reachable
 from gradcheck.checker.subject.recording import Recording, known_resources, recording
@@ -54,6 +58,7 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         problem,
         operands=operands,
         takes_other_shapes=all_take_other_shapes(seen.kinds),
+        repeats=all_repeat(seen.kinds),
         keeps_its_digits=all_keep_their_digits(seen.kinds),
         rounds_in=frozenset(() if is_low(operands) else seen.precisions & limits.BITS_OF.keys()),
         ops=seen.ops,
@@ -99,7 +104,7 @@ def _with_promotion(
     if is_low(variables):
         # What it reads has no other precision: it is promoted, or not to be had in float64.
         problem = replace(problem, rounds_in=frozenset())
-        twin = either_promoted(kept, problem.operands, problem.ops)
+        twin = either_promoted(kept, problem.operands)
         if twin is not None:
             function = InEither(kept, twin.function, twin.operands)
             return replace(problem, function=function, operands=twin.operands)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.checker import limits
 from gradcheck.checker.subject.promote import Promoted, PromotedTwin, promoted
 from gradcheck.checker.subject.promote_eagerly import NoDouble, PromotedEagerly, promoted_eagerly
 from gradcheck.checker.subject.tensors import FunctionRaised, widen, wider
@@ -29,15 +28,12 @@ def is_low(operands: Sequence[Operand]) -> bool:
     return any(widen(o.value).dtype != o.value.dtype for o in operands)
 
 
-def either_promoted(
-    function: Function, operands: Sequence[Operand], ops: int = 0
-) -> PromotedTwin | None:
+def either_promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin | None:
     """The twin of a function in double precision, as it is called or as a graph; None: neither.
 
     Args:
         function: leaves no traces.
         operands: its own.
-        ops: how many it runs.
     """
     try:
         twin = promoted_eagerly(function, operands)

@@ -9,6 +9,8 @@ with another one, which need not be a bad one, is called with the user's own sha
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,6 +62,30 @@ def all_take_other_shapes(kinds: AbstractSet[str]) -> bool:
     Without it `test_no_other_shapes_for_a_kernel_that_does_not_check_them` fails.
     """
     return kinds <= _KNOWN
+
+
+_CHANGES_NO_RESULT = re.compile(
+    r"Assign\w*VariableOp|ReadVariableOp|ResourceGather(Nd)?|Var\w+|DestroyResourceOp|Assert|Print\w*|"
+    r"While|If|Case|For|(Stateful)?PartitionedCall"
+)
+"""Ops that keep or say something, and draw nothing; what stands inside of them is known too."""
+
+
+def all_repeat(kinds: AbstractSet[str]) -> bool:
+    """Whether all of these ops give the same each time they are given the same.
+
+    Without it `test_dropout_is_not` fails.
+    """
+    return all(is_pure(kind) or _CHANGES_NO_RESULT.fullmatch(kind) for kind in kinds)
+
+
+@cache
+def is_pure(kind: str) -> bool:
+    """Whether an op of this kind gives the same each time, and keeps nothing."""
+    from tensorflow.python.framework import op_def_registry
+
+    found = op_def_registry.get(kind)
+    return found is not None and not found.is_stateful
 
 
 _MAY_ROUND = """

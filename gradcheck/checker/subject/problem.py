@@ -59,6 +59,8 @@ class Problem:
     """What to say besides where the gradient does not agree, or the function does not repeat."""
     takes_other_shapes: bool = False
     """Whether the function may be called with inputs of other shapes than the user's."""
+    repeats: bool = False
+    """Whether every op that the function runs is known to draw nothing."""
     keeps_its_digits: bool = False
     """Whether, given double precision, the function is known to compute in it throughout."""
     rounds_in: frozenset[str] = frozenset()

@@ -44,10 +44,8 @@ def draw(*shape: int) -> Array:
 
 
 LEADING = ["elementwise", "matmul", "broadcast", "softmax"]
-FOLDED = ["first axis", "rank", "shape", "transposed", "einsum"]
-BATCHED = LEADING + FOLDED
-APART = ["kernel", "free indices"]
-SINGLE = ["mean", "size", "reshape", "roll"]
+CARRIED = ["first axis", "rank", "shape", "transposed", "einsum", "kernel", "free indices"]
+CARRIED += ["mean", "size", "reshape", "roll"]
 
 
 def functions(tf: Any) -> dict[str, tuple[Callable[..., Any], list[Array]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import gradcheck
 from gradcheck.checker.subject.batching import Calls
 from gradcheck.checker.subject.operand import Operand
 from tests.checker.planted import planted
-from tests.checker.subject.called import APART, BATCHED, Counted, draw, evaluator, functions, rows
+from tests.checker.subject.called import LEADING, Counted, draw, evaluator, functions, rows
 from tests.checker.verdicts import verdict
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def test_at_zero_no_batch_is_taken_for_one(tf: Any) -> None:
     assert verdict(flat, draw(300)) == "pass"
 
 
-@pytest.mark.parametrize("name", BATCHED)
+@pytest.mark.parametrize("name", LEADING)
 def test_batched_where_it_can_be(tf: Any, name: str) -> None:
     function, values = functions(tf)[name]
     counted = Counted(function)
@@ -65,47 +64,12 @@ def test_batched_where_it_can_be(tf: Any, name: str) -> None:
     assert counted.calls == before + 1
 
 
-@pytest.mark.parametrize("name", APART)
-def test_one_operand_at_a_time(tf: Any, name: str) -> None:
-    function, values = functions(tf)[name]
-    counted = Counted(function)
-    found = evaluator(counted, *values)
-    for start, stop in pairwise(found.inputs.offsets):
-        points = np.repeat(found.point[np.newaxis], 50, axis=0)
-        points[:, start:stop] = rows(found, 50)[:, start:stop]
-        found.probe()
-        before = counted.calls
-        outputs = found(points)
-        assert counted.calls == before + 1
-        single = [function(*found.inputs.unflatten(p)).numpy().ravel() for p in points]
-        np.testing.assert_allclose(outputs, single, rtol=1e-12)
-
-
 def test_operands_that_stay_are_stacked_too(tf: Any) -> None:
     # Labels must have the leading axis of the logits: else every point is a call of its own.
     labels = np.eye(4)[[0, 1, 2, 3, 1, 2]]
     counted = Counted(tf.nn.softmax_cross_entropy_with_logits)
     assert str(gradcheck.check(counted, labels, draw(6, 4), wrt=[1]).verdict) == "pass"
     assert counted.calls < 10
-
-
-def test_a_function_that_takes_no_batch_is_vectorised(tf: Any) -> None:
-    def single(x: Any) -> Any:
-        return tf.cast(tf.sin(tf.cast(tf.reshape(x, [300]), tf.float32)), tf.float64)
-
-    counted = Counted(single)
-    assert str(gradcheck.check(counted, draw(300)).verdict) == "pass"
-    assert counted.calls < 1000
-
-
-def test_one_point_alone_along_an_axis(tf: Any) -> None:
-    """It does not grow, and is a batch of one all the same."""
-    x = np.arange(1.0, 7.0).reshape(3, 2)
-    calls = Calls(tf.square, [Operand("x", x)], [x])
-    for batched in calls.one_operand(0):
-        for count in (1, 2, 5):
-            (outputs,) = batched([np.stack([x + i for i in range(count)])])
-            assert np.array_equal(outputs, [(x + i) ** 2 for i in range(count)])
 
 
 def test_what_cannot_be_traced_leaves_nothing_behind(tf: Any) -> None:

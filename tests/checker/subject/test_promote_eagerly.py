@@ -10,9 +10,7 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.subject import in_either
-from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.operand import Operand
-from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.promote_eagerly import promoted_eagerly
 from gradcheck.checker.subject.widened_ops import double_wins
 from tests.checker.planted import planted
@@ -78,21 +76,6 @@ class TestNothingIsTraced:
             return tf.tanh(x * w), lambda upstream: upstream * factor * w / tf.cosh(x * w) ** 2
 
         assert gradcheck.check(function, X).verdict == "mismatch"
-
-
-def test_a_large_function_of_variables_is_a_graph(tf: Any) -> None:
-    layer = tf.keras.layers.MultiHeadAttention(2, 3)
-    x = np.linspace(0.0, 1.0, 12, dtype=np.float32).reshape(1, 3, 4)
-    layer(x, x)
-    with explored(Problem(lambda x: layer(x, x), (Operand("x", x),))) as found:
-        assert isinstance(found.function, in_either.InEither)
-        assert found.function.is_a_graph
-    small = tf.keras.layers.Dense(1)
-    small(x)
-    with explored(Problem(lambda x: 2 * small(x), (Operand("x", x),))) as found:
-        assert isinstance(found.function, in_either.InEither)
-        assert found.function.is_promoted
-        assert not found.function.is_a_graph
 
 
 def test_another_function_in_float64_is_no_twin(tf: Any) -> None:

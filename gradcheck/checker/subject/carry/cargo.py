@@ -3,7 +3,7 @@
 A function that takes no leading axis of points is called as the user calls it, at the point itself:
 its Python sees tensors of the shapes and values that it was written for. Every op that is given
 something which depends on a moved operand is run a second time beside that, on the values of all
-the points at once, as `carry_rules.py` says, or once for each of them where it says nothing. A
+the points at once, as the rules say (`RULES`), or once for each of them where it says nothing. A
 function that looks at such a value, to branch by it or to leave TensorFlow with it, may do
 something else at another point: it is not carried. What leaves unseen all the same shows in the
 probe of `evaluator.py`, which compares with single calls.
@@ -13,21 +13,22 @@ from __future__ import annotations
 
 import threading
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from gradcheck.checker.budget import current
 from gradcheck.checker.subject.as_python import as_python
-from gradcheck.checker.subject.carry_rules import (
+from gradcheck.checker.subject.carry import index_rules, product_rules, shape_rules
+from gradcheck.checker.subject.carry.carried_op import (
     NO_BATCH,
     RULES,
-    NoRule,
     Op,
     inputs_of,
-    is_pure,
     lengths_of,
 )
+from gradcheck.checker.subject.known_kernels import is_pure
 from gradcheck.checker.subject.recording import one_at_a_time
 from gradcheck.checker.subject.substituted import Run, executed, reads_as
 
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gradcheck.model import Array
+
+
+RULES_OF: Final = (shape_rules, index_rules, product_rules)
+"""Where the rules are; they are known by being imported."""
 
 
 class CannotCarry(Exception):  # noqa: N818  (an answer, not an error)
@@ -76,15 +81,20 @@ class Cargo:
             self.of(each) if isinstance(each, list | tuple) else known.get(id(each))
             for each in inputs[:count]
         ]
-        if not any(batches):
-            if self._written:
-                self._must_not_read(kind, inputs)
+        depends = any(batches)
+        if kind.startswith("Assign"):
+            # What is written at other points is gone: until it is put back nobody may read it.
+            if depends:
+                self._written.add(id(inputs[0]))
+            elif kind == "AssignVariableOp":
+                self._written.discard(id(inputs[0]))
+            return run(*inputs)
+        if self._written and not self._written.isdisjoint(map(_handle, inputs)):
+            raise CannotCarry("a variable that was written to")
+        if not depends:
             return run(*inputs)
         batches = [each[1] if isinstance(each, tuple) else each for each in batches]
-        if kind.startswith("Assign"):
-            self._written.add(id(inputs[0]))
-            return run(*inputs)
-        if not is_pure(kind):
+        if kind not in RULES and not is_pure(kind):
             raise CannotCarry(kind)
         returned = run(*inputs)
         outputs = returned if isinstance(returned, list) else [returned]
@@ -98,30 +108,23 @@ class Cargo:
                 self._known[id(output)] = output, batch
         return returned
 
-    def _must_not_read(self, kind: str, inputs: Sequence[Any]) -> None:
-        """What was written to a variable at other points is gone: it may only be put back."""
-        if kind == "AssignVariableOp":
-            self._written.discard(id(inputs[0]))
-        elif any(id(getattr(each, "handle", each)) in self._written for each in inputs):
-            raise CannotCarry("a variable that was written to")
-
     def _carried(self, kind: str, op: Op) -> Sequence[Any]:
         rule = RULES.get(kind)
         if rule is not None:
             try:
                 told = rule(op)
-            except NoRule:
+            except Exception:  # noqa: S110  (this kernel, or these arguments: one by one)
                 pass
-            except Exception as e:  # noqa: S110  (a kernel that takes no such shapes: one by one)
-                import os
-                if os.environ.get("CARRYDBG"): print("   RULE FAILED", kind, type(e).__name__, str(e)[:200])
             else:
                 self.batched += 1
                 return told
         self.looped += 1
-        import os
-        if os.environ.get("CARRYDBG"): print("   LOOPED", kind)
         return _one_by_one(op)
+
+
+def _handle(given: Any) -> int:
+    """The identity of a variable, whether it is given itself or by its handle."""
+    return id(getattr(given, "handle", given))
 
 
 def _one_by_one(op: Op) -> list[Any]:
@@ -202,10 +205,8 @@ def _calls_watched(cargo: Cargo) -> Iterator[None]:
 
 def _grouped(flat: Sequence[Any], lengths: Sequence[int | None]) -> list[Any]:
     """Tensors by input: one, or a list."""
-    left, grouped = iter(flat), []
-    for length in lengths:
-        grouped.append(next(left) if length is None else [next(left) for _ in range(length)])
-    return grouped
+    left = iter(flat)
+    return [next(left) if length is None else list(islice(left, length)) for length in lengths]
 
 
 def _flat_like(own: Sequence[Any], given: Sequence[Any]) -> list[Any]:
@@ -227,7 +228,7 @@ def _values_watched(cargo: Cargo) -> Iterator[None]:
     """
     import tensorflow as tf
 
-    eager = next(each for each in type(tf.constant(0)).__mro__ if "_numpy" in vars(each))
+    eager: Any = next(each for each in type(tf.constant(0)).__mro__ if "_numpy" in vars(each))
     look = eager._numpy
 
     def looked_at(tensor: Any) -> Any:

@@ -1,0 +1,160 @@
+"""What is carried along with a call, and what is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker.subject.carry.cargo import CannotCarry, carried
+from tests.checker.planted import planted
+from tests.checker.subject.called import CARRIED, Counted, draw, evaluator, functions, rows
+from tests.checker.verdicts import verdict
+
+X = np.array([0.5, -1.0, 2.0])
+POINTS = X + np.linspace(-0.1, 0.1, 7)[:, np.newaxis]
+
+
+def at_points(tf: Any, function: Any, x: Any = None) -> Any:
+    given = tf.constant(X) if x is None else x
+    (outputs,), cargo = carried(lambda: [function(given)], [(given, POINTS)], len(POINTS))
+    return outputs, cargo
+
+
+@pytest.mark.parametrize("name", CARRIED)
+def test_carried_where_no_batch_is_taken(tf: Any, name: str) -> None:
+    function, values = functions(tf)[name]
+    counted = Counted(function)
+    found = evaluator(counted, *values)
+    points = rows(found, 50)
+    found(points)
+    before = counted.calls
+    found(points)
+    assert counted.calls == before + 1
+
+
+def test_an_op_without_a_rule_is_run_for_each_point(tf: Any) -> None:
+    def function(x: Any) -> Any:
+        return tf.raw_ops.Bitcast(input=tf.bitcast(x, tf.int64), type=tf.float64) * 2
+
+    outputs, cargo = at_points(tf, function)
+    assert np.array_equal(outputs, 2 * POINTS)
+    assert (cargo.batched, cargo.looped) == (1, 2)
+
+
+def test_what_does_not_depend_on_them_is_the_same(tf: Any) -> None:
+    outputs, cargo = at_points(tf, lambda x: tf.sin(tf.ones([2], x.dtype)))
+    assert np.array_equal(outputs, np.full((7, 2), np.sin(1.0)))
+    assert (cargo.batched, cargo.looped) == (0, 0)
+
+
+def test_a_variable(tf: Any) -> None:
+    outputs, _ = at_points(tf, lambda v: tf.reduce_sum(v * v), tf.Variable(X))
+    assert np.allclose(outputs, (POINTS**2).sum(axis=1))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda tf, x: x * 2 if tf.reduce_sum(x) > 0 else x,
+        lambda tf, x: x * float(tf.reduce_sum(x)),
+        lambda tf, x: x * tf.reduce_sum(x).numpy(),
+        lambda _tf, x: x * int(x[2]),
+        lambda tf, x: x * len(range(tf.cast(x[2], tf.int32))),
+    ],
+)
+def test_a_branch_is_not_carried(tf: Any, function: Any) -> None:
+    with pytest.raises(CannotCarry):
+        at_points(tf, lambda x: function(tf, x))
+
+
+def test_what_leaves_tensorflow_is_called_one_by_one(tf: Any) -> None:
+    def by_buffer(x: Any) -> Any:
+        return tf.reduce_sum(x * np.sin(memoryview(x)))
+
+    # (The product rule is broken by what TensorFlow does not see.)
+    assert verdict(by_buffer, X) == "mismatch"
+
+
+def test_a_switch_is_seen(tf: Any) -> None:
+    """A branch that one side of the point takes, and the other does not."""
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TensorFlow
+    def bent(x: Any) -> Any:
+        above = bool(tf.reduce_sum(x) >= 1.5)
+        return tf.reduce_sum(x) * (
+            3.0 if above else 1.0
+        ) - 3.0 * above, lambda up: up * 3 * tf.ones([3], tf.float64)
+
+    assert verdict(bent, X) == "kink"
+
+
+def test_traced_functions_are_run_as_python(tf: Any) -> None:
+    @tf.function  # type: ignore[untyped-decorator]  # no types in TensorFlow
+    def function(x: Any) -> Any:
+        for _ in range(3):
+            x = tf.sin(x) * tf.reduce_sum(x)
+        return tf.reduce_sum(x)
+
+    counted = Counted(function)
+    assert verdict(counted, draw(20)) == "pass"
+    assert counted.calls < 10
+    wrong = planted(function, lambda gs: [gs[0] * (1 + 1e-8)])
+    assert verdict(wrong, draw(20)) == "mismatch"
+
+
+def test_a_variable_that_is_written_to(tf: Any) -> None:
+    kept = tf.Variable(0.0, dtype=tf.float64, trainable=False)
+
+    def average(x: Any) -> Any:
+        kept.assign(0.9 * kept + 0.1 * tf.reduce_mean(x))
+        return tf.reduce_sum(x - tf.reduce_mean(x) ** 2)
+
+    def through_it(x: Any) -> Any:
+        kept.assign(tf.reduce_mean(x))
+        return tf.reduce_sum(x * kept)
+
+    at_points(tf, average)
+    with pytest.raises(CannotCarry):
+        at_points(tf, through_it)
+
+
+def test_other_threads_are_left_alone(tf: Any) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    x = tf.constant(X)
+
+    def function(given: Any) -> Any:
+        with ThreadPoolExecutor(1) as other:
+            return given * other.submit(lambda: tf.reduce_sum(tf.ones([3], tf.float64))).result()
+
+    outputs, _ = at_points(tf, function, x)
+    assert np.allclose(outputs, 3 * POINTS)
+
+
+def test_everything_is_put_back(tf: Any) -> None:
+    from tensorflow.python import pywrap_tfe
+
+    before = (
+        pywrap_tfe.TFE_Py_FastPathExecute,
+        pywrap_tfe.TFE_Py_Execute,
+        type(tf.constant(0))._numpy,
+    )
+    with pytest.raises(CannotCarry):
+        at_points(tf, lambda x: x * float(x[0]))
+    after = (
+        pywrap_tfe.TFE_Py_FastPathExecute,
+        pywrap_tfe.TFE_Py_Execute,
+        type(tf.constant(0))._numpy,
+    )
+    assert after == before
+    assert not tf.config.functions_run_eagerly()
+
+
+def test_random_numbers_are_drawn_in_every_call(tf: Any) -> None:
+    def noisy(x: Any) -> Any:
+        return tf.reduce_sum(x * tf.round(tf.random.uniform([], dtype=tf.float64)))
+
+    assert str(gradcheck.check(noisy, X).verdict) == "inconclusive"
