@@ -169,7 +169,7 @@ def _prove(
     from gradcheck.checker.check import check_problem
     from gradcheck.checker.subject.build_function import build
     from gradcheck.checker.subject.problem import Problem
-    from gradcheck.checker.subject.tape import draw_upstream
+    from gradcheck.checker.subject.upstream import draw_upstream
     from gradcheck.spec.resolve import resolve
 
     function = build(resolve(point.case), allow=(), root=".")

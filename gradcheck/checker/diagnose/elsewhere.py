@@ -23,7 +23,7 @@ from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import along_coordinates, with_sample
 from gradcheck.checker.reference.point import evaluate_at
-from gradcheck.checker.subject.tape import draw_upstream
+from gradcheck.checker.subject.upstream import draw_upstream
 from gradcheck.model import Mode, Stage, Verdict
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.quantile import along_the_quantile
-from gradcheck.checker.subject.tape import Backward, draw_upstream
+from gradcheck.checker.subject.tape import Backward
+from gradcheck.checker.subject.upstream import draw_upstream
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.model import CheckKind, Comparison, Mode, Verdict
 from gradcheck.model.planted import Fate, Planted, Power

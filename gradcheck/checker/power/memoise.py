@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.subject.problem import Differentiate, Problem
     from gradcheck.checker.subject.row_function import RowFunction
-    from gradcheck.checker.subject.stacking import Stacking
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array, Mode
 
@@ -36,11 +35,6 @@ class RememberingEvaluator:
     def is_batched(self) -> bool:
         """Whether many points share a call."""
         return self._evaluate.is_batched
-
-    @property
-    def stacking(self) -> Stacking | None:
-        """How many points share a call along a leading axis."""
-        return self._evaluate.stacking
 
     def together(self, points: Array) -> Array:
         """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""

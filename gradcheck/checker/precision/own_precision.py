@@ -15,18 +15,16 @@ import numpy as np
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.judge.rounding import arithmetic_spread
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.numerics.vectors import epsilon_of, largest, to_double
+from gradcheck.checker.numerics.vectors import to_double
 from gradcheck.checker.precision.function_slope import function_slope
 from gradcheck.checker.precision.range_loss import leaves_range
+from gradcheck.checker.subject.alike import passes_alike
 from gradcheck.checker.subject.ended import Ended
-from gradcheck.checker.subject.stacking import gradients_at
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import explain_exception, widen
 from gradcheck.model import Mode, Stage, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Differentiate, Problem
@@ -55,7 +53,7 @@ class OwnPrecision:
         self._double = problem.tape(problem.function, problem.operands, Mode.EAGER)
         self._rng = generator(problem.seed, 0x756C70)
         self._at_point_double = double
-        self._stacking = point.evaluator.stacking if problem.tape is Tape else None
+        self._together = problem.tape is Tape
         try:
             self._at_point = self._pass_at_point()
         except Exception as error:
@@ -117,7 +115,7 @@ class OwnPrecision:
 
     def one_by_one(self) -> bool:
         """From now on, the neighbours get passes of their own; False where they had them anyway."""
-        shared, self._stacking = self._stacking is not None, None
+        shared, self._together = self._together, False
         self.__dict__.pop("_passes", None)
         return shared
 
@@ -143,13 +141,10 @@ class OwnPrecision:
         self, tape: Differentiate, first: Backward, points: list[list[Array]], eager: bool = True
     ) -> list[Backward]:
         """The passes at these points, of which the first is known: together, if that is right."""
-        problem = self._problem
-        if self._stacking is not None and eager:
-            with suppress(Exception):  # what goes forward with many points may not go back
-                shared = gradients_at(
-                    problem.function, problem.operands, self._stacking, points, self._upstream
-                )
-                if _alike(shared[0].gradients, first.gradients):
+        if self._together and eager and isinstance(tape, Tape):
+            with suppress(Exception):  # it may look at values, or run what cannot be carried
+                shared = tape.at_all(points, self._upstream)
+                if passes_alike(shared[0].gradients, first.gradients):
                     return [first, *shared[1:]]
         return [first, *(tape(values, self._upstream) for values in points[1:])]
 
@@ -171,20 +166,3 @@ def _beside(operand: Operand, rng: np.random.Generator) -> Array:
 def _is_eager(problem: Problem) -> bool:
     """Whether the gradients are the tape's own, without a graph."""
     return problem.mode is Mode.EAGER and problem.tape is Tape
-
-
-def _alike(shared: Sequence[Array | None], alone: Sequence[Array | None]) -> bool:
-    """Whether gradients from a pass of many points are those of a pass of one, but for rounding."""
-    for ours, theirs in zip(shared, alone, strict=True):
-        if (ours is None) != (theirs is None):
-            return False
-        if ours is None or theirs is None:
-            continue
-        if ours.dtype != theirs.dtype:
-            return False
-        a, b = to_double(ours), to_double(theirs)
-        most = tolerances.LARGEST_ULPS * epsilon_of(theirs.dtype) * largest(b)
-        same = (np.abs(a - b) <= most) | (a == b) | (np.isnan(a) & np.isnan(b))
-        if not same.all():
-            return False
-    return True

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.subject.evaluator import Evaluator
-from gradcheck.checker.subject.tape import draw_upstream
 from gradcheck.checker.subject.tensors import FunctionRaised, in_double
+from gradcheck.checker.subject.upstream import draw_upstream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

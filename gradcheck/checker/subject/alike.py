@@ -1,4 +1,4 @@
-"""Is a twin in double precision the same function but for rounding?"""
+"""Are two functions, or two passes of one, the same but for rounding?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import tolerances
-from gradcheck.checker.numerics.vectors import epsilon_of
+from gradcheck.checker.numerics.vectors import epsilon_of, largest, to_double
 from gradcheck.checker.subject.tensors import widen
 
 if TYPE_CHECKING:
@@ -42,6 +42,36 @@ def gradients_alike(
     return all(_same(a, b, dtype, max(finite)) for a, b in found)
 
 
+def passes_alike(
+    shared: Sequence[Array | None],
+    alone: Sequence[Array | None],
+    drawn: Sequence[Sequence[Array | None]] = (),
+) -> bool:
+    """Whether gradients from a pass of many points are those of a pass of one, but for rounding.
+
+    Args:
+        shared: from the pass of many.
+        alone: from the other one.
+        drawn: the first ones in other roundings, which tell what rounding may do to them.
+    """
+    if [g is None for g in shared] != [g is None for g in alone]:
+        return False
+    for i, (ours, theirs) in enumerate(zip(shared, alone, strict=True)):
+        if ours is None or theirs is None:
+            continue
+        if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
+            return False
+        a, b = to_double(ours), to_double(theirs)
+        most: Array | float = tolerances.LARGEST_ULPS * epsilon_of(theirs.dtype) * largest(b)
+        with np.errstate(all="ignore"):
+            for gradients in drawn:
+                most = np.fmax(most, np.abs(to_double(np.asarray(gradients[i])) - a))
+            close = np.abs(a - b) <= most
+        if not (close | (a == b) | (np.isnan(a) & np.isnan(b))).all():
+            return False
+    return True
+
+
 def _same(own: Array, double: Array, dtype: np.dtype[Any], size: float) -> bool:
     """Whether one array is the other, rounded.
 
@@ -58,5 +88,5 @@ def _same(own: Array, double: Array, dtype: np.dtype[Any], size: float) -> bool:
         # (What is too large for its precision is infinite there, and rightly so.)
         equal = (mine == rounded) | (np.isnan(mine) & np.isnan(double))
         share = min(tolerances.TWIN_ROUNDING * epsilon_of(dtype), tolerances.ANOTHER_FUNCTION)
-        largest = np.abs(double[np.isfinite(double)]).max(initial=size)
-        return bool((equal | (np.abs(mine - double) <= share * largest)).all())
+        top = np.abs(double[np.isfinite(double)]).max(initial=size)
+        return bool((equal | (np.abs(mine - double) <= share * top)).all())

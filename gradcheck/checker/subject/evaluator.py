@@ -15,7 +15,7 @@ import numpy as np
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.budget import Budget, current
 from gradcheck.checker.numerics.vectors import Layout, epsilon_of, largest
-from gradcheck.checker.subject.batching import Batched, Calls, Carried, Stacked
+from gradcheck.checker.subject.batching import Batched, Calls, Carried
 from gradcheck.checker.subject.repeated import are_equal, must_be_the_same
 from gradcheck.checker.subject.row_function import OneByOne
 from gradcheck.checker.subject.tensors import lowest_precision
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gradcheck.checker.subject.problem import Problem
-    from gradcheck.checker.subject.stacking import Stacking
     from gradcheck.checker.subject.tape import Tape
     from gradcheck.model import Array
 
@@ -144,11 +143,6 @@ class Evaluator:
     def is_batched(self) -> bool:
         """Whether many points share a call."""
         return self._batched is not None
-
-    @property
-    def stacking(self) -> Stacking | None:
-        """How many points share a call along a leading axis, where they do."""
-        return self._batched.stacking if isinstance(self._batched, Stacked) else None
 
     def must_repeat(self, calls: int) -> None:
         """End the check unless the function gives the same at the point each time.

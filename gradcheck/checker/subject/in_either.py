@@ -90,11 +90,6 @@ class InEither:
             return self._double.going_back(arguments)
         return nullcontext()
 
-    def get_ready_to_be_nudged(self) -> None:
-        """Trace what a graph cannot trace while it is being traced itself."""
-        if isinstance(self._double, Promoted):
-            self._double.nudged.get_ready()
-
     def __call__(self, *arguments: Any) -> Any:
         """What the function returns, or its twin."""
         if self._is_own(arguments):

@@ -17,11 +17,20 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import count
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker import limits
+from gradcheck.checker.numerics.rng import generator
+from gradcheck.checker.numerics.vectors import epsilon_of
+from gradcheck.checker.subject.carry.carried_op import NO_BATCH
+from gradcheck.checker.subject.tensors import is_floating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from gradcheck.model import Array
 
 _OPERATIONS = """
     Add AddN AddV2 BiasAdd BiasAddGrad Cross Cumprod Cumsum CumulativeLogsumexp Div DivNoNan
@@ -59,11 +68,10 @@ FACTORS = frozenset({"Cholesky", "MatrixInverse", "MatrixSolve", "MatrixTriangul
 """Those whose results are off by a share not of each number but of the largest of its matrix."""
 
 _draw: ContextVar[int | None] = ContextVar("draw", default=None)
-_seed: ContextVar[Any] = ContextVar("seed", default=None)
 
 
 @contextmanager
-def rounding_anew(draw: int) -> Iterator[None]:
+def rounding_anew(draw: int | None) -> Iterator[None]:
     """Within this, tapes take gradients in nudged arithmetic; each draw is another rounding."""
     token = _draw.set(draw)
     try:
@@ -75,44 +83,6 @@ def rounding_anew(draw: int) -> Iterator[None]:
 def current_draw() -> int | None:
     """Which draw the arithmetic is to be nudged by; None where it is to be left as it is."""
     return _draw.get()
-
-
-def current_seed() -> Any:
-    """The seed of the graph that is being traced and nudged; None where there is none."""
-    return _seed.get()
-
-
-@contextmanager
-def nudged_graph(seed: Any, last_place: float | None = None) -> Iterator[None]:
-    """Within this, what is added to the graph that is being traced is nudged.
-
-    Functions that are traced on their own and called from this one are left as they are: their
-    graphs outlive this one.
-
-    Args:
-        seed: a tensor of the graph, of two integers; another one gives another rounding.
-        last_place: the unit in the last place, where that is not what the dtype of a result says.
-    """
-    import tensorflow as tf
-
-    number = count()
-
-    def nudge(kind: str, inputs: Any, outputs: Any) -> Any:
-        if not _rounds(kind, inputs):
-            return outputs
-        seeds = [tf.add(seed, [0, next(number)]) for _ in outputs]
-        whole = kind in FACTORS
-        return [
-            _nudged(tensor, own, last_place, whole=whole)
-            for tensor, own in zip(outputs, seeds, strict=True)
-        ]
-
-    token = _seed.set(seed)
-    try:
-        with watched_graph(nudge):
-            yield
-    finally:
-        _seed.reset(token)
 
 
 @contextmanager
@@ -163,43 +133,52 @@ def watched_graph(change: Callable[[str, Any, Any], Any]) -> Iterator[None]:
         op_callbacks.remove_op_callback(callback)
 
 
+class Nudges:
+    """What becomes of the results of ops that are run at many points at once: each is nudged."""
+
+    def __init__(self, seed: int) -> None:
+        """The same seed gives the same nudges."""
+        self._rng = generator(seed, 0x6E7564)
+
+    def __call__(self, kind: str, inputs: Any, output: Any, batch: Any) -> Any:
+        """The batch of an output, nudged; `batch` is NO_BATCH where the output has none yet."""
+        import tensorflow as tf
+
+        if not _rounds(kind, inputs):
+            return batch
+        rows = output.numpy()[np.newaxis] if batch is NO_BATCH else batch.numpy()
+        if batch is NO_BATCH:
+            rows = np.repeat(rows, 1 + limits.ROUNDING_DRAWS, axis=0)
+        return tf.constant(self._nudged(rows, whole=kind in FACTORS and rows.ndim > 2))
+
+    def _nudged(self, rows: Array, *, whole: bool) -> Array:
+        """Rows, each number changed at random by up to a unit in its last place.
+
+        Args:
+            rows: the first of them stays, for whoever compares it.
+            whole: change each number by so much of the largest of its matrix; zeros stay.
+        """
+        if rows.dtype.kind == "c":
+            real, imaginary = (self._nudged(part, whole=whole) for part in (rows.real, rows.imag))
+            return np.asarray(real + 1j * imaginary).astype(rows.dtype)
+        if not is_floating(rows.dtype):
+            return rows
+        size = epsilon_of(rows.dtype)
+        drawn = self._rng.uniform(-size, size, rows.shape)
+        drawn[0] = 0.0
+        wide = rows.astype(np.float64)
+        if whole:
+            top = np.abs(wide).max(axis=(-2, -1), keepdims=True)
+            return np.where(wide == 0, 0.0, wide + drawn * top).astype(rows.dtype)
+        # (A factor keeps zeros, signs and infinities.)
+        nudged = wide * (1 + drawn)
+        if rows.dtype == np.float16:
+            # Numbers without all their digits begin at 6e-5, where squares soon are.
+            nudged += np.sign(wide) * drawn * 2.0**-14
+        return nudged.astype(rows.dtype)
+
+
 def _rounds(kind: str, inputs: Any) -> bool:
     if kind == "Cast":
         return bool(inputs[0].dtype.is_floating or inputs[0].dtype.is_complex)
     return kind in ROUNDING
-
-
-def _nudged(tensor: Any, seed: Any, unit: float | None = None, *, whole: bool = False) -> Any:
-    """The tensor, changed at random by up to a unit in the last place of each number.
-
-    Args:
-        tensor: what is changed.
-        seed: of two integers.
-        unit: that unit, of one; by default that of the dtype.
-        whole: change each number by so much of the largest of its matrix; zeros stay.
-    """
-    import tensorflow as tf
-
-    if tensor.dtype.is_complex:
-        parts = (tf.math.real(tensor), tf.math.imag(tensor))
-        return tf.complex(
-            *(
-                _nudged(part, tf.add(seed, [i << 16, 0]), unit, whole=whole)
-                for i, part in enumerate(parts)
-            )
-        )
-    if not tensor.dtype.is_floating:
-        return tensor
-    last_place = {tf.float64: 2.0**-52, tf.float32: 2.0**-23, tf.bfloat16: 2.0**-7}
-    size = last_place.get(tensor.dtype, 2.0**-10) if unit is None else unit
-    drawn = tf.random.stateless_uniform(tf.shape(tensor), seed, -size, size)
-    if whole and tensor.shape.rank is not None and tensor.shape.rank > 1:
-        top = tf.reduce_max(tf.abs(tensor), [-2, -1], keepdims=True)
-        change = tf.cast(drawn, tensor.dtype) * top
-        return tensor + tf.stop_gradient(tf.where(tensor == 0, tf.zeros_like(tensor), change))
-    # (A factor keeps zeros, signs and infinities.)
-    nudged = tensor * (1 + tf.cast(drawn, tensor.dtype))
-    if tensor.dtype == tf.float16 and unit is None:
-        # Numbers without all their digits begin at 6e-5, where squares soon are.
-        nudged += tf.stop_gradient(tf.sign(tensor) * tf.cast(drawn * 2.0**-14, tensor.dtype))
-    return nudged

@@ -13,7 +13,6 @@ for rounding, at the point and beside it.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,15 +22,15 @@ from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import changed, epsilon_of, largest
 from gradcheck.checker.subject.alike import alike, gradients_alike
-from gradcheck.checker.subject.monte_carlo import current_seed, nudged_graph
 from gradcheck.checker.subject.operand import Captured, Operand
 from gradcheck.checker.subject.promote_graph import lowest_dtype, rounding_of_constants
 from gradcheck.checker.subject.promote_import import Twins, imported, traced
-from gradcheck.checker.subject.tape import Tape, draw_upstream
+from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, is_differentiable, widen
+from gradcheck.checker.subject.upstream import draw_upstream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.checker.subject.tensors import Function
@@ -48,28 +47,11 @@ class Ways:
     """Inputs and upstream to those gradients that there are."""
 
 
-class Nudged:
-    """The same in arithmetic that rounds differently each time; they take a seed first."""
-
-    def __init__(self, make: Callable[[], Ways]) -> None:
-        """Nothing is traced before somebody asks."""
-        self._make, self._made = make, False
-        self.ways: Ways | None = None
-
-    def get_ready(self) -> None:
-        """Trace them, once; they may not be had."""
-        if not self._made:
-            self._made = True
-            with suppress(Exception):
-                self.ways = self._make()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Promoted:
     """A function and its gradient in double precision, of tensors or of variables."""
 
     ways: Ways
-    nudged: Nudged
     sources: tuple[int, ...]
     """By gradient that there is: the position of its operand."""
     held: dict[int, Any]
@@ -87,20 +69,17 @@ class Promoted:
         tensors = [tf.convert_to_tensor(argument) for argument in arguments]
         if tuple(tensor.shape for tensor in tensors) != self.shapes:
             raise FunctionRaised("what is traced for some shapes takes no others")
-        ways, seed, nudged = self.ways, [], self.nudged.ways
-        if nudged is not None and current_seed() is not None:
-            ways, seed = nudged, [current_seed()]
 
         def back(*upstream: Any) -> list[Any]:
             with record.stop_recording():
-                found = ways.back(*seed, *self._given(tensors), *upstream)
+                found = self.ways.back(*self._given(tensors), *upstream)
             gradients: list[Any] = [None] * len(tensors)
             for position, gradient in zip(self.sources, found, strict=True):
                 gradients[position] = gradient
             return gradients
 
         with record.stop_recording():
-            outputs = list(ways.forward(*seed, *self._given(tensors)))
+            outputs = list(self.ways.forward(*self._given(tensors)))
         record.record_operation("Promoted", outputs, tensors, back)
         return outputs
 
@@ -143,13 +122,8 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
         return None
     variables = {i: v for i, v in enumerate(tape.variables or ()) if v is not None}
 
-    def nudged() -> Ways:
-        again, _ = _traced(tape, operands, at_point.outputs, nudged=True)
-        return Ways(*imported(again, twins, outputs))
-
     double = Promoted(
         ways=Ways(*imported(graph, twins, outputs)),
-        nudged=Nudged(nudged),
         sources=sources,
         held={i: twins.of_variable(v) for i, v in variables.items()},
         shapes=tuple(tf.TensorShape(value.shape) for value in own),
@@ -215,7 +189,7 @@ def passed(tape: Tape, values: Sequence[Array]) -> tuple[list[Array], Backward]:
 
 
 def _traced(
-    tape: Tape, operands: Sequence[Operand], outputs: Sequence[Array], *, nudged: bool = False
+    tape: Tape, operands: Sequence[Operand], outputs: Sequence[Array]
 ) -> tuple[Any, tuple[int, ...]]:
     """One pass forward and back as a graph, in the function's own precision.
 
@@ -226,7 +200,6 @@ def _traced(
         tape: of the function, holding values.
         operands: all of them.
         outputs: as the function gives them.
-        nudged: round differently each time, as double precision would; it takes a seed first.
     """
     import tensorflow as tf
 
@@ -245,15 +218,7 @@ def _traced(
         sources[:] = [i for i, _ in known]
         return [*found, *(gradient for _, gradient in known)]
 
-    def both_nudged(seed: Any, *tensors: Any) -> list[Any]:
-        with nudged_graph(seed, tolerances.LAST_DIGIT):
-            return both(*tensors)
-
-    if nudged:
-        graph = traced(both_nudged, [tf.TensorSpec([2], tf.int32), *specs, *cotangents])
-    else:
-        graph = traced(both, [*specs, *cotangents])
-    return graph, tuple(sources)
+    return traced(both, [*specs, *cotangents]), tuple(sources)
 
 
 def with_twin(operand: Operand, twin: Any, lower: np.dtype[Any]) -> Operand:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from gradcheck.checker.subject.stacking import Stacking
     from gradcheck.model import Array
 
 
@@ -19,10 +18,6 @@ class RowFunction(Protocol):
     @property
     def is_batched(self) -> bool:
         """Whether many points share a call."""
-
-    @property
-    def stacking(self) -> Stacking | None:
-        """How many points share a call along a leading axis, where they do."""
 
     def __call__(self, points: Array) -> Array:
         """Rows of outputs for rows of points."""

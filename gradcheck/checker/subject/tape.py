@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
+from gradcheck.checker import limits
 from gradcheck.checker.budget import current
-from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.subject.monte_carlo import current_draw, nudged_graph, recorded_graph
+from gradcheck.checker.subject.alike import passes_alike
+from gradcheck.checker.subject.carry.cargo import CannotCarry
+from gradcheck.checker.subject.carry.passes import passes_at
+from gradcheck.checker.subject.monte_carlo import (
+    Nudges,
+    current_draw,
+    recorded_graph,
+    rounding_anew,
+)
 from gradcheck.checker.subject.tensors import (
     Function,
     FunctionRaised,
@@ -20,8 +25,7 @@ from gradcheck.checker.subject.tensors import (
     to_numpy,
     where_raised,
 )
-from gradcheck.errors import UsageError
-from gradcheck.model import Array, Mode, Shape, Upstream
+from gradcheck.model import Array, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,41 +45,6 @@ class Backward:
     gradients: list[Array | None]
 
 
-def draw_upstream(
-    upstream: Upstream, shapes: Sequence[Shape], complex_: Sequence[bool], seed: int
-) -> list[Array]:
-    """The cotangent of each output, in double precision.
-
-    Drawn ones are signed and keep away from zero, so that no output counts for nothing; they are
-    multiples of 1/64, so that every precision represents them exactly.
-    """
-    if isinstance(upstream, tuple):
-        if len(upstream) != len(shapes):
-            raise UsageError(
-                f"`upstream` has {len(upstream)} arrays, but the function has "
-                f"{len(shapes)} floating-point outputs"
-            )
-        for given, shape in zip(upstream, shapes, strict=True):
-            if given.shape != shape:
-                raise UsageError(
-                    f"`upstream` has shape {list(given.shape)}, but the output it belongs to has "
-                    f"shape {list(shape)}"
-                )
-        return [np.asarray(given) for given in upstream]
-    if upstream == "ones":
-        return [np.ones(shape) for shape in shapes]
-    rng = generator(seed, 0x6374)
-
-    def draw(shape: Shape) -> Array:
-        size = np.array(rng.integers(32, 97, size=shape) / 64)
-        return np.asarray(size * (2.0 * rng.integers(0, 2, size=shape) - 1.0))
-
-    return [
-        draw(shape) + 1j * draw(shape) if is_complex else draw(shape)
-        for shape, is_complex in zip(shapes, complex_, strict=True)
-    ]
-
-
 class Tape:
     """A function whose gradients are wanted at several points; traced once where it is traced."""
 
@@ -89,8 +58,8 @@ class Tape:
         self.variables: list[Any] | None = None
         """By operand: the variable that holds it, or None; known once there are values."""
         self._traced: Any = None
-        self._nudged: dict[tuple[str, ...], Any] = {}
-        """By the dtypes of the operands."""
+        self._drawn_at: tuple[Any, list[Backward]] = (None, [])
+        """Values and upstream, and by draw: the pass there in nudged arithmetic."""
         self._going_back = False
         self._forward: _Forward | None = None
 
@@ -110,8 +79,8 @@ class Tape:
         run: Any = self.both
         draw = current_draw()
         if draw is not None:
-            run = partial(self._run_nudged, tf.constant([draw, 0]))
-        elif self._mode is not Mode.EAGER:
+            return self._drawn(values, upstream)[draw]
+        if self._mode is not Mode.EAGER:
             if self._traced is None:
                 compile_ = self._mode is Mode.XLA
                 self._traced = tf.function(self.both, jit_compile=compile_, autograph=False)
@@ -141,12 +110,12 @@ class Tape:
 
     def record(self, arguments: Sequence[Any]) -> list[Any]:
         """A pass forward on tensors and variables; `back` goes the other way."""
-        self._forward = self._go_forward(arguments)
+        self._forward = self._go_forward(arguments, arguments)
         return self._forward.outputs
 
     def record_all(self, arguments: Sequence[Any]) -> list[Any]:
         """The same, and which variables the function read that can be trained."""
-        self._forward = self._go_forward(arguments, watch_all=True)
+        self._forward = self._go_forward(arguments, arguments, watch_all=True)
         return list(self._forward.tape.watched_variables())
 
     @property
@@ -199,35 +168,59 @@ class Tape:
         variables = self.variables or [None] * len(constants)
         return [c if v is None else v for c, v in zip(constants, variables, strict=True)]
 
+    def at_all(
+        self, points: Sequence[Sequence[Array]], upstream: Sequence[Array]
+    ) -> list[Backward]:
+        """Passes at many points, carried along with one; raises where that cannot be."""
+        found = passes_at(self.passed, self._operands, points, upstream)
+        return [Backward(*each) for each in found]
+
+    def _drawn(self, values: Sequence[Array], upstream: Sequence[Array]) -> list[Backward]:
+        """By draw: a pass in nudged arithmetic, all of them carried along with one that is not.
+
+        Raises CannotCarry where that one is not what the tape says else: a graph may have gradients
+        of its own.
+        """
+        key = tuple((array.dtype.name, array.tobytes()) for array in (*values, *upstream))
+        if self._drawn_at[0] != key:
+            points = [values] * (1 + limits.ROUNDING_DRAWS)
+            found = passes_at(self.passed, self._operands, points, upstream, Nudges(0))
+            plain, *passes = (Backward(*each) for each in found)
+            drawn = [each.gradients for each in passes]
+            with rounding_anew(None):
+                alone = self(values, upstream)
+            if not passes_alike(plain.gradients, alone.gradients, drawn):
+                raise CannotCarry("gradients that are others in a graph")
+            self._drawn_at = key, passes
+        return self._drawn_at[1]
+
     def both(self, constants: list[Any], upstream: list[Any]) -> tuple[list[Any], list[Any]]:
         """Outputs and gradients as tensors, for whoever traces this, once the values are held."""
-        forward = self._go_forward(self.arguments(constants))
+        return self.passed(self.arguments(constants), upstream)
+
+    def passed(
+        self, arguments: list[Any], upstream: list[Any], sources: Sequence[Any] | None = None
+    ) -> tuple[list[Any], list[Any]]:
+        """Outputs and gradients of what the function is given, as tensors.
+
+        Args:
+            arguments: what it is given.
+            upstream: the cotangent.
+            sources: what is differentiated, by argument, where that is not the argument itself.
+        """
+        forward = self._go_forward(arguments, sources or arguments)
         self._going_back = True
         gradients = self._go_back(forward, upstream)
         # What a traced function raises later, when it runs, may come from either way.
         self._going_back = False
         return forward.outputs, gradients
 
-    def _run_nudged(
-        self, seed: Any, constants: list[Any], upstream: list[Any]
-    ) -> tuple[list[Any], list[Any]]:
-        def both(seed: Any, constants: list[Any], upstream: list[Any]) -> Any:
-            with nudged_graph(seed):
-                return self.both(constants, upstream)
-
-        kind = tuple(constant.dtype.name for constant in constants)
-        if kind not in self._nudged:
-            get_ready = getattr(self._function, "get_ready_to_be_nudged", None)
-            if get_ready is not None:
-                get_ready()
-            self._nudged[kind] = _traced(both, seed, constants, upstream)
-        outputs, gradients = self._nudged[kind](seed, constants, upstream)
-        return outputs, gradients
-
-    def _go_forward(self, arguments: Sequence[Any], *, watch_all: bool = False) -> _Forward:
+    def _go_forward(
+        self, arguments: Sequence[Any], given: Sequence[Any], *, watch_all: bool = False
+    ) -> _Forward:
         import tensorflow as tf
 
-        sources = [a for a, o in zip(arguments, self._operands, strict=True) if o.differentiate]
+        sources = [s for s, o in zip(given, self._operands, strict=True) if o.differentiate]
         with tf.GradientTape(watch_accessed_variables=watch_all) as tape:
             tape.watch(sources)
             outputs = call(self._function, arguments)

@@ -11,7 +11,7 @@ import gradcheck
 from gradcheck.checker.api import describe
 from gradcheck.checker.judge.rounding import arithmetic_spread
 from gradcheck.checker.reference.point import evaluate_at
-from gradcheck.checker.subject.monte_carlo import current_draw, nudged_graph, rounding_anew
+from gradcheck.checker.subject.monte_carlo import Nudges, current_draw, rounding_anew
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.tape import Tape
@@ -137,14 +137,12 @@ class TestNudges:
 
 def test_factors_of_a_matrix_are_off_by_a_share_of_its_largest_number(tf: Any) -> None:
     x = np.array([[1.0, 1e-12], [0.0, 1.0]])
-
-    @tf.function(autograph=False)  # type: ignore[untyped-decorator]  # no types in TF
-    def factor(seed: Any) -> Any:
-        with nudged_graph(seed):
-            return tf.linalg.cholesky(tf.constant(x @ x.T)), tf.constant(x) * 1.0
-
-    drawn = [factor(tf.constant([draw, 0])) for draw in range(8)]
-    factors, products = (np.array([d[i].numpy() for d in drawn]) for i in range(2))
+    nudge, given = Nudges(0), tf.constant(x)
+    rows = tf.constant(np.stack([x] * 9))
+    factors = nudge("Cholesky", [given], given, tf.transpose(rows, [0, 2, 1])).numpy()
+    products = nudge("Mul", [given, given], given, rows).numpy()
+    assert np.array_equal(factors[0], x.T)
+    assert np.array_equal(products[0], x)
     # The small number of a factor changes by far more than its own last digit, that of a product
     # by no more, and zeros stay.
     assert np.ptp(factors[:, 1, 0]) > 1e3 * EPSILON * 1e-12

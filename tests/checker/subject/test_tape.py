@@ -9,8 +9,9 @@ import pytest
 
 from gradcheck.checker.subject.accumulator import forward
 from gradcheck.checker.subject.operand import Operand
-from gradcheck.checker.subject.tape import GradientRaised, Tape, draw_upstream
+from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised
+from gradcheck.checker.subject.upstream import draw_upstream
 from gradcheck.errors import UsageError
 from gradcheck.model import Mode
 from tests.checker.planted import with_gradient

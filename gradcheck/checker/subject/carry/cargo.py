@@ -12,6 +12,7 @@ probe of `evaluator.py`, which compares with single calls.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -33,7 +34,7 @@ from gradcheck.checker.subject.recording import one_at_a_time
 from gradcheck.checker.subject.substituted import Run, executed, reads_as
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from gradcheck.model import Array
 
@@ -46,18 +47,27 @@ class CannotCarry(Exception):  # noqa: N818  (an answer, not an error)
     """What a function does with a value is not to be had at many points at once."""
 
 
+Change = Callable[[str, Sequence[Any], Any, Any], Any]
+"""The kind of an op, its inputs, one of its outputs and the batch of that, to another batch."""
+
+
 class Cargo:
     """The values at many points of whatever depends on them, by the tensor at the point."""
 
-    def __init__(self, rows: int) -> None:
-        """Nothing is carried yet."""
-        self.rows = rows
+    def __init__(self, rows: int, change: Change | None = None) -> None:
+        """Nothing is carried yet.
+
+        Args:
+            rows: how many points there are.
+            change: is asked what becomes of the result of every op.
+        """
+        self.rows, self._change = rows, change
         self.batched = self.looped = 0
         """How many ops were run on all the points at once, and once for each of them."""
         self._known: dict[int, tuple[Any, Any]] = {}
         # (The tensor is kept: nothing else is to have its identity.)
         self._written: set[int] = set()
-        self._is_running_a_rule = False
+        self._is_busy = False
 
     def put(self, tensor: Any, batch: Any) -> None:
         """At the points, this tensor has these values, along a leading axis."""
@@ -68,48 +78,56 @@ class Cargo:
         if isinstance(given, list | tuple):
             found = [self.of(each) for each in given]
             return found if any(each is not None for each in found) else None
-        known = None if self._is_running_a_rule else self._known.get(id(given))
+        known = None if self._is_busy else self._known.get(id(given))
         return None if known is None else known[1]
+
+    def rows_of(self, output: Any) -> Array:
+        """The values of a tensor at the points, also if it is the same at all."""
+        batch = self.of(output)
+        if batch is not None:
+            return np.asarray(batch.numpy())
+        return np.repeat(output.numpy()[np.newaxis], self.rows, axis=0)
 
     def execute(self, kind: str, inputs: Sequence[Any], run: Run) -> Any:
         """What an op gives at the point; what it gives at the others is remembered."""
-        if self._is_running_a_rule:
+        if self._is_busy:
             return run(*inputs)
-        known = self._known
         count = inputs_of(kind)
-        batches = [
-            self.of(each) if isinstance(each, list | tuple) else known.get(id(each))
-            for each in inputs[:count]
-        ]
-        depends = any(batches)
-        if kind.startswith("Assign"):
-            # What is written at other points is gone: until it is put back nobody may read it.
-            if depends:
-                self._written.add(id(inputs[0]))
-            elif kind == "AssignVariableOp":
-                self._written.discard(id(inputs[0]))
+        batches = [self.of(each) for each in inputs[:count]]
+        depends = any(batch is not None for batch in batches)
+        self._watch_variables(kind, inputs, depends=depends)
+        if kind.startswith("Assign") or not (depends or self._change):
             return run(*inputs)
-        if self._written and not self._written.isdisjoint(map(_handle, inputs)):
-            raise CannotCarry("a variable that was written to")
-        if not depends:
-            return run(*inputs)
-        batches = [each[1] if isinstance(each, tuple) else each for each in batches]
-        if kind not in RULES and not is_pure(kind):
+        if depends and kind not in RULES and not is_pure(kind):
             raise CannotCarry(kind)
         returned = run(*inputs)
         outputs = returned if isinstance(returned, list) else [returned]
-        self._is_running_a_rule = True
+        told: Sequence[Any] = [NO_BATCH] * len(outputs)
+        self._is_busy = True
         try:
-            told = self._carried(kind, Op(kind, inputs, count, batches, outputs, self.rows, run))
+            if depends:
+                told = self._carried(Op(kind, inputs, count, batches, outputs, self.rows, run))
+            if self._change is not None:
+                pairs = zip(outputs, told, strict=True)
+                told = [self._change(kind, inputs, output, batch) for output, batch in pairs]
         finally:
-            self._is_running_a_rule = False
+            self._is_busy = False
         for output, batch in zip(outputs, told, strict=True):
             if batch is not NO_BATCH:
-                self._known[id(output)] = output, batch
+                self.put(output, batch)
         return returned
 
-    def _carried(self, kind: str, op: Op) -> Sequence[Any]:
-        rule = RULES.get(kind)
+    def _watch_variables(self, kind: str, inputs: Sequence[Any], *, depends: bool) -> None:
+        """What is written at other points is gone: until it is put back nobody may read it."""
+        if kind.startswith("Assign") and depends:
+            self._written.add(id(inputs[0]))
+        elif kind == "AssignVariableOp":
+            self._written.discard(id(inputs[0]))
+        elif self._written and not self._written.isdisjoint(map(_handle, inputs)):
+            raise CannotCarry("a variable that was written to")
+
+    def _carried(self, op: Op) -> Sequence[Any]:
+        rule = RULES.get(op.kind)
         if rule is not None:
             try:
                 told = rule(op)
@@ -265,11 +283,4 @@ def carried(
         cargo.put(tensor, tf.constant(values))
     with carrying(cargo), reads_as(read):
         outputs = call()
-    return [_rows(output, cargo) for output in outputs], cargo
-
-
-def _rows(output: Any, cargo: Cargo) -> Array:
-    batch = cargo.of(output)
-    if batch is not None:
-        return np.asarray(batch.numpy())
-    return np.repeat(output.numpy()[np.newaxis], cargo.rows, axis=0)
+    return [cargo.rows_of(output) for output in outputs], cargo

@@ -1,4 +1,4 @@
-"""Many points in one call, along a leading axis."""
+"""Passes forward and back at many points, carried along with one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.subject.carry.cargo import CannotCarry
 from gradcheck.checker.subject.operand import Operand
-from gradcheck.checker.subject.stacking import Stacking, gradients_at
 from gradcheck.checker.subject.tape import Tape
 from tests.checker.verdicts import verdict
 
@@ -20,21 +20,37 @@ RNG = np.random.default_rng(0)
 
 
 def test_gradients_of_many_points_are_those_of_each(tf: Any) -> None:
+    def function(a: Any, b: Any) -> Any:
+        return tf.reduce_sum(tf.sort(tf.tanh(a @ b), 0)[1:] ** 2, 1)
+
     a, b = RNG.standard_normal((2, 3)), RNG.standard_normal((3, 4))
     operands = [Operand("a", a), Operand("b", b)]
     points = [[a, b], [2 * a, b - 1], [a + 1, -b]]
-    upstream = [RNG.standard_normal((2, 4))]
-    shared = gradients_at(tf.matmul, operands, Stacking(pad_to=None), points, upstream)
+    upstream = [RNG.standard_normal(1)]
+    shared = Tape(function, operands).at_all(points, upstream)
     for point, passed in zip(points, shared, strict=True):
-        alone = Tape(tf.matmul, operands)(point, upstream)
+        alone = Tape(function, operands)(point, upstream)
+        np.testing.assert_allclose(passed.outputs[0], alone.outputs[0], rtol=1e-12)
         for ours, theirs in zip(passed.gradients, alone.gradients, strict=True):
             np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-12)
 
 
-def test_a_function_without_room_for_many_points_says_so(tf: Any) -> None:
-    x = RNG.standard_normal(3)
-    with pytest.raises(ValueError, match="leading axis"):
-        gradients_at(tf.reduce_sum, [Operand("x", x)], Stacking(None), [[x], [x]], [np.array(1.0)])
+def test_a_gradient_that_looks_at_values_gets_passes_of_its_own(tf: Any) -> None:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TensorFlow
+    def function(x: Any) -> Any:
+        return x * x, lambda upstream: upstream * 2 * float(x[0]) * tf.ones_like(x)
+
+    x = RNG.standard_normal(1)
+    with pytest.raises(CannotCarry):
+        Tape(function, [Operand("x", x)]).at_all([[x], [x + 1]], [np.ones(1)])
+
+
+def test_a_variable_that_is_given(tf: Any) -> None:
+    x = RNG.standard_normal(2)
+    tape = Tape(lambda v: tf.square(v) * v.value(), [Operand("x", x, variable=True)])
+    found = tape.at_all([[x], [x + 1]], [np.ones(2)])
+    gradients = [np.asarray(each.gradients[0]) for each in found]
+    assert np.allclose(gradients, [3 * x**2, 3 * (x + 1) ** 2])
 
 
 def test_neighbours_share_a_pass(tf: Any) -> None:
