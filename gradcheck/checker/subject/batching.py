@@ -127,7 +127,12 @@ class Calls:
         yield Carried(self)
 
     def _may_keep_a_leading_axis(self, ranks: Sequence[int]) -> bool:
-        """What makes one number of many makes one of all the points, too."""
+        """Whether it is worth a try: a layer looks at the ranks of its weights.
+
+        And what makes one number of many makes one of all the points, too.
+        """
+        if any(self._operands[i].captured is not None for i in self.moved):
+            return False
         return all(self._shapes) or not any(ranks)
 
     def _specs(self) -> list[Any]:

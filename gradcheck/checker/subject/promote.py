@@ -147,13 +147,17 @@ class Pair:
     upstream: Sequence[Array]
     at_point: Backward
     """What the function gives at the point."""
+    double_at_point: Backward | None = None
+    """What the twin gives there, if that is known."""
 
     def is_alike(self, operands: Sequence[Operand], lower: np.dtype[Any]) -> bool:
         """Whether both give the same but for rounding to this dtype, at the point and beside it."""
         at = [operand.value for operand in operands]
         for values in (at, [beside(operand) for operand in operands]):
             mine = self.at_point if values is at else self.own(values, self.upstream)
-            other = self.double([widen(value) for value in values], self.upstream)
+            other = self.double_at_point if values is at else None
+            if other is None:
+                other = self.double([widen(value) for value in values], self.upstream)
             if not alike(mine.outputs, other.outputs, lower):
                 return False
             if not gradients_alike(mine.gradients, other.gradients, lower):

@@ -100,10 +100,11 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
     twins = {i: tf.Variable(widen(own[i]), trainable=False) for i in captured}
     theirs = tuple(with_twin(o, twins.get(i), o.precision) for i, o in enumerate(operands))
     there = Tape(double, theirs)
-    there([widen(value) for value in own], upstream)
+    first = there([widen(value) for value in own], upstream)
     # (By now it is known what gave way.)
     lower = double.seen.lowest or low
-    is_alike = lower is not None and Pair(tape, there, upstream, at_point).is_alike(operands, lower)
+    pair = Pair(tape, there, upstream, at_point, first)
+    is_alike = lower is not None and pair.is_alike(operands, lower)
     # (What is recomputed on the way back may read the function's own variables.)
     tape.hold(own)
     if lower is None or not is_alike:
