@@ -82,6 +82,8 @@ def first_look(evidence: Evidence) -> Evidence:
     """
     point, passed, plan = evidence.point, evidence.passed, evidence.plan
     plan, look = look_at(point, plan, passed, evidence.analytic)
+    if (look is None or look.doubtful.any()) and not point.evaluator.vouches():
+        plan, look = look_at(point, evidence.plan, passed, evidence.analytic)
     evidence = evidence.looked_at(plan, look)
     if plan.sample is None:
         return evidence

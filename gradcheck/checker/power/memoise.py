@@ -50,6 +50,10 @@ class RememberingEvaluator:
         """So many points will be asked for."""
         self._evaluate.expect(points)
 
+    def vouches(self) -> bool:
+        """Whether points that share a call get what single calls give."""
+        return self._evaluate.vouches()
+
     def must_repeat(self, calls: int) -> None:
         """What is remembered is the same each time."""
 

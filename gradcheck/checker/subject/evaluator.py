@@ -8,6 +8,7 @@ calls.
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -159,6 +160,24 @@ class Evaluator:
         batched = self.is_batched and not self._is_carried
         must_be_the_same(again, again[0] if batched else self.base, digits)
 
+    def vouches(self) -> bool:
+        """Whether points that move one operand alone get what single calls give; else none share.
+
+        The probe moves all of them, and what runs apart by operand is not in it. This is asked
+        before a gradient is doubted. Without it `test_a_rule_that_is_wrong_is_found_out` fails.
+        """
+        if not self._is_carried or len(self.dtypes) == 1:
+            return True
+        points = np.repeat(self.point[np.newaxis], len(self.dtypes), axis=0)
+        other = self._unrelated()
+        for row, (start, stop) in zip(points, pairwise(self.inputs.offsets), strict=True):
+            row[start:stop] = other[start:stop]
+        alone = self._rows(self._calls.one_by_one(self._stacked(points)))
+        if are_equal(self._chunk(points), alone, self._allowed(alone)):
+            return True
+        self._batched = None
+        return False
+
     def expect(self, points: int) -> None:
         """So many points will be asked for: trace the function, if it is worth that.
 
@@ -225,10 +244,12 @@ class Evaluator:
         expected = np.empty(outputs.shape)
         expected[:] = self.base
         expected[limits.PROBE_OTHERS, :] = alone
-        allowed = tolerances.BATCHED * largest(np.concatenate([self.base, alone]))
-        if self.precision is not None:
-            allowed *= tolerances.BATCHED_IN_LOW_PRECISION
-        return are_equal(outputs, expected, allowed)
+        return are_equal(outputs, expected, self._allowed(alone))
+
+    def _allowed(self, alone: Array) -> float:
+        """How far outputs of many points may be from these of single ones."""
+        allowed = tolerances.BATCHED * largest(np.concatenate([self.base, alone.ravel()]))
+        return allowed if self.precision is None else allowed * tolerances.BATCHED_IN_LOW_PRECISION
 
     def _chunk(self, points: Array) -> Array:
         stacked = self._stacked(points)

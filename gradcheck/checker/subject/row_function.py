@@ -31,5 +31,8 @@ class RowFunction(Protocol):
     def expect(self, points: int) -> None:
         """So many points will be asked for: get ready, if it is worth that."""
 
+    def vouches(self) -> bool:
+        """Whether points that share a call get what single calls give; else none share any more."""
+
     def must_repeat(self, calls: int) -> None:
         """End the check unless the function gives the same at the point each time."""

@@ -138,13 +138,18 @@ def _channels(op: Op) -> Sequence[Any]:
     import tensorflow as tf
 
     kernels, shape = op.batches[1], op.outputs[0].shape
-    rank = len(kernels.shape) - 1
-    wide = moved_behind(kernels, rank - 1)
-    (told,) = op.again(op.inputs[0], tf.reshape(wide, [*wide.shape[:-2], -1]))
-    # (All that is made of one channel stands together, where each has kernels of its own.)
-    own = [kernels.shape[-2]] if op.kind == "DepthwiseConv2dNative" else []
-    apart = tf.reshape(told, [*shape[:-1], *own, op.rows, kernels.shape[-1]])
-    return [reshaped(moved_ahead(apart, len(apart.shape) - 2), op.rows, shape)]
+    *sizes, last = kernels.shape[1:]
+    # All that is made of one group of channels stands together. (Where each has kernels of its own
+    # the groups are an axis already.)
+    is_deep = op.kind == "DepthwiseConv2dNative"
+    groups = 1 if is_deep else op.inputs[0].shape[-1] // sizes[-1]
+    wide = moved_behind(
+        reshaped(kernels, op.rows, [*sizes, groups, last // groups]), len(sizes) + 1
+    )
+    (told,) = op.again(op.inputs[0], tf.reshape(wide, [*sizes, -1]))
+    apart = [sizes[-1], op.rows, last] if is_deep else [groups, op.rows, last // groups]
+    outputs = tf.reshape(told, [*shape[:-1], *apart])
+    return [reshaped(moved_ahead(outputs, len(shape)), op.rows, shape)]
 
 
 @rule("Conv2DBackpropInput")

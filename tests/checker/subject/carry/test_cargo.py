@@ -9,6 +9,7 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.subject.carry.cargo import CannotCarry, carried
+from gradcheck.checker.subject.carry.carried_op import RULES
 from tests.checker.planted import planted
 from tests.checker.subject.called import CARRIED, Counted, draw, evaluator, functions, rows
 from tests.checker.verdicts import verdict
@@ -158,3 +159,20 @@ def test_random_numbers_are_drawn_in_every_call(tf: Any) -> None:
         return tf.reduce_sum(x * tf.round(tf.random.uniform([], dtype=tf.float64)))
 
     assert str(gradcheck.check(noisy, X).verdict) == "inconclusive"
+
+
+def test_a_rule_that_is_wrong_is_found_out(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What moves one input alone is not in the probe."""
+
+    def wrong(op: Any) -> Any:
+        moved = [
+            (b.numpy() != own.numpy()).any(axis=(1, 2))
+            for own, b in zip(op.inputs, op.batches, strict=False)
+        ]
+        told = tf.matmul(*op.batches).numpy()
+        told[~moved[0] & moved[1]] = op.outputs[0].numpy()
+        return [tf.constant(told)]
+
+    monkeypatch.setitem(RULES, "MatMul", wrong)
+    weight = tf.Variable(draw(3, 4))
+    assert verdict(lambda x: tf.tanh(x @ weight), draw(2, 3)) == "pass"
