@@ -39,6 +39,9 @@ class Rows:
     def expect(self, points: int) -> None:
         """It is ready."""
 
+    def vouches(self) -> bool:
+        return True
+
     def must_repeat(self, calls: int) -> None:
         """It does."""
 
