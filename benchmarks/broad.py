@@ -106,7 +106,7 @@ def section(records: Sequence[Record], effort: Effort) -> str:
         *_named("The slowest checks", slowest(records)),
         *_named("More than twice as slow as tf.test", behind(records)),
         *_named("Longer than ten seconds", long(records)),
-        *_verdicts(not_passed(records)),
+        *_verdicts([r for r in not_passed(records) if not _is_wrong(r)]),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -146,10 +146,19 @@ def _time(record: Record, checker: str) -> str:
     return over + milliseconds(record.seconds[checker])
 
 
+WRONG = "eigenvalues of a tridiagonal 3, 2, float64"
+"""TensorFlow differentiates the bisection that finds them, which gives something else."""
+
+
+def _is_wrong(record: Record) -> bool:
+    return record.name == WRONG and record.verdict == "mismatch"
+
+
 def _verdicts(records: Sequence[Record]) -> list[str]:
-    """False alarms: the gradients of the set are right."""
+    """False alarms: but for one the gradients of the set are right."""
+    right = f"Every gradient of the set is right but one ({WRONG}: `mismatch`)"
     if not records:
-        return ["Every gradient of the set is right, and every verdict is `pass`."]
+        return [f"{right}, and every other verdict is `pass`."]
     rows = [[r.name, r.verdict, r.note.replace("|", "\\|").replace("\n", " ")] for r in records]
-    title = f"Every gradient of the set is right; {len(records)} verdicts are not `pass`."
+    title = f"{right}; {len(records)} verdicts are not what they should be."
     return [title, table(["call", "verdict", "note"], rows)]

@@ -23,7 +23,6 @@ class Rows:
 
     def __init__(self, *, is_batched: bool = True) -> None:
         self.is_batched = is_batched
-        self.stacking = None
         self.asked: list[int] = []
 
     def __call__(self, points: Array) -> Array:
