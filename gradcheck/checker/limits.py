@@ -122,6 +122,11 @@ PROBE_OTHERS: Final = (3, 9, 16)
 """Rows of the probe: the point itself, but for a few rows of an unrelated one. Rows that ought to
 be equal also show a function that gives something else each time."""
 
+PROBE_NEAR: Final = 12
+PROBE_BEYOND: Final = 2.0**-9
+"""A row that is a little farther away from zero than the point, and by how much: whoever branches
+by a value has it on the one side or on the other."""
+
 GOLDEN_RATIO: Final = (5**0.5 - 1) / 2
 """Its multiples, without their whole parts, are as good as random numbers and cost less."""
 

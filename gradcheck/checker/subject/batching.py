@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.budget import current
-from gradcheck.checker.subject.carry.cargo import carried
+from gradcheck.checker.subject.carry.carrying import carried
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.stacking import Stacking
 from gradcheck.checker.subject.tensors import Function, call
@@ -118,18 +118,21 @@ class Calls:
             takes_other_shapes: whether the function may be given a leading axis of points.
         """
         ranks = [value.ndim for value in self.at_point]
-        if takes_other_shapes and self._may_keep_a_leading_axis(ranks):
-            if len(set(ranks)) > 1:
-                yield Stacked(self, Stacking(pad_to=max(ranks)))
-            yield Stacked(self, Stacking(pad_to=None))
+        ways: list[Batched] = []
+        if takes_other_shapes:
+            paddings = {max(ranks), None} if len(set(ranks)) > 1 else {None}
+            ways = [Stacked(self, Stacking(pad_to=p)) for p in sorted(paddings, key=bool)[::-1]]
             if len(self.moved) < len(self._values):
-                yield Stacked(self, Stacking(pad_to=max(ranks), stack_all=True))
-        yield Carried(self)
+                ways.append(Stacked(self, Stacking(pad_to=max(ranks), stack_all=True)))
+        place = len(ways) if self._is_likely_to_stack(ranks) else 0
+        ways.insert(place, Carried(self))
+        yield from ways
 
-    def _may_keep_a_leading_axis(self, ranks: Sequence[int]) -> bool:
-        """Whether it is worth a try: a layer looks at the ranks of its weights.
+    def _is_likely_to_stack(self, ranks: Sequence[int]) -> bool:
+        """Not a layer, which looks at the ranks of its weights.
 
-        And what makes one number of many makes one of all the points, too.
+        Nor what makes one number of many, but for distributions: mostly it makes one of all the
+        points, too.
         """
         if any(self._operands[i].captured is not None for i in self.moved):
             return False
@@ -238,9 +241,8 @@ class Carried:
         calls, moved = self._calls, []
         arguments = calls._at_point()
         for position, values in zip(calls.moved, stacked, strict=True):
-            operand = calls._operands[position]
-            if operand.captured is not None:
-                arguments[position] = operand.give(calls._values[position])
+            # (A new tensor each time: some keep what they made of one, by its identity.)
+            arguments[position] = calls._operands[position].give(calls._values[position])
             moved.append((arguments[position], values))
         outputs, cargo = carried(lambda: call(calls._function, arguments), moved, len(stacked[0]))
         if cargo.looped > cargo.batched:

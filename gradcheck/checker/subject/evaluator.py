@@ -212,6 +212,7 @@ class Evaluator:
         rows = np.empty((count + len(points), len(self.point)))
         rows[:count], rows[count:] = self.point, points
         rows[limits.PROBE_OTHERS, :] = other
+        rows[limits.PROBE_NEAR, :] = beyond = self._beyond()
         stacked, alone = self._stacked(rows), None
         for candidate in candidates:
             try:
@@ -223,7 +224,7 @@ class Evaluator:
                     alone = self.outputs.flatten(self._calls.once(self._values(other)))
                 except Exception:  # not defined there: nothing to compare with
                     break
-            if self._is_probe(outputs[:count], alone):
+            if self._is_probe(outputs[:count], alone) and self._is_near(candidate, outputs, beyond):
                 return candidate, outputs[count:]
         return None, None
 
@@ -239,11 +240,32 @@ class Evaluator:
         away = np.where(away <= highs, away, np.where(-away >= lows, -away, 0.0))
         return np.where(self.point == 0, away, self.point * (1 - 0.25 * shares))
 
+    def _beyond(self) -> Array:
+        """Another point, close by and farther away from zero; the point where there is no room."""
+        lows, highs = self._calls.domain
+        beyond = self.point * (1 + limits.PROBE_BEYOND)
+        return np.where((beyond < lows) | (beyond > highs), self.point, beyond)
+
+    def _is_near(self, candidate: Batched, outputs: Array, beyond: Array) -> bool:
+        """Whether points that were carried beyond the point get what a single call gives there.
+
+        What Python does by values that it looks at unseen, as numpy does, may be something else on
+        either side of the point. Without it `test_a_switch_that_numpy_looks_at` fails.
+        """
+        if not isinstance(candidate, Carried):
+            return True
+        try:
+            alone = self.outputs.flatten(self._calls.once(self._values(beyond)))
+        except Exception:  # not defined there
+            return True
+        return are_equal(outputs[limits.PROBE_NEAR], alone, self._allowed(alone))
+
     def _is_probe(self, outputs: Array, alone: Array) -> bool:
         """Whether these are the rows of the probe: what single calls give at its two points."""
         expected = np.empty(outputs.shape)
         expected[:] = self.base
         expected[limits.PROBE_OTHERS, :] = alone
+        expected[limits.PROBE_NEAR] = outputs[limits.PROBE_NEAR]
         return are_equal(outputs, expected, self._allowed(alone))
 
     def _allowed(self, alone: Array) -> float:

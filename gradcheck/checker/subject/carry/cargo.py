@@ -11,31 +11,26 @@ probe of `evaluator.py`, which compares with single calls.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, contextmanager
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
 from gradcheck.checker.budget import current
-from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.carry import index_rules, product_rules, shape_rules
 from gradcheck.checker.subject.carry.carried_op import (
     NO_BATCH,
     RULES,
+    NoRule,
     Op,
     inputs_of,
-    lengths_of,
 )
 from gradcheck.checker.subject.known_kernels import is_pure
-from gradcheck.checker.subject.recording import one_at_a_time
-from gradcheck.checker.subject.substituted import Run, executed, reads_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gradcheck.checker.subject.substituted import Run
     from gradcheck.model import Array
 
 
@@ -67,7 +62,23 @@ class Cargo:
         self._known: dict[int, tuple[Any, Any]] = {}
         # (The tensor is kept: nothing else is to have its identity.)
         self._written: set[int] = set()
+        self._refused: CannotCarry | None = None
         self._is_busy = False
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Give up; for good, even if the function catches what is raised."""
+        self._refused = CannotCarry(reason)
+        raise self._refused
+
+    def must_not_be_refused(self) -> None:
+        """Raise CannotCarry if it was given up on the way."""
+        if self._refused is not None:
+            raise self._refused
+
+    @property
+    def is_written(self) -> bool:
+        """Whether a variable has, at other points, other values than it says."""
+        return bool(self._written)
 
     def put(self, tensor: Any, batch: Any) -> None:
         """At the points, this tensor has these values, along a leading axis."""
@@ -99,7 +110,7 @@ class Cargo:
         if kind.startswith("Assign") or not (depends or self._change):
             return run(*inputs)
         if depends and kind not in RULES and not is_pure(kind):
-            raise CannotCarry(kind)
+            self.refuse(kind)
         returned = run(*inputs)
         outputs = returned if isinstance(returned, list) else [returned]
         told: Sequence[Any] = [NO_BATCH] * len(outputs)
@@ -123,14 +134,14 @@ class Cargo:
             self._written.add(id(inputs[0]))
         elif kind == "AssignVariableOp":
             self._written.discard(id(inputs[0]))
-        elif self._written and not self._written.isdisjoint(map(_handle, inputs)):
-            raise CannotCarry("a variable that was written to")
+        elif self._written and not self._written.isdisjoint(_handles(inputs)):
+            self.refuse("a variable that was written to")
 
     def _carried(self, op: Op) -> Sequence[Any]:
         rule = RULES.get(op.kind)
         if rule is not None:
             try:
-                told = rule(op)
+                told = _fitting(op, rule(op))
             except Exception:  # noqa: S110  (this kernel, or these arguments: one by one)
                 pass
             else:
@@ -140,9 +151,21 @@ class Cargo:
         return _one_by_one(op)
 
 
-def _handle(given: Any) -> int:
-    """The identity of a variable, whether it is given itself or by its handle."""
-    return id(getattr(given, "handle", given))
+def _handles(inputs: Sequence[Any]) -> Iterator[int]:
+    """The identities of variables, whether they are given themselves or by their handles."""
+    for given in inputs:
+        if isinstance(given, list | tuple):
+            yield from _handles(given)
+        else:
+            yield id(getattr(given, "handle", given))
+
+
+def _fitting(op: Op, told: Sequence[Any]) -> Sequence[Any]:
+    """The batches; raises NoRule where one is not of the shape that its output has at the point."""
+    for output, batch in zip(op.outputs, told, strict=True):
+        if batch is not NO_BATCH and tuple(batch.shape) != (op.rows, *output.shape):
+            raise NoRule
+    return told
 
 
 def _one_by_one(op: Op) -> list[Any]:
@@ -175,112 +198,3 @@ def _at(column: Any, row: int, own: Any) -> Any:
     if isinstance(own, list | tuple):
         return [_at(each, row, given) for each, given in zip(column, own, strict=True)]
     return column[row]
-
-
-@contextmanager
-def carrying(cargo: Cargo) -> Iterator[None]:
-    """Within this, ops of this thread carry the cargo."""
-    with ExitStack() as stack:
-        stack.enter_context(one_at_a_time)
-        stack.enter_context(executed(cargo.execute))
-        stack.enter_context(_calls_watched(cargo))
-        stack.enter_context(_values_watched(cargo))
-        stack.enter_context(as_python())
-        yield
-
-
-@contextmanager
-def _calls_watched(cargo: Cargo) -> Iterator[None]:
-    """Within this, ops that go the long way carry the cargo too; traced functions have none."""
-    from tensorflow.python import pywrap_tfe
-
-    slow, own = pywrap_tfe.TFE_Py_Execute, threading.get_ident()
-
-    def execute(
-        context: Any, device: Any, kind: Any, inputs: Any, attributes: Any, count: Any
-    ) -> Any:
-        if threading.get_ident() != own or cargo.of(list(inputs)) is None:
-            return slow(context, device, kind, inputs, attributes, count)
-        name = kind.decode() if isinstance(kind, bytes) else kind
-        lengths = lengths_of(name, attributes)
-        if lengths is None:
-            raise CannotCarry(name)
-        grouped = _grouped(inputs, lengths)
-
-        def run(*given: Any) -> Any:
-            tensors, rest = given[: len(lengths)], given[len(lengths) :]
-            flat = _flat_like(inputs, tensors)
-            return slow(context, device, kind, flat, tuple(rest), count)
-
-        return cargo.execute(name, [*grouped, *(attributes or ())], run)
-
-    pywrap_tfe.TFE_Py_Execute = execute
-    try:
-        yield
-    finally:
-        pywrap_tfe.TFE_Py_Execute = slow
-
-
-def _grouped(flat: Sequence[Any], lengths: Sequence[int | None]) -> list[Any]:
-    """Tensors by input: one, or a list."""
-    left = iter(flat)
-    return [next(left) if length is None else list(islice(left, length)) for length in lengths]
-
-
-def _flat_like(own: Sequence[Any], given: Sequence[Any]) -> list[Any]:
-    """Inputs in a row, all as tensors of the dtypes that the op was given."""
-    import tensorflow as tf
-
-    flat = [each for one in given for each in (one if isinstance(one, list) else [one])]
-    return [
-        new if isinstance(new, tf.Tensor) else tf.constant(new, old.dtype)
-        for new, old in zip(flat, own, strict=True)
-    ]
-
-
-@contextmanager
-def _values_watched(cargo: Cargo) -> Iterator[None]:
-    """Within this, nobody looks at the value of a tensor that has others at other points.
-
-    Without it `test_a_branch_is_not_carried` fails.
-    """
-    import tensorflow as tf
-
-    eager: Any = next(each for each in type(tf.constant(0)).__mro__ if "_numpy" in vars(each))
-    look = eager._numpy
-
-    def looked_at(tensor: Any) -> Any:
-        if cargo.of(tensor) is not None:
-            raise CannotCarry("a value that is looked at")
-        return look(tensor)
-
-    eager._numpy = looked_at
-    try:
-        yield
-    finally:
-        eager._numpy = look
-
-
-def carried(
-    call: Callable[[], list[Any]], moved: Sequence[tuple[Any, Array]], rows: int
-) -> tuple[list[Array], Cargo]:
-    """The outputs of a call at many points, each with a leading axis of them.
-
-    Raises CannotCarry, or whatever the call raises.
-
-    Args:
-        call: gives the outputs at the point; the function's arguments are in it.
-        moved: arguments that have other values at the points, tensors or variables, and those.
-        rows: how many points there are.
-    """
-    import tensorflow as tf
-
-    cargo, read = Cargo(rows), {}
-    for argument, values in moved:
-        tensor = argument
-        if isinstance(argument, tf.Variable):
-            tensor = read[id(argument.handle)] = tf.identity(argument)
-        cargo.put(tensor, tf.constant(values))
-    with carrying(cargo), reads_as(read):
-        outputs = call()
-    return [cargo.rows_of(output) for output in outputs], cargo

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker.subject.carry.cargo import Cargo, carrying
+from gradcheck.checker.subject.carry.cargo import Cargo
+from gradcheck.checker.subject.carry.carrying import carrying
 from gradcheck.checker.subject.substituted import reads_as
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def passes_at(
     with carrying(cargo), reads_as(read):
         given = [sources.get(i, argument) for i, argument in enumerate(arguments)]
         outputs, gradients = both(arguments, cotangents, given)
+    cargo.must_not_be_refused()
     forth = [cargo.rows_of(output) for output in outputs]
     back = [None if gradient is None else cargo.rows_of(gradient) for gradient in gradients]
     return [

@@ -170,6 +170,8 @@ def _transposed_channels(op: Op) -> Sequence[Any]:
     import tensorflow as tf
 
     sizes, shape = op.numbers(0).copy(), op.outputs[0].shape
+    if sizes[3] != op.batches[1].shape[3]:
+        raise NoRule  # of groups of channels
     sizes[3] *= op.rows
     wide = moved_behind(op.batches[1], 2)
     (told,) = op.again(sizes, tf.reshape(wide, [*wide.shape[:2], -1, wide.shape[4]]))

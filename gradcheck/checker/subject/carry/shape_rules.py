@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @rule(ELEMENT_BY_ELEMENT)
 @rule("Identity StopGradient PreventGradient CheckNumerics Snapshot")
-@rule("BatchMatMulV2 BatchMatMulV3")
+@rule("BatchMatMulV2 BatchMatMulV3 MatrixTriangularSolve")
 def _broadcast(op: Op) -> Sequence[Any]:
     """Shapes are aligned at their ends, behind the axis of points."""
     rank = len(op.outputs[0].shape)
@@ -35,9 +35,7 @@ for _kind in ("Select", "BroadcastGradientArgs"):
 
 
 @rule(" ".join(kind for kind in ELEMENT_BY_ELEMENT.split() if kind.endswith("Grad")))
-@rule(
-    "BatchMatMul Betainc Cross MatrixSetDiagV3 MatrixSolve MatrixTriangularSolve TridiagonalSolve"
-)
+@rule("BatchMatMul Betainc Cross MatrixSetDiagV3 MatrixSolve TridiagonalSolve")
 def _all_leading(op: Op) -> Sequence[Any]:
     """All the inputs that are moved have the same leading axes."""
     places = range(3 if op.kind == "Betainc" else 2)
@@ -70,7 +68,8 @@ def _lists(op: Op) -> Sequence[Any]:
 def _leading(op: Op) -> Sequence[Any]:
     """The first input may have any number of leading axes."""
     op.only(0)
-    return op.again(op.batches[0])
+    # (Vectors that nobody wants have no axis at all.)
+    return [told if told.shape.rank else NO_BATCH for told in op.again(op.batches[0])]
 
 
 # ---- Along an axis

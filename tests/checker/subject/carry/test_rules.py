@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from gradcheck.checker.subject.carry.cargo import carried
 from gradcheck.checker.subject.carry.carried_op import RULES
+from gradcheck.checker.subject.carry.carrying import carried
 from gradcheck.checker.subject.known_kernels import ELEMENT_BY_ELEMENT
 
 if TYPE_CHECKING:
@@ -469,6 +469,10 @@ CASES: dict[str, tuple[Callable[[Any], Callable[..., Any]], list[Array]]] = {
             )
         ),
         [draw(1, 1, 3, 1)],
+    ),
+    "MatrixTriangularSolve broadcast": (
+        lambda tf: tf.linalg.triangular_solve,
+        [np.tril(draw(2, 3, 3)) + np.eye(3), draw(3, 2)],
     ),
     "Sum of all": (lambda tf: lambda x: tf.reduce_sum(x, keepdims=True), [draw(2, 3)]),
     "Sum of none": (lambda tf: lambda x: tf.reduce_sum(x, axis=[]), [draw(2, 3)]),

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import gradcheck
-from gradcheck.checker.subject.carry.cargo import CannotCarry, carried
+from gradcheck.checker.subject.carry.cargo import CannotCarry
 from gradcheck.checker.subject.carry.carried_op import RULES
+from gradcheck.checker.subject.carry.carrying import carried
 from tests.checker.planted import planted
 from tests.checker.subject.called import CARRIED, Counted, draw, evaluator, functions, rows
 from tests.checker.verdicts import verdict
@@ -176,3 +177,62 @@ def test_a_rule_that_is_wrong_is_found_out(tf: Any, monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(RULES, "MatMul", wrong)
     weight = tf.Variable(draw(3, 4))
     assert verdict(lambda x: tf.tanh(x @ weight), draw(2, 3)) == "pass"
+
+
+@pytest.mark.parametrize("x", [[1.0, 0.5], [0.5, 1.0]])
+def test_a_switch_that_numpy_looks_at(tf: Any, x: list[float]) -> None:
+    """By the buffer of a tensor, which cannot be watched."""
+
+    def bent(x: Any) -> Any:
+        if np.max(x) <= 1.0:
+            return tf.reduce_sum(x * x)
+        return tf.reduce_sum(x * x) + 3 * (tf.reduce_sum(x) - 1.5)
+
+    assert verdict(bent, np.array(x)) == "kink"
+
+
+def test_who_catches_it_is_not_carried_either(tf: Any) -> None:
+    def bent(x: Any) -> Any:
+        try:
+            large = bool(x[0] > 1.0)
+        except Exception:
+            large = False
+        return tf.reduce_sum(x * x) + (3 * (x[0] - 1.0) if large else 0.0)
+
+    assert verdict(bent, np.array([1.0, 0.5])) == "kink"
+
+
+def test_a_variable_that_a_traced_function_reads(tf: Any) -> None:
+    kept = tf.Variable(np.ones(3), trainable=False)
+    doubled = tf.function(lambda: kept * 2.0).get_concrete_function()
+
+    def through_it(x: Any) -> Any:
+        kept.assign(tf.where(x > 1.0, x, tf.ones_like(x)))
+        return tf.reduce_sum(doubled()) + tf.reduce_sum(x * x)
+
+    assert verdict(through_it, np.array([1.0, 1.0, 0.5])) == "kink"
+
+
+def test_a_batch_of_matrices_is_no_batch_of_points(tf: Any) -> None:
+    matrices = tf.constant(np.tril(draw(7, 2, 2)) + 2 * np.eye(2))
+
+    def solve(x: Any) -> Any:
+        return tf.linalg.triangular_solve(matrices, x)
+
+    given = tf.constant(draw(2, 2))
+    points = np.stack([given.numpy() + i for i in range(7)])
+    (outputs,), _ = carried(lambda: [solve(given)], [(given, points)], 7)
+    assert np.allclose(outputs, [solve(tf.constant(p)).numpy() for p in points])
+
+
+def test_what_is_kept_by_the_identity_of_a_tensor(tf: Any) -> None:
+    kept: dict[int, Any] = {}
+
+    def remembering(x: Any) -> Any:
+        if id(x) not in kept:
+            kept[id(x)] = x, tf.exp(x)
+        return tf.reduce_sum(kept[id(x)][1])
+
+    counted = Counted(remembering)
+    assert verdict(counted, draw(30)) == "pass"
+    assert counted.calls < 10

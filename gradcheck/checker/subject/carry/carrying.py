@@ -1,0 +1,132 @@
+"""Calls that carry a cargo: every way in which a function reaches an op, or a value, is watched."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.checker.subject.as_python import as_python
+from gradcheck.checker.subject.carry.cargo import Cargo
+from gradcheck.checker.subject.carry.carried_op import lengths_of
+from gradcheck.checker.subject.recording import one_at_a_time
+from gradcheck.checker.subject.substituted import executed, reads_as
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gradcheck.model import Array
+
+
+@contextmanager
+def carrying(cargo: Cargo) -> Iterator[None]:
+    """Within this, ops of this thread carry the cargo."""
+    with ExitStack() as stack:
+        stack.enter_context(one_at_a_time)
+        stack.enter_context(executed(cargo.execute))
+        stack.enter_context(_calls_watched(cargo))
+        stack.enter_context(_values_watched(cargo))
+        stack.enter_context(as_python())
+        yield
+
+
+@contextmanager
+def _calls_watched(cargo: Cargo) -> Iterator[None]:
+    """Within this, ops that go the long way carry the cargo too; traced functions have none."""
+    from tensorflow.python import pywrap_tfe
+
+    slow, own = pywrap_tfe.TFE_Py_Execute, threading.get_ident()
+
+    def execute(
+        context: Any, device: Any, kind: Any, inputs: Any, attributes: Any, count: Any
+    ) -> Any:
+        if threading.get_ident() != own:
+            return slow(context, device, kind, inputs, attributes, count)
+        name = kind.decode() if isinstance(kind, bytes) else kind
+        lengths = lengths_of(name, attributes)
+        if lengths is None:
+            # (What it reads inside is not seen.)
+            if cargo.is_written or cargo.of(list(inputs)) is not None:
+                cargo.refuse(name)
+            return slow(context, device, kind, inputs, attributes, count)
+        grouped = _grouped(inputs, lengths)
+
+        def run(*given: Any) -> Any:
+            tensors, rest = given[: len(lengths)], given[len(lengths) :]
+            flat = _flat_like(inputs, tensors)
+            return slow(context, device, kind, flat, tuple(rest), count)
+
+        return cargo.execute(name, [*grouped, *(attributes or ())], run)
+
+    pywrap_tfe.TFE_Py_Execute = execute
+    try:
+        yield
+    finally:
+        pywrap_tfe.TFE_Py_Execute = slow
+
+
+def _grouped(flat: Sequence[Any], lengths: Sequence[int | None]) -> list[Any]:
+    """Tensors by input: one, or a list."""
+    left = iter(flat)
+    return [next(left) if length is None else list(islice(left, length)) for length in lengths]
+
+
+def _flat_like(own: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+    """Inputs in a row, all as tensors of the dtypes that the op was given."""
+    import tensorflow as tf
+
+    flat = [each for one in given for each in (one if isinstance(one, list) else [one])]
+    return [
+        new if isinstance(new, tf.Tensor) else tf.constant(new, old.dtype)
+        for new, old in zip(flat, own, strict=True)
+    ]
+
+
+@contextmanager
+def _values_watched(cargo: Cargo) -> Iterator[None]:
+    """Within this, nobody looks at the value of a tensor that has others at other points.
+
+    Without it `test_a_branch_is_not_carried` fails.
+    """
+    import tensorflow as tf
+
+    eager: Any = next(each for each in type(tf.constant(0)).__mro__ if "_numpy" in vars(each))
+    look = eager._numpy
+
+    def looked_at(tensor: Any) -> Any:
+        if cargo.of(tensor) is not None:
+            cargo.refuse("a value that is looked at")
+        return look(tensor)
+
+    eager._numpy = looked_at
+    try:
+        yield
+    finally:
+        eager._numpy = look
+
+
+def carried(
+    call: Callable[[], list[Any]], moved: Sequence[tuple[Any, Array]], rows: int
+) -> tuple[list[Array], Cargo]:
+    """The outputs of a call at many points, each with a leading axis of them.
+
+    Raises CannotCarry, or whatever the call raises.
+
+    Args:
+        call: gives the outputs at the point; the function's arguments are in it.
+        moved: arguments that have other values at the points, tensors or variables, and those.
+        rows: how many points there are.
+    """
+    import tensorflow as tf
+
+    cargo, read = Cargo(rows), {}
+    for argument, values in moved:
+        tensor = argument
+        if isinstance(argument, tf.Variable):
+            tensor = read[id(argument.handle)] = tf.identity(argument)
+        cargo.put(tensor, tf.constant(values))
+    with carrying(cargo), reads_as(read):
+        outputs = call()
+    cargo.must_not_be_refused()
+    return [cargo.rows_of(output) for output in outputs], cargo
