@@ -42,6 +42,11 @@ fewer down to this the larger it is."""
 SAMPLED_NUMBERS: Final = 2**23
 """How many numbers the points that move a sample hold at most, all together."""
 
+MOVED_NUMBERS: Final = 2**26
+"""How many numbers, points and outputs together, may go through the function to move all the
+elements there are: some seconds of a layer. Of more, inputs are sampled that would else be moved
+whole: those of a layer with some two thousand weights and more, if all of them interfere."""
+
 DIRECTIONS: Final = 8
 """How many random directions stand for the elements of a larger input. Each moves every element, by
 one half to one of its size: a fault in one element shows in all of them, and of one in many

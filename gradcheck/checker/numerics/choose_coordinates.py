@@ -36,6 +36,16 @@ class Movable(Protocol):
         """`symmetric` and `lower` matrices are only moved to matrices of the same kind."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Which inputs are sampled, and how many elements of each are moved by themselves."""
+
+    whole: int = limits.BUDGET
+    """Up to so many real numbers all are moved."""
+    size: int = limits.SAMPLED
+    """At most; of very large inputs fewer."""
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """One input's share of the coordinates."""
@@ -77,10 +87,10 @@ def choose(
     seed: int,
     precision: np.dtype[np.generic] | None,
     *,
-    sample: bool = True,
+    sample: Sampling | None = Sampling(),
     singly: Sequence[Array | None] = (),
 ) -> Coordinates:
-    """Choose the coordinates for these inputs, which are all differentiated.
+    """Choose the coordinates for these inputs.
 
     Args:
         inputs: what is known of each.
@@ -88,7 +98,7 @@ def choose(
         point: where they are.
         seed: for what is drawn.
         precision: what the function is evaluated in, if not in double precision.
-        sample: let a sample and random directions stand for inputs that are over the budget.
+        sample: which inputs a sample and random directions stand for; None for none.
         singly: by input, the coordinates that are moved by themselves beside directions, and None
             for all without directions; the sample is then given and not drawn.
     """
@@ -99,10 +109,11 @@ def choose(
         moved_elements(given.structure, shape, size)
         for given, shape, size in zip(inputs, layout.shapes, layout.sizes, strict=True)
     ]
-    large = _large(moved, singly) if sample or singly else []
+    large = _large(moved, sample, singly)
     directions = None
     if large:
-        moved, vectors = _sample(moved, large, layout, scale, generator(seed, 0x636F), singly)
+        drawn = generator(seed, 0x636F), singly, sample.size if sample else 0
+        moved, vectors = _sample(moved, large, layout, scale, *drawn)
         directions = _directions(vectors, point, down, up, precision)
     if len(moved) == 1:
         element = position = moved[0].position
@@ -132,11 +143,13 @@ def choose(
     )
 
 
-def _large(moved: Sequence[Moved], singly: Sequence[Array | None]) -> list[int]:
+def _large(
+    moved: Sequence[Moved], sample: Sampling | None, singly: Sequence[Array | None]
+) -> list[int]:
     """The inputs that get directions."""
-    if singly:
+    if sample is None or singly:
         return [i for i, rows in enumerate(singly) if rows is not None]
-    return [i for i, own in enumerate(moved) if len(own.position) > limits.BUDGET]
+    return [i for i, own in enumerate(moved) if len(own.position) > sample.whole]
 
 
 def _sample(
@@ -146,13 +159,14 @@ def _sample(
     scale: Array,
     rng: np.random.Generator,
     singly: Sequence[Array | None],
+    size: int,
 ) -> tuple[list[Moved], Array]:
     """A few elements of the large inputs in place of all, and random directions of all of them."""
     sampled, vectors = list(moved), []
     for i in large:
         own, given = moved[i], singly[i] if singly else None
         if given is None:
-            given = rng.choice(len(own.position), _sampled(len(own.position)), replace=False)
+            given = rng.choice(len(own.position), min(size, _sampled(len(own.position))), False)
         for _ in range(limits.DIRECTIONS):
             signs = rng.choice([-1.0, 1.0], size=len(own.position))
             # (Of few digits, so that they can be added without rounding.)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, stepping, tolerances
-from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose, sample_size
+from gradcheck.checker.numerics.choose_coordinates import Coordinates, Sampling, choose, sample_size
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.sparsity import Colouring, find_colouring
 from gradcheck.checker.numerics.step_choice import HALVINGS
@@ -52,10 +52,35 @@ def make_plan(point: Point) -> Plan:
     """
     size = sample_size(point.inputs)
     if size is not None and point.precision is None:
-        every = _tested(point, _choose(point, sample=False))
+        every = _tested(point, _choose(point))
         if every.colouring is not None and len(every.colouring.owner) <= size:
             return replace(every, sample=size)
-    return with_sample(point)
+    plan = with_sample(point)
+    return with_sample(point, _smaller(point)) if _is_too_much(point, plan) else plan
+
+
+def _is_too_much(point: Point, plan: Plan) -> bool:
+    """Whether moving all that the plan moves takes more than a check should.
+
+    Without it `test_a_layer_of_thousands_of_weights_is_sampled` fails.
+    """
+    count = len(plan.coordinates.space.unit)
+    if plan.colouring is not None:
+        count = min(count, len(plan.colouring.owner))
+    return count * _numbers_of_each(point) > limits.MOVED_NUMBERS
+
+
+def _numbers_of_each(point: Point) -> int:
+    """How many numbers, of points and outputs, it takes to move one coordinate."""
+    return 2 * len(HALVINGS) * (len(point.at) + len(point.base))
+
+
+def _smaller(point: Point) -> Sampling:
+    """A sample of all inputs that are not small, so large as to take what a check should."""
+    large = sum(size > limits.FEWEST_SAMPLED for size in point.inputs.sizes)
+    each = limits.MOVED_NUMBERS // (_numbers_of_each(point) * max(1, large))
+    each = int(np.clip(each, limits.FEWEST_SAMPLED, limits.SAMPLED))
+    return Sampling(whole=each, size=each)
 
 
 def with_tests(point: Point, plan: Plan) -> Plan:
@@ -63,12 +88,12 @@ def with_tests(point: Point, plan: Plan) -> Plan:
     return plan if plan.tested else _tested(point, plan.coordinates)
 
 
-def with_sample(point: Point) -> Plan:
+def with_sample(point: Point, sample: Sampling | None = None) -> Plan:
     """A plan in which a sample stands for the elements of a large input, if there is one.
 
     Without it `test_a_function_that_rounds_inside_is_sampled` fails.
     """
-    coordinates = _choose(point, sample=True)
+    coordinates = _choose(point, sample or Sampling())
     if _pays_batched(point, coordinates):
         return _tested(point, coordinates)
     return Plan(coordinates)
@@ -85,7 +110,7 @@ def at_first_sight(point: Point, passed: Backward) -> Plan | None:
     if sum(layout.sizes) <= limits.SEEN_SINGLY:
         return None
     gradient = layout.flatten([g for g in passed.gradients if g is not None])
-    along = np.abs(gradient) * _choose(point, sample=False).scale
+    along = np.abs(gradient) * _choose(point).scale
     terms = point.weights * np.where(np.isfinite(point.base), point.base, 0.0)
     round_off = tolerances.ROUNDOFF_SAFETY * tolerances.LAST_DIGIT * float(np.linalg.norm(terms))
     spans = [slice(start, stop) for start, stop in pairwise(layout.offsets)]
@@ -100,7 +125,7 @@ def at_first_sight(point: Point, passed: Backward) -> Plan | None:
     chosen = [rows for rows in singly if rows is not None]
     if not chosen or any(len(rows) > limits.SEEN_SINGLY for rows in chosen):
         return None
-    return Plan(_choose(point, sample=False, singly=singly), tested=True, near=near)
+    return Plan(_choose(point, singly=singly), tested=True, near=near)
 
 
 _NEAREST = stepping.FIRST_STEP * stepping.NEAR * HALVINGS[1]
@@ -149,7 +174,9 @@ def _beside_directions(
     return np.union1d(hidden, drawn)
 
 
-def _choose(point: Point, *, sample: bool, singly: Sequence[Array | None] = ()) -> Coordinates:
+def _choose(
+    point: Point, sample: Sampling | None = None, singly: Sequence[Array | None] = ()
+) -> Coordinates:
     given = (point.moved, point.inputs, point.at, point.problem.seed, point.precision)
     return choose(*given, sample=sample, singly=singly)
 

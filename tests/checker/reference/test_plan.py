@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import gradcheck
 from gradcheck.model import Verdict
+from tests.checker.planted import planted
 from tests.checker.reference.large import SIZE, entangled
 
 
@@ -38,3 +40,31 @@ class TestBeyondTheBudget:
         result = gradcheck.check(rounds, self.X)
         assert result.verdict is Verdict.PASS
         assert result.comparisons[0].judged == 256
+
+
+class TestLayersOfThousandsOfWeights:
+    """Elements that all interfere, more than a check should move."""
+
+    X = np.random.default_rng(0).standard_normal((2, 60))
+    W = np.random.default_rng(1).standard_normal((60, 60)) / 8
+
+    def test_a_layer_of_thousands_of_weights_is_sampled(self, tf: Any) -> None:
+        first, second = tf.Variable(self.W), tf.Variable(self.W[:, ::-1])
+        result = gradcheck.check(lambda x: tf.tanh(tf.tanh(x @ first) @ second), self.X)
+        assert result.verdict is Verdict.PASS
+        assert [c.directions for c in result.comparisons] == [0, 8, 8]
+        assert [c.judged for c in result.comparisons] == [120, 256, 256]
+
+    @pytest.mark.parametrize(("element", "factor"), [((7, 9), 1.1), ((), 1 + 1e-6)])
+    def test_and_faults_are_found(self, tf: Any, element: Any, factor: float) -> None:
+        factors = np.ones((60, 60))
+        factors[element] = factor
+
+        def loss(x: Any, w: Any) -> Any:
+            return tf.reduce_sum(tf.tanh(x @ w) ** 2)
+
+        wrong = planted(loss, lambda gs: [gs[0], gs[1] * factors])
+        found = gradcheck.check(wrong, self.X, self.W)
+        assert [str(c.verdict) for c in found.comparisons] == ["pass", "mismatch"]
+        if element:
+            assert found.comparisons[1].worst_index == element
