@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits
+from gradcheck.checker.budget import current
 from gradcheck.checker.judge.agreement import compare, relative_error
 from gradcheck.checker.judge.figures import index_of
 from gradcheck.checker.judge.notes import what_was_judged
@@ -70,6 +71,7 @@ def _compared(derivatives: Derivatives, position: int, rng: np.random.Generator)
 
 def _along(point: Point, vector: Array) -> float:
     """The derivative of the scalar along one vector, by the forward accumulator."""
+    current().must_be_left()
     problem, tangents = point.problem, point.inputs.unflatten(vector)
     moves = forward(problem.function, problem.operands, point.values, tangents)
     return float(point.outputs.flatten(moves) @ point.weights)

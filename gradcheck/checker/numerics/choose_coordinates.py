@@ -40,9 +40,9 @@ class Movable(Protocol):
 class Sampling:
     """Which inputs are sampled, and how many elements of each are moved by themselves."""
 
-    whole: int = limits.BUDGET
+    whole: int
     """Up to so many real numbers all are moved."""
-    size: int = limits.SAMPLED
+    size: int
     """At most; of very large inputs fewer."""
 
 
@@ -87,7 +87,7 @@ def choose(
     seed: int,
     precision: np.dtype[np.generic] | None,
     *,
-    sample: Sampling | None = Sampling(),
+    sample: Sampling | None = None,
     singly: Sequence[Array | None] = (),
 ) -> Coordinates:
     """Choose the coordinates for these inputs.
@@ -99,8 +99,8 @@ def choose(
         seed: for what is drawn.
         precision: what the function is evaluated in, if not in double precision.
         sample: which inputs a sample and random directions stand for; None for none.
-        singly: by input, the coordinates that are moved by themselves beside directions, and None
-            for all without directions; the sample is then given and not drawn.
+        singly: by input, the coordinates that are moved by themselves beside directions, which are
+            given then and not drawn; None for all without directions.
     """
     scale, typical = _scales(layout, point)
     reach = np.maximum(scale, typical) / 2
@@ -115,13 +115,7 @@ def choose(
         drawn = generator(seed, 0x636F), singly, sample.size if sample else 0
         moved, vectors = _sample(moved, large, layout, scale, *drawn)
         directions = _directions(vectors, point, down, up, precision)
-    if len(moved) == 1:
-        element = position = moved[0].position
-    else:
-        element = np.concatenate([own.position for own in moved])
-        position = np.concatenate(
-            [own.position + start for own, start in zip(moved, layout.offsets, strict=False)]
-        )
+    element, position = _positions(moved, layout)
     unit, partners = scale, all_partners(moved, layout)
     if partners is not None or len(position) < len(point):
         unit, reach, down, up = (by_number[position] for by_number in (scale, reach, down, up))
@@ -141,6 +135,15 @@ def choose(
         scale=scale,
         directions=directions,
     )
+
+
+def _positions(moved: Sequence[Moved], layout: Layout) -> tuple[Array, Array]:
+    """By coordinate: where what it moves stands in its input, and in the point."""
+    if len(moved) == 1:
+        return moved[0].position, moved[0].position
+    element = np.concatenate([own.position for own in moved])
+    starts = zip(moved, layout.offsets, strict=False)
+    return element, np.concatenate([own.position + start for own, start in starts])
 
 
 def _large(

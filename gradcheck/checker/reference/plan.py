@@ -93,7 +93,7 @@ def with_sample(point: Point, sample: Sampling | None = None) -> Plan:
 
     Without it `test_a_function_that_rounds_inside_is_sampled` fails.
     """
-    coordinates = _choose(point, sample or Sampling())
+    coordinates = _choose(point, sample or Sampling(limits.BUDGET, limits.SAMPLED))
     if _pays_batched(point, coordinates):
         return _tested(point, coordinates)
     return Plan(coordinates)

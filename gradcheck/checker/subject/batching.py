@@ -77,6 +77,7 @@ class Calls:
 
     def once(self, values: Sequence[Array]) -> list[Array]:
         """The outputs at one point."""
+        current().must_be_left()
         arguments = list(self._tensors)
         for position, value in zip(self.moved, values, strict=True):
             arguments[position] = self._tensor(position, value)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradcheck.checker import limits
-from gradcheck.checker.numerics.choose_coordinates import Coordinates, choose
+from gradcheck.checker.numerics.choose_coordinates import Coordinates, Sampling, choose
 from gradcheck.checker.numerics.vectors import Layout
 from gradcheck.checker.subject.operand import Operand
 from tests.checker.planted import planted
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def chosen(*operands: Operand, seed: int = 0) -> Coordinates:
     layout = Layout.of([o.value for o in operands])
     point = layout.flatten([o.value for o in operands])
-    return choose(operands, layout, point, seed, None)
+    sample = Sampling(limits.BUDGET, limits.SAMPLED)
+    return choose(operands, layout, point, seed, None, sample=sample)
 
 
 def directions_of(coordinates: Coordinates) -> Directions:
