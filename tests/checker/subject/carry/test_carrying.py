@@ -236,3 +236,13 @@ def test_what_is_kept_by_the_identity_of_a_tensor(tf: Any) -> None:
     counted = Counted(remembering)
     assert verdict(counted, draw(30)) == "pass"
     assert counted.calls < 10
+
+
+def test_a_text_of_a_value_is_no_look_at_it(tf: Any) -> None:
+    outputs, _ = at_points(tf, lambda x: x * len(repr(x)[:1]))
+    assert np.allclose(outputs, POINTS)
+    # (TensorFlow makes a text of a variable to say that it is float32, and says it to nobody.)
+    weight = tf.Variable(draw(3, 2).astype(np.float32))
+    counted = Counted(lambda x: tf.reduce_sum(x @ weight))
+    assert verdict(counted, draw(2, 3).astype(np.float32)) == "pass"
+    assert counted.calls < 12
