@@ -48,9 +48,20 @@ def judge_gradients(
     evidence = gradients(point, recorded, noise)
     for stage in GATHERING:
         evidence = as_far_as_it_goes(stage, evidence)
+    doubted = any(own.suggestion[0] is not Verdict.PASS for own in evidence.inputs)
+    if doubted and not _vouches(point):
+        return judge_gradients(point, None, noise, causes=causes)
     precision = own_precision(evidence)
     points = OtherPoints(evidence) if causes else None
     return [decided(evidence, own, precision, points) for own in evidence.inputs]
+
+
+def _vouches(point: Point) -> bool:
+    """Whether points that shared a call got what single calls give; else no more of them will."""
+    try:
+        return point.evaluator.vouches()
+    except Spent:
+        return True
 
 
 # ---- Gathering: about all the inputs
@@ -82,8 +93,6 @@ def first_look(evidence: Evidence) -> Evidence:
     """
     point, passed, plan = evidence.point, evidence.passed, evidence.plan
     plan, look = look_at(point, plan, passed, evidence.analytic)
-    if (look is None or look.doubtful.any()) and not point.evaluator.vouches():
-        plan, look = look_at(point, evidence.plan, passed, evidence.analytic)
     evidence = evidence.looked_at(plan, look)
     if plan.sample is None:
         return evidence
