@@ -112,7 +112,7 @@ class Calls:
                 kept.append(output)
         return [tf.stack(outputs).numpy() for outputs in collected]
 
-    def all_together(self, *, takes_other_shapes: bool) -> Iterator[Batched]:
+    def all_together(self, *, takes_other_shapes: bool) -> list[Batched]:
         """The ways in which all the moved operands may have many values, likely first.
 
         Args:
@@ -121,13 +121,13 @@ class Calls:
         ranks = [value.ndim for value in self.at_point]
         ways: list[Batched] = []
         if takes_other_shapes:
-            paddings = {max(ranks), None} if len(set(ranks)) > 1 else {None}
-            ways = [Stacked(self, Stacking(pad_to=p)) for p in sorted(paddings, key=bool)[::-1]]
+            paddings = [max(ranks), None] if len(set(ranks)) > 1 else [None]
+            ways = [Stacked(self, Stacking(pad_to=padding)) for padding in paddings]
             if len(self.moved) < len(self._values):
                 ways.append(Stacked(self, Stacking(pad_to=max(ranks), stack_all=True)))
         place = len(ways) if self._is_likely_to_stack(ranks) else 0
         ways.insert(place, Carried(self))
-        yield from ways
+        return ways
 
     def _is_likely_to_stack(self, ranks: Sequence[int]) -> bool:
         """Not a layer, which looks at the ranks of its weights.
