@@ -130,7 +130,9 @@ def _batch_norm(op: Op) -> Sequence[Any]:
 def _convolution(op: Op) -> Sequence[Any]:
     if not _is_channels_last(op):
         op.only(0)
-    return _one_or_the_other(op, (0, _examples), (1, _channels))
+    # (Groups of channels are known in two dimensions alone.)
+    both = None if op.kind == "Conv3D" else _groups
+    return _one_or_the_other(op, (0, _examples), (1, _channels), both)
 
 
 def _channels(op: Op) -> Sequence[Any]:
@@ -150,6 +152,19 @@ def _channels(op: Op) -> Sequence[Any]:
     apart = [sizes[-1], op.rows, last] if is_deep else [groups, op.rows, last // groups]
     outputs = tf.reshape(told, [*shape[:-1], *apart])
     return [reshaped(moved_ahead(outputs, len(shape)), op.rows, shape)]
+
+
+def _groups(op: Op) -> Sequence[Any]:
+    """Images and kernels side by side along their channels, which are taken in groups."""
+    import tensorflow as tf
+
+    images, kernels, shape = moved_behind(op.batches[0], 3), op.batches[1], op.outputs[0].shape
+    wide = moved_behind(kernels, 2 if op.kind == "DepthwiseConv2dNative" else 3)
+    sizes = [*wide.shape[:2], -1, wide.shape[4]]
+    if op.kind != "DepthwiseConv2dNative":
+        sizes = [*wide.shape[:3], -1]
+    (told,) = op.again(tf.reshape(images, [*images.shape[:3], -1]), tf.reshape(wide, sizes))
+    return [moved_ahead(tf.reshape(told, [*shape[:3], op.rows, shape[3]]), 3)]
 
 
 @rule("Conv2DBackpropInput")
@@ -178,30 +193,26 @@ def _transposed_channels(op: Op) -> Sequence[Any]:
     return [moved_ahead(tf.reshape(told, [*shape[:-1], op.rows, shape[-1]]), 3)]
 
 
-def _one_or_the_other(op: Op, *ways: tuple[int, Rule]) -> Sequence[Any]:
-    """Points that move one of two inputs, and those that move the other: few move both."""
+def _one_or_the_other(
+    op: Op, one: tuple[int, Rule], other: tuple[int, Rule], both: Rule | None = None
+) -> Sequence[Any]:
+    """Points that move one of two inputs, those that move the other, and those that move both."""
     import tensorflow as tf
 
-    known = [own for place, own in ways if op.batches[place] is not None]
+    known = [own for place, own in (one, other) if op.batches[place] is not None]
     if len(known) == 1:
         return known[0](op)
-    (first, by_first), (second, by_second) = ways
+    (first, by_first), (second, by_second) = one, other
     moves_first, moves_second = _moves(op, first), _moves(op, second)
-    both = moves_first & moves_second
-    if both.sum() > op.rows // 4:
+    together = np.flatnonzero(moves_first & moves_second)
+    if both is None and len(together) > op.rows // 4:
         raise NoRule
-    parts = [
-        (rows, own(_of_some(op, rows, place))[0])
-        for rows, place, own in (
-            (np.flatnonzero(~moves_second), first, by_first),
-            (np.flatnonzero(moves_second & ~moves_first), second, by_second),
-        )
-        if len(rows)
-    ]
-    for row in np.flatnonzero(both):
-        pairs = zip(op.inputs, op.batches, strict=False)
-        (told,) = op.again(*(own if batch is None else batch[row] for own, batch in pairs))
-        parts.append((np.array([row]), told[tf.newaxis]))
+    ways = (
+        (np.flatnonzero(~moves_second), (first,), by_first),
+        (np.flatnonzero(moves_second & ~moves_first), (second,), by_second),
+        (together, (first, second), both or _each),
+    )
+    parts = [(rows, own(_of_some(op, rows, *places))[0]) for rows, places, own in ways if len(rows)]
     order = np.argsort(np.concatenate([rows for rows, _ in parts]))
     return [tf.gather(tf.concat([told for _, told in parts], 0), order)]
 
@@ -212,9 +223,18 @@ def _moves(op: Op, place: int) -> Any:
     return differs.reshape(op.rows, -1).any(axis=1)
 
 
-def _of_some(op: Op, rows: Any, place: int) -> Op:
-    """The op at some of the points, which move one of its inputs alone."""
+def _each(op: Op) -> Sequence[Any]:
+    """A few points, one by one."""
     import tensorflow as tf
 
-    batches = [tf.gather(b, rows) if i == place else None for i, b in enumerate(op.batches)]
+    pairs = list(zip(op.inputs, op.batches, strict=False))
+    given = [[own if b is None else b[row] for own, b in pairs] for row in range(op.rows)]
+    return [tf.stack([op.again(*tensors)[0] for tensors in given])]
+
+
+def _of_some(op: Op, rows: Any, *places: int) -> Op:
+    """The op at some of the points, which move these inputs alone."""
+    import tensorflow as tf
+
+    batches = [tf.gather(b, rows) if i in places else None for i, b in enumerate(op.batches)]
     return Op(op.kind, op.inputs, op.count, batches, op.outputs, len(rows), op.run)

@@ -454,6 +454,22 @@ CASES: dict[str, tuple[Callable[[Any], Callable[..., Any]], list[Array]]] = {
         lambda tf: lambda w, y: tf.nn.conv2d_transpose(y, w, [1, 6, 6, 2], [1, 2, 2, 1], "SAME"),
         [draw(3, 3, 2, 3), draw(1, 3, 3, 3)],
     ),
+    "Conv2D of what moves with its kernel": (
+        lambda tf: (
+            lambda x: tf.nn.conv2d(
+                x, tf.reshape(x[0, :2, :2, :2], [2, 2, 2, 1]) * [[[[1.0, 2.0]]]], 1, "SAME"
+            )
+        ),
+        [draw(2, 5, 4, 4)],
+    ),
+    "DepthwiseConv2dNative of what moves with its kernel": (
+        lambda tf: (
+            lambda x: tf.nn.depthwise_conv2d(
+                x, tf.reshape(x[0, :2, :2], [2, 2, 3, 1]) * [[[[1.0, 2.0]]]], [1, 1, 1, 1], "VALID"
+            )
+        ),
+        [draw(2, 5, 4, 3)],
+    ),
     "FusedBatchNormV3 of one": (
         lambda tf: (
             lambda x: tf.cast(
