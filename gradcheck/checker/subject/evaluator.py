@@ -164,7 +164,8 @@ class Evaluator:
         """Whether points that move one operand alone get what single calls give; else none share.
 
         The probe moves all of them, and what runs apart by operand is not in it. This is asked
-        before anything but `pass` is said. Without it `test_a_rule_that_is_wrong_is_found_out` fails.
+        before anything but `pass` is said. Without it `test_a_rule_that_is_wrong_is_found_out`
+        fails.
         """
         if not self._is_carried or len(self.dtypes) == 1:
             return True
