@@ -71,7 +71,7 @@ def run() -> str:
 
 def _start_up(folder: Path) -> str:
     """Both in turn, so that whatever else the machine does hits both."""
-    _suite(folder / "one", 1)
+    suite(folder / "one", 1)
     imports, firsts = [], []
     for _ in range(ROUNDS):
         begun = time.perf_counter()
@@ -105,7 +105,7 @@ def _commands(folder: Path) -> str:
 
 def _throughput(folder: Path) -> str:
     """Workers that are warm, and everything else that a run does: journal, history and report."""
-    _suite(folder / "thousand", 1_000)
+    suite(folder / "thousand", 1_000)
     cases = load([str(folder / "thousand")]).cases
     rows = []
     for jobs in (1, 2):
@@ -161,7 +161,7 @@ def _memory(folder: Path) -> str:
     """One worker over 5,000 cases; where it is replaced, the new one is looked at."""
     rows = []
     for name, modes in MEMORY_MODES.items():
-        _suite(folder / name, MEMORY_COUNTS[-1], modes)
+        suite(folder / name, MEMORY_COUNTS[-1], modes)
         cases = load([str(folder / name)]).cases
         warm_up()
         sizes: dict[int, int] = {}
@@ -210,7 +210,7 @@ def _watch(folder: Path) -> str:
     )
 
 
-def _suite(folder: Path, cases: int, modes: Sequence[str] = ("eager",)) -> None:
+def suite(folder: Path, cases: int, modes: Sequence[str] = ("eager",)) -> None:
     """Small cases, spread over a few ops."""
     folder.mkdir()
     for number, op in enumerate(OPS[:cases]):

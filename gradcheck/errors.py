@@ -20,7 +20,9 @@ class ExitCode(IntEnum):
     USAGE = 2
     INTERNAL = 3
     NOTHING_SELECTED = 5
+    HUNG_UP = 129
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 def nearest(text: str, known: Iterable[str]) -> str:
@@ -33,6 +35,17 @@ class GradcheckError(Exception):
     """A problem that is the user's to solve: the command line prints its text and no traceback."""
 
     exit_code = ExitCode.INTERNAL
+
+
+def too_many_files() -> str:
+    """What it means that no more files can be opened, and what helps."""
+    import resource
+
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return (
+        f"too many open files: this shell allows {allowed} (`ulimit -n`), and each worker takes "
+        "three beside some ten for the command; raise it with `ulimit -n 1024`, or take fewer: -j"
+    )
 
 
 class UsageError(GradcheckError):
@@ -60,6 +73,12 @@ class ExpressionError(GradcheckError):
         self.offset = offset
         self.length = length
         self.hint = hint
+
+
+class ExplainError(GradcheckError):
+    """Something cannot be explained here: the text says what, and what to do in place of it."""
+
+    exit_code = ExitCode.USAGE
 
 
 class FunctionError(GradcheckError):

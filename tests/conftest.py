@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
+from gradcheck.report.formats.json import JsonReporter
+from gradcheck.run.threads import VARIABLES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from gradcheck.model import Summary
 
 # Before anything imports TensorFlow, which reads this when it starts.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -21,7 +27,9 @@ settings.load_profile("no-clock")
 _LOOKED_AT = (
     *("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
     *("CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"),
-    *("GRADCHECK_DEBUG", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"),
+    *("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA"),
+    "GRADCHECK_DEBUG",
+    *VARIABLES,
 )
 
 
@@ -31,6 +39,30 @@ def _bare_environment() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in _LOOKED_AT:
             patch.delenv(name, raising=False)
+        yield
+
+
+MOST_HELD = 500
+"""Results of a report that is held against its schema: beyond that they repeat themselves."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _every_report_keeps_to_its_schema() -> Iterator[None]:
+    """Whatever test writes a JSON report in this process, it is one that the schema describes."""
+    from tests.report.schema_checks import valid
+
+    finish = JsonReporter.finish
+
+    def held(self: JsonReporter, summary: Summary) -> None:
+        if summary.total <= MOST_HELD:
+            stream, self.stream = self.stream, io.StringIO()
+            finish(self, summary)
+            valid("report", self.stream.getvalue())
+            self.stream = stream
+        finish(self, summary)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JsonReporter, "finish", held)
         yield
 
 

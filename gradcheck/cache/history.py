@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.cache.cache_folder import set_aside
+from gradcheck.report.read import typed_json as typed
+from gradcheck.report.read.json_reader import MALFORMED
+from gradcheck.report.read.typed_json import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+    from gradcheck.cache.cache_folder import CacheFolder
+
+HISTORY_FILE = "history.json"
+MAX_HISTORY = 2**29
+"""Bytes: those of three million cases."""
 HISTORY_FORMAT = 1
 """Goes up when older files can no longer be read; such a file is then ignored."""
 
@@ -32,24 +39,27 @@ class History:
         self._cases = cases or {}
 
     @classmethod
-    def read(cls, path: Path, warn: Callable[[str], None]) -> History:
-        """What the file holds; an empty history, and a sentence, where it is no good."""
+    def read(cls, folder: CacheFolder, warn: Callable[[str], None], *, look: bool) -> History:
+        """What the file holds; an empty history, and a sentence, where it is no good.
+
+        What is damaged is put aside, unless this is but a `look`.
+        """
         try:
-            text = path.read_text(encoding="utf-8")
-        except (FileNotFoundError, NotADirectoryError):
+            data = folder.read(HISTORY_FILE, MAX_HISTORY)
+        except FileNotFoundError:
             return cls()
-        except (OSError, UnicodeDecodeError) as error:
-            warn(f"{path} is ignored: it cannot be read ({error})")
+        except PermissionError as error:
+            warn(f"{folder.path / HISTORY_FILE} is ignored: {error.strerror}")
+            return cls()
+        except OSError as error:
+            set_aside(folder, HISTORY_FILE, error.strerror or str(error), warn, look=look)
             return cls()
         try:
-            data = json.loads(text)
-            if data["gradcheck_history"] != HISTORY_FORMAT:
-                raise ValueError("another version of the format")
-            cases = {str(name): _past(item) for name, item in data["cases"].items()}
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            warn(f"{path} is ignored: it is damaged, or not a history of this gradcheck")
+            return cls(_pasts(parse(data)))
+        except MALFORMED:
+            why = "it is damaged, or not a history of this gradcheck"
+            set_aside(folder, HISTORY_FILE, why, warn, look=look)
             return cls()
-        return cls(cases)
 
     def seconds(self, case_id: str) -> float | None:
         """How long the case took when it last ran."""
@@ -69,7 +79,7 @@ class History:
         self._cases[case_id] = past
         return known != past
 
-    def write(self, path: Path) -> None:
+    def write(self, folder: CacheFolder) -> None:
         """Replace the file, whole; raises OSError where that is impossible.
 
         Two must not do this at the same time: the caller holds a lock.
@@ -80,14 +90,7 @@ class History:
         }
         # Without an indent, which is written in Python and takes ten times as long.
         text = json.dumps({"gradcheck_history": HISTORY_FORMAT, "cases": cases})
-        temporary = path.with_name(f".{path.name}.tmp")
-        try:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
+        folder.write(HISTORY_FILE, text.encode())
 
 
 def past_of(seconds: float | None, *, failed: bool) -> Past:
@@ -95,10 +98,13 @@ def past_of(seconds: float | None, *, failed: bool) -> Past:
     return Past(None if seconds is None else round(seconds, 4), failed)
 
 
-def _past(item: dict[str, object]) -> Past:
-    seconds, failed = item["seconds"], item["failed"]
-    if not isinstance(seconds, int | float | None) or not isinstance(failed, bool):
-        raise TypeError("not the past of a case")
-    if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
-        raise ValueError("not a time")
-    return past_of(seconds, failed=failed)
+def _pasts(data: Any) -> dict[str, Past]:
+    if typed.count(data, "gradcheck_history") != HISTORY_FORMAT:
+        raise ValueError("another version of the format")
+    cases = typed.mapping(typed.member(data, "cases"), "cases")
+    return {
+        name: past_of(
+            typed.maybe(typed.seconds, item, "seconds"), failed=typed.flag(item, "failed")
+        )
+        for name, item in cases.items()
+    }

@@ -1,4 +1,4 @@
-"""The library's way in: `check` a function at a point, or assert that its gradients are right."""
+"""The library's way in: `check` a function at a point."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ import numpy as np
 
 from gradcheck.checker.check import check_problem
 from gradcheck.checker.subject.arguments import take_apart
-from gradcheck.checker.subject.callee import everything
 from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.select_outputs import select
 from gradcheck.errors import UsageError, nearest
 from gradcheck.model import (
     CheckKind,
-    Comparison,
     Mode,
     Result,
-    Scalar,
     Tolerance,
     Upstream,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from gradcheck.checker.subject.callee import Callee
 
 
 def check(
@@ -72,17 +71,17 @@ def check(
         A Result. What the function does (raise, return NaN, be random) is a verdict, never an
         exception; only a call that makes no sense raises UsageError.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise UsageError(f"seed is {seed!r}: it must be a whole number, 0 or more")
     given = take_apart(fn, inputs, named, call or {}, wrt, structure, variables=variables)
     problem = Problem(
-        function=replace(given.callee, select=_selection(outputs)),
+        function=_selecting(given.callee, outputs),
         operands=given.operands,
         wanted=given.wanted,
         upstream=_upstream(upstream),
         mode=_member(Mode, mode, "mode"),
         checks=_kinds(checks),
-        seed=seed,
+        seed=int(seed),
         tolerance=_tolerance(tolerance),
         cdf=given.distribution(_cdf(cdf, checks)),
         budget=_budget(budget),
@@ -90,50 +89,9 @@ def check(
     return check_problem(problem, getattr(fn, "__name__", type(fn).__name__))
 
 
-def assert_gradients(fn: Callable[..., Any], *inputs: Any, **options: Any) -> Result:
-    """Raise AssertionError, saying which element is wrong and by how much, unless all is right.
-
-    Takes what `check` takes, and returns its Result.
-    """
-    result = check(fn, *inputs, **options)
-    if not result.verdict.acceptable:
-        raise AssertionError(describe(result))
-    return result
-
-
 def describe(result: Result) -> str:
-    """What a failed check has to say, as plain text."""
-    lines = [f"{result.id}: {result.verdict}. {result.meaning}"]
-    if result.message:
-        lines.append(result.message)
-    for comparison in result.comparisons:
-        if not comparison.verdict.acceptable:
-            lines += _describe_input(comparison)
-    return "\n".join(lines)
-
-
-def _describe_input(comparison: Comparison) -> list[str]:
-    shape = "×".join(map(str, comparison.shape)) or "scalar"
-    head = f"  {comparison.name} ({shape}, {comparison.dtype}): {comparison.verdict}"
-    if comparison.failing:
-        head += f", {comparison.failing} of {comparison.elements} elements"
-    lines = [head]
-    lines += [
-        f"    at {list(e.index)} where {comparison.name} = {_number(e.value)}: "
-        f"analytic {_number(e.analytic)}, numeric {_number(e.numeric)} ± {e.bound:.1e}"
-        for e in comparison.worst
-    ]
-    if comparison.note:
-        lines.append(f"    {comparison.note}")
-    if comparison.diagnosis:
-        lines.append(f"    likely cause: {comparison.diagnosis.text}")
-    if comparison.places:
-        lines.append(f"    in your code: {'; '.join(map(str, comparison.places))}")
-    return lines
-
-
-def _number(value: Scalar) -> str:
-    return f"{value:.12g}"
+    """What a check has to say, as plain text."""
+    return str(result)
 
 
 def _kinds(checks: str | Sequence[str]) -> tuple[CheckKind, ...]:
@@ -158,9 +116,10 @@ def _budget(given: Any) -> float | None:
     return float(given)
 
 
-def _selection(outputs: int | str | Sequence[int | str]) -> Callable[[Any], Any]:
+def _selecting(callee: Callee, outputs: int | str | Sequence[int | str]) -> Callee:
+    """What is called, of which only these outputs count."""
     wanted = (outputs,) if isinstance(outputs, int | str) else tuple(outputs)
-    return partial(select, wanted=wanted) if wanted else everything
+    return replace(callee, select=partial(select, wanted=wanted)) if wanted else callee
 
 
 def _upstream(given: Any) -> Upstream:
@@ -171,7 +130,10 @@ def _upstream(given: Any) -> Upstream:
             return "ones"
         raise UsageError(f"upstream is {given!r}: it is 'random', 'ones' or values")
     several = isinstance(given, list | tuple) and any(hasattr(item, "shape") for item in given)
-    arrays = tuple(np.asarray(item) for item in (given if several else [given]))
+    try:
+        arrays = tuple(np.asarray(item) for item in (given if several else [given]))
+    except ValueError as error:
+        raise UsageError(f"upstream is no array: {error}") from error
     for array in arrays:
         if array.dtype.kind not in "fciub" or not np.isfinite(array).all():
             raise UsageError("upstream must be finite numbers")
@@ -187,7 +149,10 @@ def _tolerance(given: Any) -> Tolerance | None:
         given = Tolerance(*given)
     if isinstance(given, dict) and given.keys() <= {"rtol", "atol"}:
         given = Tolerance(**given)
-    if not isinstance(given, Tolerance):
+    numbers = (int, float, np.integer, np.floating)
+    if not isinstance(given, Tolerance) or not all(
+        isinstance(each, numbers) for each in (given.rtol, given.atol)
+    ):
         raise UsageError(f"tolerance is {given!r}: it is (rtol, atol) or a Tolerance")
     if not (0 <= given.rtol < 1 and 0 <= given.atol < np.inf):
         raise UsageError("a tolerance needs 0 ≤ rtol < 1 and 0 ≤ atol < ∞, or it cannot fail")
@@ -207,4 +172,4 @@ def _member(kind: Any, text: str, what: str) -> Any:
         raise UsageError(message) from None
 
 
-__all__ = ["assert_gradients", "check", "describe"]
+__all__ = ["check", "describe"]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from gradcheck.checker import limits
+from gradcheck.checker import costs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,9 +43,9 @@ class Budget:
         """
         self.seconds = seconds
         if timeout is None:
-            self._by_the_clock = limits.CLOCK_OF_A_BUDGET * seconds
+            self._by_the_clock = costs.CLOCK_OF_A_BUDGET * seconds
         else:
-            self._by_the_clock = limits.OF_THE_TIMEOUT * timeout
+            self._by_the_clock = costs.OF_THE_TIMEOUT * timeout
         self._began = time.process_time(), time.monotonic()
         self._share = 1.0
         self.is_spent = False
@@ -57,14 +57,9 @@ class Budget:
             self._when_late = f"the clock of a budget of {seconds:g} s was spent", _RAISED_BY
         self._of_a_point = 0.0
 
-    @contextmanager
-    def up_to(self, share: float) -> Iterator[None]:
+    def up_to(self, share: float) -> _UpTo:
         """Within this, no more than a share of the whole is to be spent."""
-        before, self._share = self._share, min(self._share, share)
-        try:
-            yield
-        finally:
-            self._share = before
+        return _UpTo(self, share)
 
     def must_be_left(self) -> None:
         """Raise Spent if there is nothing left."""
@@ -88,9 +83,23 @@ class Budget:
 
     def at_once(self) -> int | None:
         """How many points are to be asked for before the budget is looked at; None for any."""
-        if not self._of_a_point > limits.DEAR * self.seconds:
+        if not self._of_a_point > costs.DEAR * self.seconds:
             return None
-        return max(1, int(limits.SPENT_AT_ONCE * self.seconds / self._of_a_point))
+        return max(1, int(costs.SPENT_AT_ONCE * self.seconds / self._of_a_point))
+
+
+class _UpTo:
+    """A class: every stage of a check goes through it, and a generator costs three times more."""
+
+    def __init__(self, budget: Budget, share: float) -> None:
+        self._budget, self._share, self._before = budget, share, budget._share
+
+    def __enter__(self) -> None:
+        self._before = self._budget._share
+        self._budget._share = min(self._before, self._share)
+
+    def __exit__(self, *_: object) -> None:
+        self._budget._share = self._before
 
 
 _CURRENT: ContextVar[Budget | None] = ContextVar("budget", default=None)

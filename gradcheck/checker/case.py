@@ -22,8 +22,21 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-def check_case(case: Case, *, allow: Collection[str] = (), root: str = ".") -> Result:
-    """Run one case; never raises for what the case does."""
+def check_case(
+    case: Case,
+    *,
+    allow: Collection[str] = (),
+    root: str = ".",
+    close_ups: Collection[Verdict] = (),
+) -> Result:
+    """Run one case; never raises for what the case does.
+
+    Args:
+        case: what to check.
+        allow: the packages whose functions it may call.
+        root: where those are found.
+        close_ups: the verdicts of which somebody wants to see pictures.
+    """
     started = time.perf_counter()
     try:
         problem = problem_of(case, allow=allow, root=root)
@@ -36,7 +49,7 @@ def check_case(case: Case, *, allow: Collection[str] = (), root: str = ".") -> R
         return _ended(case, Verdict.ERROR, f"{where}: {error}", started)
     except ValueError as error:
         return _ended(case, Verdict.ERROR, f"{case.location}: {error}", started)
-    result = check_problem(problem, case.id)
+    result = check_problem(replace(problem, close_ups=frozenset(close_ups)), case.id)
     return replace(
         result,
         case=case,

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits
+from gradcheck.checker import costs
 from gradcheck.checker.budget import Budget, Spent, spending
 from gradcheck.checker.code_places import with_places
 from gradcheck.checker.forward import check_forward
 from gradcheck.checker.judge.notes import joined
-from gradcheck.checker.reference.in_its_mode import in_its_mode
+from gradcheck.checker.reference.in_its_mode import AnotherInItsMode, in_its_mode
 from gradcheck.checker.reference.point import Point, evaluate_at
+from gradcheck.checker.remarks import with_remarks
 from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored, in_its_own_precision, without_promotion
 from gradcheck.checker.subject.in_either import is_low
-from gradcheck.checker.subject.phases import (
-    FREE_PHASE,
-    depends_on_the_phase,
-    shows_a_phase,
-)
 from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception
@@ -32,8 +29,7 @@ from gradcheck.errors import GradcheckError
 from gradcheck.model import CheckKind, Comparison, Mode, Result, Stage, Verdict, worst_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from gradcheck.checker.numerics.estimate import Noise
     from gradcheck.checker.subject.problem import Problem
 
 
@@ -43,7 +39,7 @@ def check_problem(problem: Problem, name: str) -> Result:
     Raises UsageError where the problem asks for a variable that the function does not read.
     """
     started = time.perf_counter()
-    budget = Budget(problem.budget or limits.SECONDS_OF_A_CHECK, problem.timeout)
+    budget = Budget(problem.budget or costs.SECONDS_OF_A_CHECK, problem.timeout)
     try:
         with spending(budget), explored(problem) as whole:
             result = _checked(whole, name)
@@ -130,7 +126,7 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
 def _reverse(problem: Problem, *, second: bool = False) -> list[Comparison]:
     problem = along_the_quantile(problem)
     comparisons = _in_either_precision(problem, lambda it: _judged(it, second=second))
-    return [_with_remark(comparison, problem) for comparison in comparisons]
+    return with_remarks(comparisons, problem)
 
 
 def _in_either_precision(
@@ -151,17 +147,60 @@ def _in_either_precision(
 
 
 def _judged(problem: Problem, *, second: bool) -> list[Comparison]:
-    # (Who takes gradients in another way is not to be gone around.)
-    recorded = problem.mode is Mode.EAGER and problem.tape is Tape
-    tape: Tape | None = None
-    if recorded:
-        tape = None if is_low(problem.operands) else problem.recorded
-        tape = tape or Tape(problem.function, problem.operands)
-    point = _evaluated(problem, tape)
-    comparisons = judge_gradients(point, tape)
-    if problem.mode is not Mode.EAGER and not all(c.verdict.acceptable for c in comparisons):
-        comparisons = _in_its_mode(problem) or comparisons
+    point, tape = _recorded(problem)
+    comparisons = _compared(point, tape)
+    if not all(c.verdict.acceptable for c in comparisons):
+        point, comparisons = _without_twin(problem, comparisons) or (point, comparisons)
     return [_placed(c, point, second=second) for c in comparisons]
+
+
+def _recorded(problem: Problem) -> tuple[Point, Tape | None]:
+    """The function at its point, and what has recorded that call, if anything has."""
+    tape: Tape | None = None
+    # (Who takes gradients in another way is not to be gone around.)
+    if problem.mode is Mode.EAGER and problem.tape is Tape:
+        low = is_low(problem.operands)
+        tape = problem.recorded_in_double if low else problem.recorded
+        tape = tape or Tape(problem.function, problem.operands)
+    return _evaluated(problem, tape), tape
+
+
+def _compared(point: Point, tape: Tape | None) -> list[Comparison]:
+    problem = point.problem
+
+    def judge(at: Point, noise: Noise | None) -> list[Comparison]:
+        return judge_gradients(at, None, noise, same=True)
+
+    try:
+        comparisons = judge_gradients(point, tape)
+    except AnotherInItsMode:
+        return _in_its_mode(problem, judge) or judge_gradients(point, tape, same=True)
+    return _unless_its_mode_tells(problem, comparisons, judge)
+
+
+def _without_twin(
+    problem: Problem, told: list[Comparison]
+) -> tuple[Point, list[Comparison]] | None:
+    """What is said of a layer that was made again, once it is promoted instead; None if it is not.
+
+    Its configuration need not tell all that it is. Without it
+    `test_a_layer_that_is_not_what_its_configuration_says` fails.
+
+    Args:
+        problem: judged by what was made again.
+        told: what is said of that; it stands where there is no budget for more.
+    """
+    if problem.without_twin is None:
+        return None
+    try:
+        point, tape = _recorded(replace(problem.without_twin(), tape=problem.tape))
+        if not point.two_questions:
+            return None
+        again = _compared(point, tape)
+    except (Spent, GradientRaised, FunctionRaised):
+        return None
+    pairs = zip(told, again, strict=True)
+    return point, [first if c.decided_by is Stage.BUDGET else c for first, c in pairs]
 
 
 def _placed(comparison: Comparison, point: Point, *, second: bool) -> Comparison:
@@ -172,7 +211,19 @@ def _placed(comparison: Comparison, point: Point, *, second: bool) -> Comparison
         return comparison
 
 
-def _in_its_mode(problem: Problem) -> list[Comparison]:
+_Judge = Callable[["Point", "Noise | None"], list[Comparison]]
+
+
+def _unless_its_mode_tells(
+    problem: Problem, told: list[Comparison], judge: _Judge
+) -> list[Comparison]:
+    """What was told, or what is to be said of a function that is another one in its mode."""
+    if problem.mode is Mode.EAGER or all(c.verdict.acceptable for c in told):
+        return told
+    return _in_its_mode(problem, judge) or told
+
+
+def _in_its_mode(problem: Problem, judge: _Judge) -> list[Comparison]:
     """What is to be said of a function that is another one in its mode; nothing if it is not.
 
     Eagerly it has all its digits: there the formula is judged. Then the gradient in its mode is
@@ -181,7 +232,7 @@ def _in_its_mode(problem: Problem) -> list[Comparison]:
     found = in_its_mode(problem)
     if found is None:
         return []
-    eager = judge_gradients(_evaluated(replace(problem, mode=Mode.EAGER)))
+    eager = judge(_evaluated(replace(problem, mode=Mode.EAGER)), None)
     if not all(c.verdict.acceptable for c in eager):
         return eager
     note = (
@@ -189,43 +240,31 @@ def _in_its_mode(problem: Problem) -> list[Comparison]:
         "right: it was compared with the derivative there"
     )
     point, noise = found
-    there = judge_gradients(point, None, noise)
+    there = judge(point, noise)
     return [
         replace(c, dtype=first.dtype, note=joined(c.note, note))
         for c, first in zip(there, eager, strict=True)
     ]
 
 
-def _with_remark(comparison: Comparison, problem: Problem) -> Comparison:
-    """What has to be told where a gradient is not right: of samples, of complex eigenvectors."""
-    if comparison.verdict not in (Verdict.MISMATCH, Verdict.INCONCLUSIVE):
-        return comparison
-    if problem.remark:
-        comparison = replace(comparison, note=joined(comparison.note, problem.remark))
-    values = [operand.value for operand in problem.operands]
-    if not shows_a_phase(problem.function, values):
-        return comparison
-    if not depends_on_the_phase(problem.function, values):
-        return comparison
-    # (Of what has no derivative no gradient is wrong.)
-    return replace(
-        comparison,
-        verdict=Verdict.INCONCLUSIVE,
-        note=joined(comparison.note, FREE_PHASE),
-        diagnosis=None,
-    )
-
-
 def _forward(problem: Problem) -> list[Comparison]:
     def forward(own: Problem) -> list[Comparison]:
-        return check_forward(_evaluated(without_promotion(own)))
+        own = without_promotion(own)
+        return _unless_its_mode_tells(own, check_forward(_evaluated(own)), check_forward)
 
     return _in_either_precision(problem, forward)
 
 
 def _second(problem: Problem) -> list[Comparison]:
-    derived = gradient_problem(_evaluated(problem))
+    derived = _derived(problem)
     return [replace(c, check=CheckKind.SECOND) for c in _reverse(derived, second=True)]
+
+
+def _derived(problem: Problem) -> Problem:
+    derived, other = gradient_problem(_evaluated(problem)), problem.without_twin
+    if other is None:
+        return derived
+    return replace(derived, without_twin=lambda: _derived(other()))
 
 
 _CHECKS: dict[CheckKind, Callable[[Problem], list[Comparison]]] = {

@@ -47,7 +47,7 @@ def with_places(comparison: Comparison, point: Point, *, second: bool = False) -
     if not _is_fault(comparison) or problem.tape is not Tape:
         return comparison
     ran = gradient_functions(problem.function, problem.operands, point.upstream, comparison.name)
-    return replace(comparison, places=_to_blame(ran, second))
+    return replace(comparison, places=_to_blame(ran, second, problem.ops))
 
 
 def _is_fault(comparison: Comparison) -> bool:
@@ -56,14 +56,14 @@ def _is_fault(comparison: Comparison) -> bool:
     return comparison.verdict in (Verdict.MISMATCH, Verdict.NONFINITE)
 
 
-def _to_blame(ran: Sequence[GradientFunction], second: bool) -> tuple[CodePlace, ...]:
+def _to_blame(ran: Sequence[GradientFunction], second: bool, ops: int) -> tuple[CodePlace, ...]:
     wrong: dict[CodePlace, bool | None] = {}
     """By place: whether it is wrong; None where that cannot be told."""
     for number, function in enumerate(ran):
         known = wrong.get(function.place, False)
         if known is not True:
             tried = function.call is not None and number < causes.TRIED_CALLS
-            found = _is_wrong(function.call, second) if tried and function.call else None
+            found = _is_wrong(function.call, second, ops) if tried and function.call else None
             wrong[function.place] = found if known is False or found else known
     named = [place for place, known in wrong.items() if known]
     if not named:
@@ -71,13 +71,13 @@ def _to_blame(ran: Sequence[GradientFunction], second: bool) -> tuple[CodePlace,
     return tuple(named[: causes.NAMED_PLACES])
 
 
-def _is_wrong(call: CustomCall, second: bool) -> bool | None:
+def _is_wrong(call: CustomCall, second: bool, ops: int) -> bool | None:
     """Whether this function has a wrong gradient at what it was given; None if nobody can tell."""
     try:
-        point = evaluate_at(_problem(call))
+        point = evaluate_at(_problem(call, ops))
         if second:
             point = evaluate_at(gradient_problem(point))
-        comparisons = judge_gradients(point, causes=False)
+        comparisons = judge_gradients(point, causes=False, same=True)
     except Exception:  # whatever the user's function does
         return None
     if any(_is_fault(comparison) for comparison in comparisons):
@@ -86,8 +86,8 @@ def _is_wrong(call: CustomCall, second: bool) -> bool | None:
     return False if comparisons and all(c.verdict in known for c in comparisons) else None
 
 
-def _problem(call: CustomCall) -> Problem:
-    """The function under `tf.custom_gradient`, as a problem of its own."""
+def _problem(call: CustomCall, ops: int) -> Problem:
+    """The function under `tf.custom_gradient`, as a problem of its own, of so many ops at most."""
     import tensorflow as tf
 
     leaves = tf.nest.flatten(call.arguments)
@@ -101,7 +101,7 @@ def _problem(call: CustomCall) -> Problem:
         return decorated(*tf.nest.pack_sequence_as(call.arguments, given), **call.keywords)
 
     operands = [Operand(name=str(i), value=np.asarray(leaves[i].numpy())) for i in moving]
-    return Problem(function=function, operands=tuple(operands))
+    return Problem(function=function, operands=tuple(operands), ops=ops)
 
 
 def _is_number(leaf: Any) -> bool:

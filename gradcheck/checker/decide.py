@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gradcheck.checker import limits
+from gradcheck.checker import costs
 from gradcheck.checker.budget import Spent, current
 from gradcheck.checker.diagnose.diagnose import diagnose
 from gradcheck.checker.judge import notes
 from gradcheck.checker.judge.bisect import find_wrong_element
-from gradcheck.checker.judge.figures import Figures, comparison, figures_of
+from gradcheck.checker.judge.figures import Figures, along_directions, comparison, figures_of
 from gradcheck.checker.judge.formula import UNUSABLE, Standing, opinions
 from gradcheck.checker.precision.low_precision import judge_precision
 from gradcheck.model import Comparison, Diagnosis, Stage, Verdict
@@ -119,12 +119,12 @@ def numeric_derivative(asked: Open) -> Open | Comparison:
         found = None
         with suppress(Spent):
             found = find_wrong_element(asked.evidence, own)
-        worst = () if found is None else (found,)
-        return asked.comparison(verdict, stage, asked.note, worst=worst)
+        figures = {} if own.directed is None else along_directions(own, own.directed, found)
+        return asked.comparison(verdict, stage, asked.note, **({"worst": ()} | figures))
     told = asked.comparison(verdict, stage, asked.note)
     if verdict is not Verdict.MISMATCH or asked.points is None:
         return told
-    with suppress(Spent), current().up_to(limits.SPENT_ON_CAUSES):
+    with suppress(Spent), current().up_to(costs.SPENT_ON_CAUSES):
         told = replace(told, diagnosis=diagnose(told, asked.points))
     return told
 
@@ -134,7 +134,7 @@ def low_precision(asked: Open) -> Open | Comparison:
     if asked.precision is None:
         return asked
     try:
-        with current().up_to(limits.SPENT_ON_ROUNDING):
+        with current().up_to(costs.SPENT_ON_ROUNDING):
             told = judge_precision(asked.precision, asked.own, asked.figures.bound)
     except Spent as spent:
         note = f"the gradient is right in float64; of its own precision, {spent}"

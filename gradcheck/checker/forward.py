@@ -7,44 +7,60 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits
-from gradcheck.checker.budget import current
-from gradcheck.checker.judge.agreement import compare, relative_error
+from gradcheck.checker.judge.agreement import compare, must_be_able_to_fail, relative_error
 from gradcheck.checker.judge.figures import index_of
 from gradcheck.checker.judge.notes import what_was_judged
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
-from gradcheck.checker.subject.accumulator import forward
-from gradcheck.model import Array, CheckKind, Comparison, Element, Stage
+from gradcheck.checker.subject.accumulator import Accumulator
+from gradcheck.model import Array, CheckKind, Comparison, Element, Mode, Stage
 
 if TYPE_CHECKING:
-    from gradcheck.checker.numerics.estimate import Estimate
+    from gradcheck.checker.numerics.estimate import Estimate, Noise
     from gradcheck.checker.reference.point import Point
 
 
-def check_forward(point: Point) -> list[Comparison]:
-    """One comparison per input that is differentiated."""
-    derivatives = with_measured_noise(point, make_plan(point))
-    rng = generator(point.problem.seed, 0x6A76)
-    return [_compared(derivatives, i, rng) for i in range(len(point.moved))]
+def check_forward(point: Point, noise: Noise | None = None) -> list[Comparison]:
+    """One comparison per input that is differentiated.
+
+    Args:
+        point: the function at its point.
+        noise: of the function, where it is known already.
+    """
+    problem = point.problem
+    derivatives = with_measured_noise(point, make_plan(point), noise)
+    rng = generator(problem.seed, 0x6A76)
+    mode = Mode.EAGER if point.two_questions else problem.mode
+    accumulator = Accumulator(problem.function, problem.operands, mode)
+    return [_compared(derivatives, accumulator, i, rng) for i in range(len(point.moved))]
 
 
-def _compared(derivatives: Derivatives, position: int, rng: np.random.Generator) -> Comparison:
+def _compared(
+    derivatives: Derivatives, accumulator: Accumulator, position: int, rng: np.random.Generator
+) -> Comparison:
     """The comparison of the input at this position."""
     point = derivatives.point
     operand, layout = point.moved[position], point.inputs
     start, size = layout.offsets[position], layout.sizes[position]
     single = size <= limits.FORWARD_ELEMENTS
-    block = np.eye(size) if single else rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, size))
-    vectors = np.zeros((len(block), layout.offsets[-1]))
     span = slice(start, start + size)
-    vectors[:, span] = block * derivatives.plan.coordinates.scale[span]
-    moved = np.array([_along(point, vector) for vector in vectors])
-    estimate = derivatives.along(vectors)
+    scale = derivatives.plan.coordinates.scale[span]
+    if single:
+        # (By one, so that what is told is a derivative.)
+        block = np.eye(size)
+    else:
+        block = rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, size)) * scale
+    vectors = np.zeros((len(block), layout.offsets[-1]))
+    vectors[:, span] = block
+    moved = np.array([_along(point, accumulator, vector) for vector in vectors])
+    estimate = derivatives.along(vectors, scale if single else None)
     matters = largest(estimate.scale) or largest(
         point.weights * derivatives.noise.counted(point.base)
     )
+    told = max(largest(estimate.numeric), largest(moved))
+    must_be_able_to_fail(point.problem.tolerance, told, operand.name)
     agreement = compare(moved, estimate, reference=matters, tolerance=point.problem.tolerance)
     relative = relative_error(agreement.error, moved, estimate)
     worst: tuple[Element, ...] = ()
@@ -69,12 +85,10 @@ def _compared(derivatives: Derivatives, position: int, rng: np.random.Generator)
     )
 
 
-def _along(point: Point, vector: Array) -> float:
+def _along(point: Point, accumulator: Accumulator, vector: Array) -> float:
     """The derivative of the scalar along one vector, by the forward accumulator."""
-    current().must_be_left()
-    problem, tangents = point.problem, point.inputs.unflatten(vector)
-    moves = forward(problem.function, problem.operands, point.values, tangents)
-    return float(point.outputs.flatten(moves) @ point.weights)
+    moved = accumulator(point.values, point.inputs.unflatten(vector))
+    return float(point.outputs.flatten(moved.moves) @ point.weights)
 
 
 def _element(point: Point, position: int, analytic: Array, estimate: Estimate, row: int) -> Element:

@@ -29,6 +29,16 @@ REMEMBERED_NUMBERS: Final = 2**23
 KEPT_ELEMENTS: Final = 4096
 """Elements up to which a result carries whole gradients: larger ones nobody would read."""
 
+DRAWN_ONCE: Final = 1024
+"""Numbers of an upstream up to which it is kept for the next check that draws the same: 256 of them
+take 2 MiB."""
+
+LONGEST_ERROR: Final = 20_000
+"""Characters of an exception's text that are looked at: its beginning and its end."""
+
+LONGEST_REASON: Final = 2_000
+"""Characters that are told of it: ten times what TensorFlow's own messages take."""
+
 # How many coordinates are moved
 
 BUDGET: Final = 4096
@@ -135,6 +145,10 @@ by a value has it on the one side or on the other."""
 GOLDEN_RATIO: Final = (5**0.5 - 1) / 2
 """Its multiples, without their whole parts, are as good as random numbers and cost less."""
 
+RAISING_SEEN: Final = 4
+"""Points at which a shared call raises that are called alone, before the others are believed to
+raise as well."""
+
 PROBE_PAYS: Final = 4
 """Points from which on a call looks for a batched form."""
 
@@ -144,45 +158,6 @@ RIDES_IN_PROBE: Final = 2**18
 PROBE_FROM_ZERO: Final = 2.0**-4
 """How far zeros are moved to probe a batch, at most, relative to the largest number of the point:
 so little that an identity matrix stays positive definite."""
-
-SECONDS_OF_A_CHECK: Final = 10.0
-"""What a check may spend on evaluating its function where nobody says otherwise: a hundred times
-what ordinary ones take, and what a person waits for."""
-
-CLOCK_OF_A_BUDGET: Final = 6.0
-"""By the clock it may take so many times as long: the default time limit of a case."""
-
-OF_THE_TIMEOUT: Final = 0.8
-"""A check ends by itself within this share of its time limit: one call may be under way."""
-
-SPENT_AT_ONCE: Final = 1 / 32
-"""The share of a budget after which it is looked at again."""
-
-DEAR: Final = 1 / 200
-"""The share of a budget from which on a point is dear, and what is known of some elements is kept
-before others are moved. (Of others it must not be: how many points are asked for decides when a
-function is traced, and no figure may depend on a clock.)"""
-
-SPENT_BY_STAGE: Final = {"first_look": 0.6, "measured_noise": 0.75, "confirmation": 0.85}
-"""Up to which share of the budget a stage may go. The others need little, and may have it all."""
-
-SPENT_ON_ROUNDING: Final = 0.9
-SPENT_ON_CAUSES: Final = 0.95
-"""Up to which shares the arithmetic in low precision is judged, and the causes of a mismatch are
-looked for; the rest is for its place in the user's code."""
-
-SECONDS_OF_AN_OP: Final = 5e-5
-SECONDS_OF_A_TRACE: Final = 0.06
-CALLS_OF_A_TRACE: Final = 25
-"""What an op costs in eager code with the Python around it, and what tracing a function costs, on
-its own and in eager calls of it: measured on functions of 2 to 2,600 ops and on Keras layers, where
-an op took 16 to 110 µs. Ops are counted and no clock is read: the two ways differ in the last
-digits, and a result must not depend on a clock."""
-
-OPS_OF_A_PROMOTED: Final = 7
-"""What a call of a promoted graph costs more from Python than in a loop inside a traced function,
-in eager ops: 0.25 to 0.4 ms. The loop takes 40 to 100 ms to trace: it pays from
-some 200 points on, whatever the graph does."""
 
 # Does it repeat itself?
 
@@ -208,7 +183,10 @@ CONFIRMED: Final = 64
 """How many of the coordinates that look wrong are looked at again with other steps."""
 
 CONFIRMED_IF_DEAR: Final = 4
-"""The same where every point costs a call: each of them takes some fifty."""
+"""The same where every point costs a call, or is large: each of them takes some fifty."""
+
+LARGE_POINT: Final = 2**15
+"""Numbers, of a point and its outputs, from which on one takes as long as a call."""
 
 ROUNDING_DRAWS: Final = 16
 """How often a gradient is taken at other roundings. Two terms that cancel can do so in one draw,
@@ -280,3 +258,15 @@ REACHED_ITEMS: Final = 1_000
 WEIGHT_SPREAD: Final = 0.5
 """How far the weights of a layer are drawn around their initial values: so far that none is near
 zero by rule, so near that a scale of one stays positive for most and no activation saturates."""
+
+MOST_WRAPPERS = 100
+"""Decorators around a function of the user's that are looked through: more are a circle."""
+
+# Pictures
+
+JACOBIAN_SIDE: Final = 64
+"""Outputs, and elements of an input, up to which a picture shows which move which: of more, the
+eye sees no single one."""
+
+SECONDS_OF_A_PICTURE: Final = 0.5
+"""What may be spent on close-ups of a check, besides its budget, where each point costs a call."""

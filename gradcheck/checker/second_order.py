@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.checker import stepping
 from gradcheck.checker.subject.in_either import InEither, Promotable
 from gradcheck.checker.subject.known_kernels import all_repeat, all_take_other_shapes
+from gradcheck.checker.subject.left_by_calls import as_left, noted
 from gradcheck.checker.subject.recording import Recording, recording
 from gradcheck.checker.subject.tensors import call
 from gradcheck.model import CheckKind
@@ -33,12 +34,14 @@ def gradient_problem(point: Point) -> Problem:
         sources = [tensors[i] for i in positions]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(sources)
-            outputs = call(problem.function, tensors)
+            with noted() as left:
+                outputs = call(problem.function, tensors)
         cotangents = [
             tf.cast(tf.constant(ct), output.dtype)
             for ct, output in zip(upstream, outputs, strict=True)
         ]
-        gradients = tape.gradient(outputs, sources, output_gradients=cotangents)
+        with as_left(left):
+            gradients = tape.gradient(outputs, sources, output_gradients=cotangents)
         return [tf.convert_to_tensor(g) for g in gradients if g is not None]
 
     function: Function = gradient
@@ -59,6 +62,8 @@ def gradient_problem(point: Point) -> Problem:
         repeats=all_repeat(seen.kinds),
         ops=seen.ops,
         recorded=None,
+        recorded_in_double=None,
+        without_twin=None,
         keeps_its_digits=False,
         cdf=None,
         is_gradient=True,

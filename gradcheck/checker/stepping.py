@@ -128,6 +128,20 @@ FIT_PAYS_IF_ROUGH: Final = 2.0**-8
 JUMP_POINTS: Final = 16
 """Points between two neighbours, of which the two are taken next that a jump lies between."""
 
+JUMPING_PLACES: Final = (-(2.0**-13), -(2.0**-16), 2.0**-17, 2.0**-14)
+JUMPING_PIECE: Final = 2.0**-18
+"""Where on a line jumps are looked for, in units, and how long each piece is: longer than those
+that cancellation makes where it leaves half of the digits."""
+
+NEXT_TO_EACH_OTHER: Final = 2.0**-50
+"""Places on a line that are no farther apart are neighbours: a few of the last digits."""
+
+JUMPING_OUTPUTS: Final = 6
+"""Of so many outputs jumps are looked for; each takes some 600 points."""
+
+CLIMBS: Final = 4
+"""Of so many of those points each must differ from the one before it, for a side to climb."""
+
 FIT_CLOSE_BY: Final = 2.0**-36
 """Moves, in units, over which no precision that people round to shows a step."""
 
@@ -144,3 +158,12 @@ NORMAL_MEDIAN: Final = 0.6745
 
 FITTED: Final = 512
 """Coordinates up to which a polynomial is fitted: each takes hundreds of evaluations."""
+
+# Pictures
+
+CLOSE_UP_HALVINGS: Final = (1, 2, 3, 4, 5, 6, 7, 8, *range(10, 45, 2))
+"""How often a unit is halved for the steps of a close-up: first so that the function itself can be
+drawn, then so that both branches of the error show, down to where a step has no digits left."""
+
+JACOBIAN_MOVE: Final = ODD * 2.0**-6
+"""How far elements are moved to see which outputs move with them, in units."""

@@ -75,6 +75,18 @@ FAST: Final = 2.0**-45
 QUIET: Final = 1 / 16
 """How much less than on the first lines it must be on all the shorter ones to be none."""
 
+HIDDEN_ABOVE: Final = 2.5
+HIDDEN_ALIKE: Final = 2.1
+"""What a fit leaves over twice its reach tells of larger steps if it is so many times more, and
+grows by no more than this, on average, over each of the next two. Beside a switch that the fit does
+not reach itself it grows by 2.6 at least."""
+
+LOOKS_LIKE_MORE: Final = 64.0
+"""How many times more noise longer lines must show than shorter ones for jumps to be looked for."""
+
+JUMPS_OF_NOISE: Final = 1 / 8
+"""How high they must be, as a share of what looks like noise."""
+
 ROUNDING_SHARE: Final = 12**-0.5
 """Standard deviation of rounding to steps, as a share of their height: that of even chances."""
 

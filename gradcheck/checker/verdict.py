@@ -17,11 +17,16 @@ from gradcheck.checker.judge.confirm import confirmed
 from gradcheck.checker.judge.evidence import Evidence, OfInput
 from gradcheck.checker.judge.first_look import look_at
 from gradcheck.checker.judge.left_open import as_far_as_it_goes, labelled, open_
+from gradcheck.checker.judge.picture_data import with_close_ups
 from gradcheck.checker.judge.repeat import must_repeat
 from gradcheck.checker.judge.rounding import Roundings
 from gradcheck.checker.judge.ties import with_ties
 from gradcheck.checker.precision.own_precision import OwnPrecision
 from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
+from gradcheck.checker.reference.in_its_mode import (
+    AnotherInItsMode,
+    must_be_the_same_in_its_mode,
+)
 from gradcheck.checker.reference.plan import along_coordinates, make_plan, with_sample
 from gradcheck.model import Comparison, Mode, Verdict
 
@@ -35,25 +40,43 @@ if TYPE_CHECKING:
 
 
 def judge_gradients(
-    point: Point, recorded: Tape | None = None, noise: Noise | None = None, *, causes: bool = True
+    point: Point,
+    recorded: Tape | None = None,
+    noise: Noise | None = None,
+    *,
+    causes: bool = True,
+    same: bool = False,
 ) -> list[Comparison]:
     """One comparison per input that is differentiated.
+
+    Raises AnotherInItsMode where the function gives other outputs in its mode than eagerly.
 
     Args:
         point: the function at its point.
         recorded: the tape that recorded that evaluation, if one did.
         noise: of the function, where it is known already.
-        causes: look for the causes of mismatches.
+        causes: look for the causes of mismatches, and at what pictures of them need.
+        same: take the function for the same one in its mode, whatever it gives.
     """
     evidence = gradients(point, recorded, noise)
+    precision = own_precision(evidence)
+    if point.problem.mode is not Mode.EAGER and not same:
+        _must_be_the_same(evidence, precision)
     for stage in GATHERING:
         evidence = as_far_as_it_goes(stage, evidence)
     doubted = any(own.suggestion[0] is not Verdict.PASS for own in evidence.inputs)
     if doubted and not _vouches(point):
-        return judge_gradients(point, None, noise, causes=causes)
-    precision = own_precision(evidence)
+        return judge_gradients(point, None, noise, causes=causes, same=same)
     points = OtherPoints(evidence) if causes else None
-    return [decided(evidence, own, precision, points) for own in evidence.inputs]
+    told = [decided(evidence, own, precision, points) for own in evidence.inputs]
+    return with_close_ups(evidence, told) if causes else told
+
+
+def _must_be_the_same(evidence: Evidence, precision: OwnPrecision | None) -> None:
+    if precision is None:
+        must_be_the_same_in_its_mode(evidence.point, evidence.passed)
+    elif precision.another_function:
+        raise AnotherInItsMode
 
 
 def _vouches(point: Point) -> bool:
@@ -125,8 +148,9 @@ def measured_noise(evidence: Evidence) -> Evidence:
             derivatives, estimate = derivatives.where_it_rounds(look.estimate, evidence.claimed)
         evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)
     by_input = evidence.by_input(estimate)
-    evidence = replace(evidence, derivatives=derivatives, estimate=estimate)
-    return replace(evidence, along=along, inputs=by_input)
+    return replace(
+        evidence, derivatives=derivatives, estimate=estimate, along=along, inputs=by_input
+    )
 
 
 def confirmation(evidence: Evidence) -> Evidence:

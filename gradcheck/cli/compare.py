@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from gradcheck.cli import options
+from gradcheck.cli.say import say_report
 from gradcheck.errors import ExitCode
-from gradcheck.report.read.difference import GROWTH_FACTOR, compare
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from gradcheck.report.read.difference import Change, Difference
+from gradcheck.report import comparing_formats
+from gradcheck.report.background import GROWTH_FACTOR
 
 
 @click.command(name="compare")
@@ -27,58 +24,52 @@ if TYPE_CHECKING:
     show_default=True,
     help="By how much an error must grow to be told.",
 )
-def command(old: str, new: str, factor: float) -> int:
+@options.formats("plain", comparing_formats())
+@options.outputs
+def command(
+    old: str, new: str, factor: float, formats: tuple[str, ...], outputs: tuple[str, ...]
+) -> int:
     """Show what changed between two JSON reports.
 
     OLD and NEW are what `gradcheck run --format json` wrote: before and after an upgrade of
     TensorFlow, say, or on two kinds of machine.
 
     \b
-    Example:
+    Examples:
       gradcheck run specs/ --format json --output old.json
       pip install --upgrade tensorflow
       gradcheck run specs/ --format json --output new.json
       gradcheck compare old.json new.json
+      gradcheck compare old.json new.json --format markdown > comment.md
+
+    The html page is that of NEW, with what changed on top.
 
     The exit code is 1 when something got worse: a case that was as expected and is not any more,
-    one that is gone, or an error that grew. Otherwise it is 0.
+    one that is gone or now skipped, or an error that grew. Otherwise it is 0.
     """  # noqa: D301  (click reads the \b)
+    from gradcheck.cli.outputs import OutputFile, pair
+    from gradcheck.cli.page_background import declared_ops, read_earlier_run
+    from gradcheck.cli.read_back import read_back
+    from gradcheck.report import FORMATS, comparison_text
+    from gradcheck.report.background import Background
+    from gradcheck.report.difference import compare
     from gradcheck.report.read.json_reader import read_report
+    from gradcheck.report.reporter import Outcome
 
-    difference = compare(read_report(Path(old)), read_report(Path(new)), factor)
-    click.echo("\n".join(_lines(difference)))
+    destinations = pair(formats, outputs, None, "plain")
+    earlier, report = read_earlier_run(old), read_report(Path(new))
+    plan, summary = read_back(report, new)
+    outcome = Outcome(plan, report.results, summary)
+    covered = any(FORMATS[destination.format].coverage for destination in destinations)
+    background = Background((earlier,), declared_ops() if covered else (), factor)
+    for destination in destinations:
+        on_screen = destination.path is None
+        text = comparison_text(destination.format, outcome, background, color=on_screen)
+        if destination.path is None:
+            say_report(text)
+        else:
+            file = OutputFile(destination.path)
+            file.stream.write(text)
+            file.commit()
+    difference = compare(earlier, outcome, factor)
     return ExitCode.FAILED if difference.worse else ExitCode.OK
-
-
-def _lines(difference: Difference) -> Iterator[str]:
-    yield from _section("environment", difference.environment)
-    yield from _section("broken", _shown(difference.broken))
-    yield from _section("mended", _shown(difference.mended))
-    yield from _section("other verdict", _shown(difference.other))
-    yield from _section("larger error", _shown(difference.grown))
-    yield from _section("gone", difference.removed)
-    yield from _section("new", difference.added)
-    counts = {
-        "broken": difference.broken,
-        "mended": difference.mended,
-        "with another verdict": difference.other,
-        "with a larger error": difference.grown,
-        "gone": difference.removed,
-        "new": difference.added,
-    }
-    told = [f"{len(items)} {what}" for what, items in counts.items() if items]
-    cases = f"{difference.common} case{'' if difference.common == 1 else 's'} in both reports"
-    yield f"{cases}: {', '.join(told) or 'no change'}"
-
-
-def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
-        yield click.style(title, bold=True)
-        yield from (f"  {line}" for line in lines)
-        yield ""
-
-
-def _shown(changes: Sequence[Change]) -> list[str]:
-    from gradcheck.report.safe_text import clean, one_line
-
-    return [clean(one_line(f"{change.id}  {change.text}")) for change in changes]

@@ -33,12 +33,15 @@ def command(
       gradcheck merge shard*.json > report.json
       gradcheck merge shard*.json --format table
       gradcheck merge shard*.json --format plain --format json --output report.json
+      gradcheck merge shard*.json --format html --output report.html
+      gradcheck merge shard*.json --format markdown > comment.md
 
     The exit code is that of a single run: 0 when all is as expected, 1 when a case failed, 2 when
     a spec was bad, or the reports do not fit together.
     """  # noqa: D301  (click reads the \b)
     from gradcheck.cache import Store
     from gradcheck.cli.outputs import pair
+    from gradcheck.cli.page_background import read_background
     from gradcheck.cli.reporters import Reporters
     from gradcheck.cli.session import exit_code, note
     from gradcheck.report.read.json_reader import read_report
@@ -62,7 +65,8 @@ def command(
         seconds=merged.seconds,
         interrupted=merged.interrupted,
     )
-    with Reporters(destinations, verbose=False, durations=None) as reporters:
+    background = read_background({destination.format for destination in destinations}, ())
+    with Reporters(destinations, verbose=False, durations=None, background=background) as reporters:
         reporters.start(merged.plan)
         for result in merged.results:
             reporters.result(result)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradcheck.cli.say import say_styled
 from gradcheck.errors import ShapeError, UsageError
 
 if TYPE_CHECKING:
@@ -34,14 +35,14 @@ def command(name: str | None) -> int:
     from gradcheck import ops
 
     if name is None:
-        click.echo("\n".join(_listing(ops.all_ops())))
+        say_styled("\n".join(_listing(ops.all_ops())))
         return 0
     op = ops.find(name)
     if op is None:
         nearest = difflib.get_close_matches(name, ops.names(), n=1)
         hint = f"did you mean {nearest[0]!r}?" if nearest else "`gradcheck ops` lists them."
         raise UsageError(f"no op {name!r} is declared: {hint}")
-    click.echo("\n".join(_description(op)))
+    say_styled("\n".join(_description(op)))
     return 0
 
 

@@ -11,11 +11,24 @@ from gradcheck.errors import UsageError
 from gradcheck.report import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from click.shell_completion import CompletionItem
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-paths = click.argument("paths", metavar="[PATH]...", nargs=-1)
+
+def _files(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """For a shell: what may come here is a file."""
+    from click.shell_completion import CompletionItem
+
+    del context, parameter
+    return [CompletionItem(incomplete, type="file")]
+
+
+paths = click.argument("paths", metavar="[PATH]...", nargs=-1, shell_complete=_files)
 """Spec files, folders of them, cases; `default_paths` where there is none."""
 
 select = click.option(
@@ -32,6 +45,14 @@ allow = click.option(
     multiple=True,
     help="Let specs run functions and layers of this Python package; may be repeated. "
     "`allow` under [tool.gradcheck] in pyproject.toml does the same.",
+)
+
+max_cases = click.option(
+    "--max-cases",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="How many cases the specs may expand to. Default: 200000, or `max_cases` under "
+    "[tool.gradcheck] in pyproject.toml.",
 )
 
 jobs = click.option(
@@ -51,29 +72,41 @@ outputs = click.option(
     "formats given, in their order; the format left over goes to the screen.",
 )
 
+baselines = click.option(
+    "--baseline",
+    "baselines",
+    metavar="FILE",
+    multiple=True,
+    help="A JSON report of an earlier run: html, markdown and github reports say what changed "
+    "since. May be repeated, the oldest first: all of them are the history on an html page.",
+)
+
 junitxml = click.option(
     "--junitxml", metavar="FILE", help="Short for --format junit --output FILE."
 )
 
 
-def formats(default: str) -> Decorator:
+def formats(default: str, choices: Sequence[str] = tuple(FORMATS)) -> Decorator:
     """`--format`, with what is meant where it is not given."""
     return click.option(
         "--format",
         "formats",
         multiple=True,
-        type=click.Choice(list(FORMATS)),
+        type=click.Choice(list(choices)),
         help=f"How to report; may be repeated. Default: {default}.",
     )
 
 
-def default_paths() -> tuple[str, ...]:
-    """What is meant when no path is given."""
+def default_paths(command: str = "run") -> tuple[str, ...]:
+    """What is meant when no path is given, here and in the project's settings."""
     if os.path.isdir("specs"):  # noqa: PTH112  (the name is shown as it is)
         return ("specs",)
     raise UsageError(
-        "no PATH given, and there is no folder specs/ here: "
-        "name a spec file or a folder of them, as in `gradcheck run tests/specs`"
+        "there is nothing to check: no PATH is given, there is no folder specs/ here, and no "
+        "`specs` under [tool.gradcheck] in pyproject.toml\n"
+        "  gradcheck init                      looks at your package and writes specs for it\n"
+        "  gradcheck new mypackage:function    writes one spec\n"
+        f"  gradcheck {command + ' my/specs':<26}takes a file or a folder of them"
     )
 
 

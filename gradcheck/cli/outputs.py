@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from gradcheck.errors import UsageError
+from gradcheck.report import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +31,8 @@ def pair(
 ) -> list[Destination]:
     """Match files with formats: the files belong to the last formats, in their order.
 
-    One format may be left over for the screen; if none is, the screen gets the default.
+    One format may be left over for the screen, and beside it those whose lines are for a machine
+    that reads along; if none is, the screen gets the default.
     """
     if len(outputs) > len(formats):
         raise UsageError(
@@ -37,19 +40,27 @@ def pair(
             f"say which, as in --format json --output {outputs[len(formats)]}"
         )
     split = len(formats) - len(outputs)
-    if split > 1:
+    screen = tuple(dict.fromkeys(formats[:split])) or (default,)
+    alone = [name for name in screen if not FORMATS[name].beside]
+    if len(alone) > 1:
         raise UsageError(
-            f"{' and '.join(formats[:split])} cannot share the screen: "
+            f"{' and '.join(alone)} cannot share the screen: "
             "give all but one of them a file with --output (the files go to the last formats)"
         )
-    destinations = [Destination(formats[0] if split else default)]
+    for name in screen:
+        if FORMATS[name].file and sys.stdout.isatty():
+            file = FORMATS[name].file
+            raise UsageError(f"a page is not for the screen: add --output {file}, or > {file}")
+    destinations = [Destination(name) for name in screen]
     destinations += [
         Destination(name, Path(path)) for name, path in zip(formats[split:], outputs, strict=True)
     ]
     if junitxml is not None:
         destinations.append(Destination("junit", Path(junitxml)))
     seen: set[Path] = set()
-    for destination in destinations[1:]:
+    for destination in destinations:
+        if destination.path is None:
+            continue
         path = Path(os.path.realpath(str(destination.path)))
         if path in seen:
             raise UsageError(f"two reports would be written to {destination.path}")

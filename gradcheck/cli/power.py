@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradcheck.cli import options
+from gradcheck.cli.say import say, say_json
 from gradcheck.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Case, Result
     from gradcheck.report.power_totals import PowerOutcome
+    from gradcheck.spec.load import Loaded
+    from gradcheck.spec.settings import Settings
 
 CASE_TIMEOUT = 900.0
 """Seconds for one case: it is checked a hundred times over, so its own limit does not apply. A
@@ -45,6 +48,7 @@ def _percentage(
     help="How to report. Default: table on a terminal, else plain.",
 )
 @options.allow
+@options.max_cases
 @options.jobs
 @click.option(
     "--min-score",
@@ -59,6 +63,7 @@ def command(
     expression: str,
     format_: str | None,
     allow: tuple[str, ...],
+    max_cases: int | None,
     jobs: int | None,
     min_score: float | None,
 ) -> int:
@@ -82,36 +87,46 @@ def command(
     The exit code is 0 when all was measured, 1 below --min-score, 2 for a bad spec (its other cases
     are still measured) or wrong usage, 5 when nothing was selected, 130 after Ctrl-C.
     """  # noqa: D301  (click reads the \b)
-    from gradcheck.run import warm_up
+    from gradcheck.run import in_a_command, warm_up
 
-    paths = paths or options.default_paths()
+    click.get_current_context().with_resource(in_a_command())
     # TensorFlow loads in another process while this one imports the rest and reads the specs.
     warm_up()
 
     from gradcheck.run import compile_selector, describe
-    from gradcheck.spec import load
     from gradcheck.spec.settings import read_settings
 
     selected = compile_selector(expression)
-    settings = read_settings(Path.cwd())
-    allowed = (*settings.allow, *allow)
-    loaded = load(paths, allow=allowed)
+    settings = read_settings(Path.cwd(), allow=allow, max_cases=max_cases)
+    loaded = _loaded(paths, settings)
     cases = [replace(case, timeout=None) for case in loaded.cases if selected(case)]
     if not cases and not loaded.problems:
-        click.echo(options.nothing_selected(expression, len(loaded.cases)), err=True)
+        say(options.nothing_selected(expression, len(loaded.cases)), err=True)
         return ExitCode.NOTHING_SELECTED
 
     from gradcheck.report.power_totals import PowerOutcome
 
     started = time.perf_counter()
     console = _console(format_)
-    results, interrupted = _measure(
-        cases, console, allow=allowed, root=str(settings.root), jobs=jobs
-    )
+    at = {"allow": settings.allow, "root": str(settings.root)}
+    results, interrupted = _measure(cases, console, jobs=jobs or settings.jobs, **at)
     seconds = time.perf_counter() - started
     outcome = PowerOutcome(tuple(results), loaded.problems, seconds, interrupted)
     _report(outcome, console, format_, describe())
     return _exit_code(outcome, min_score)
+
+
+def _loaded(paths: tuple[str, ...], settings: Settings) -> Loaded:
+    """What the specs hold, as the project wants it."""
+    from gradcheck.spec import load
+
+    return load(
+        paths or settings.specs or options.default_paths("power"),
+        allow=settings.allow,
+        seed=settings.seed,
+        budget=settings.budget,
+        max_cases=settings.max_cases,
+    )
 
 
 def _console(format_: str | None) -> Console | None:
@@ -135,9 +150,9 @@ def _report(
     if console is not None:
         power_report.print_table(console, outcome)
     elif format_ == "json":
-        click.echo(power_report.document(outcome, environment))
+        say_json(power_report.document(outcome, environment))
     else:
-        click.echo(power_report.plain(outcome))
+        say(power_report.plain(outcome))
 
 
 def _measure(
@@ -178,6 +193,6 @@ def _exit_code(outcome: PowerOutcome, min_score: float | None) -> int:
         return ExitCode.USAGE
     score = Tally.of(outcome.measured).score
     if min_score is not None and (score is None or score < min_score):
-        click.echo(f"the score is {percent(score)}, below {min_score:g} %", err=True)
+        say(f"the score is {percent(score)}, below {min_score:g} %", err=True)
         return ExitCode.FAILED
     return ExitCode.OK

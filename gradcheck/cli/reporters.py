@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 from gradcheck.cli.outputs import Destination, OutputFile
 from gradcheck.errors import GradcheckError
 from gradcheck.report import Reporter, make_reporter
+from gradcheck.report.background import NO_BACKGROUND, Background
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,6 +51,7 @@ class Reporters:
         verbose: bool,
         durations: int | None,
         header: bool = True,
+        background: Background = NO_BACKGROUND,
     ) -> None:
         self._outputs: list[_Output] = []
         self._lost: list[str] = []
@@ -60,7 +62,12 @@ class Reporters:
                     undo.callback(file.discard)
                 stream = sys.stdout if file is None else file.stream
                 reporter = make_reporter(
-                    destination.format, stream, verbose=verbose, durations=durations, header=header
+                    destination.format,
+                    stream,
+                    verbose=verbose,
+                    durations=durations,
+                    header=header,
+                    background=background,
                 )
                 self._outputs.append(_Output(reporter, file, str(destination.path or "the screen")))
             undo.pop_all()

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import contextlib
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradcheck.cli import options
 from gradcheck.cli.run_request import DEFAULT_TIMEOUT, RunRequest
+from gradcheck.cli.say import say
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
+    from gradcheck.cache import Store
     from gradcheck.cli.run_context import RunContext
     from gradcheck.cli.session import Runner
-    from gradcheck.model import Case, Result
+    from gradcheck.model import Case, Result, Shard
+    from gradcheck.run import Cluster
+    from gradcheck.spec.load import Loaded
 
 LONGEST_TIMEOUT = 86_400.0
 """The longest time limit of a case, in seconds: a day."""
 
 
-def _time_limit(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    if not 0 < value <= LONGEST_TIMEOUT:  # so written that NaN is refused too
+def _time_limit(
+    context: click.Context, parameter: click.Parameter, value: float | None
+) -> float | None:
+    if value is not None and not 0 < value <= LONGEST_TIMEOUT:  # so written that NaN is refused too
         raise click.BadParameter(
             f"{value:g} is not a time limit: more than 0 and at most {LONGEST_TIMEOUT:g} seconds",
             context,
@@ -53,16 +60,23 @@ def _time_limit(context: click.Context, parameter: click.Parameter, value: float
 @options.formats("table on a terminal, else plain")
 @options.outputs
 @options.junitxml
+@options.baselines
 @options.allow
+@options.max_cases
 @options.jobs
 @click.option(
     "--timeout",
     metavar="SECONDS",
     type=float,
-    default=DEFAULT_TIMEOUT,
-    show_default=True,
     callback=_time_limit,
-    help="Time limit of a case that sets none itself.",
+    help=f"Time limit of a case that sets none itself. Default: {DEFAULT_TIMEOUT:g}.",
+)
+@click.option(
+    "--budget",
+    metavar="SECONDS",
+    type=float,
+    callback=_time_limit,
+    help="Processor time that a check may spend on a case that says nothing of it. Default: 10.",
 )
 @click.option(
     "--memory-limit",
@@ -104,7 +118,9 @@ def _time_limit(context: click.Context, parameter: click.Parameter, value: float
 def command(**given: Any) -> int:
     """Check the gradients of the specs.
 
-    A PATH is a spec file, a folder of them, or a case: file.yaml::name. Without one it is specs/.
+    A PATH is a spec file, a folder of them, or a case: file.yaml::name. Without one it is what
+    `specs` under [tool.gradcheck] in pyproject.toml says, else specs/. Most options can be set
+    there; the command line wins.
 
     \b
     Examples:
@@ -112,25 +128,31 @@ def command(**given: Any) -> int:
       gradcheck run 'specs/linalg.yaml::transposed[float32]'
       gradcheck run specs/ -k 'matmul and not xla' -x
       gradcheck run specs/ --format json --output report.json
-      gradcheck run specs/ --format github --junitxml results.xml
+      gradcheck run specs/ --format html --output report.html --baseline last.json
+      gradcheck run specs/ --format plain --format github --junitxml results.xml
       gradcheck run specs/ --allow mypackage
       gradcheck run specs/ --resume
       gradcheck run specs/ --watch
       gradcheck run specs/ --shard 2/5 --format json --output shard2.json
 
     The exit code is 0 when all is as expected, 1 when a case failed, 2 for a bad spec (its other
-    cases still run) or wrong usage, 5 when nothing was selected, 130 after Ctrl-C.
+    cases still run) or wrong usage, 5 when nothing was selected, 130 after Ctrl-C, 143 after
+    SIGTERM, 129 after SIGHUP; after these the report holds the results so far.
     """  # noqa: D301  (click reads the \b)
-    from gradcheck.run import warm_up
+    from gradcheck.run import in_a_command, warm_up
 
     request = RunRequest.read(given)
     if request.runs_here:
+        click.get_current_context().with_resource(in_a_command())
         # TensorFlow loads in another process while this one imports the rest and reads the specs.
         warm_up()
 
     from gradcheck.cli.run_context import RunContext
+    from gradcheck.spec.settings import read_settings
 
-    context = RunContext.find(request)
+    settings = read_settings(Path.cwd(), allow=request.allow, max_cases=request.max_cases)
+    request = request.completed(settings)
+    context = RunContext.find(request, settings)
     if request.watching:
         from gradcheck.cli.watch import watch
 
@@ -140,30 +162,99 @@ def command(**given: Any) -> int:
 
 def _run_once(request: RunRequest, context: RunContext) -> int:
     """Run what is asked for, or list it; the exit code."""
-    from gradcheck.cache import Store
-    from gradcheck.cli.session import execute, exit_code, list_cases, narrow, note
-    from gradcheck.model import Plan
-    from gradcheck.spec import load
-
-    loaded = load(request.paths, allow=context.allow, seed=request.seed)
-    matching = [case for case in loaded.cases if context.selected(case)]
-    store = Store(context.root, allow=context.allow, warn=note)
-    cases, shard = narrow(request, matching, store)
     if request.collect_only:
-        store.close()
-        return list_cases(cases, loaded.problems)
+        return _list(request, context)
+    # A cluster is sought first: TensorFlow loads there while the specs are read here.
+    with _connected(request, context) as cluster:
+        return _run_all(request, context, cluster)
+
+
+def _list(request: RunRequest, context: RunContext) -> int:
+    from gradcheck.cli.session import list_cases
+
+    loaded, store, cases, _ = _selected(request, context)
+    store.close()
+    return list_cases(cases, loaded.problems)
+
+
+def _run_all(request: RunRequest, context: RunContext, cluster: Cluster | None) -> int:
+    from gradcheck.cli.session import execute, exit_code
+    from gradcheck.model import Plan
+
+    loaded, store, cases, shard = _selected(request, context)
     plan = Plan(cases, loaded.problems, context.environment, shard)
-    with _runner(request, context) as runner:
-        summary = execute(request, context, plan, store, runner)
+    runner = _runner(request, context, cluster, store)
+    summary = execute(request, context, plan, store, runner)
+    if summary.interrupted and summary.total < len(cases):
+        from gradcheck.cli.session import note
+
+        note("the results so far are kept: the same command with --resume runs only the rest")
     if not cases and not loaded.problems:
         part = request.shard and "{}/{}".format(*request.shard)
-        click.echo(options.nothing_selected(request.expression, len(loaded.cases), part), err=True)
+        say(options.nothing_selected(request.expression, len(loaded.cases), part), err=True)
     return exit_code(summary)
 
 
+def _selected(
+    request: RunRequest, context: RunContext
+) -> tuple[Loaded, Store, tuple[Case, ...], Shard | None]:
+    """What the specs hold, what is remembered of it, and what of it is asked for."""
+    from gradcheck.cache import Store
+    from gradcheck.cli.session import narrow, note
+    from gradcheck.spec import load
+
+    loaded = load(
+        request.paths,
+        allow=context.allow,
+        seed=request.seed,
+        budget=request.budget,
+        max_cases=context.max_cases,
+    )
+    matching = [case for case in loaded.cases if context.selected(case)]
+    store = Store(
+        context.root,
+        allow=context.allow,
+        warn=note,
+        look=request.collect_only,
+        shard=request.shard,
+    )
+    return loaded, store, *narrow(request, matching, store)
+
+
 @contextlib.contextmanager
-def _runner(request: RunRequest, context: RunContext) -> Iterator[Runner]:
+def _connected(request: RunRequest, context: RunContext) -> Iterator[Cluster | None]:
+    """The cluster that is to run the cases; None for this machine."""
+    if request.scheduler is None:
+        yield None
+        return
+    from gradcheck.cli.session import note
+    from gradcheck.run import Cluster, describe
+    from gradcheck.run.environment import FLAGS
+    from gradcheck.run.threads import VARIABLES
+
+    with Cluster(request.scheduler) as cluster:
+        # What counts is on what the cases run.
+        own = describe()
+        there = cluster.describe()
+        for name in (*FLAGS, *VARIABLES):
+            if name in own and own[name] != there.get(name):
+                note(
+                    f"{name} is {own[name]} here and {there.get(name, 'unset')} on the Dask "
+                    "workers, where the cases run: set it there, before they are started"
+                )
+        rest = {name: text for name, text in context.environment.items() if name not in own}
+        context.environment.clear()
+        context.environment.update(there | rest)
+        yield cluster
+
+
+def _runner(
+    request: RunRequest, context: RunContext, cluster: Cluster | None, store: Store
+) -> Runner:
     """What turns the cases into results: the workers of this machine, or a cluster."""
+    from gradcheck.report import close_ups_for
+    from gradcheck.run import check_with_tensorflow
+
     common: dict[str, Any] = {
         "allow": context.allow,
         "root": str(context.root),
@@ -172,14 +263,14 @@ def _runner(request: RunRequest, context: RunContext) -> Iterator[Runner]:
         "maxfail": request.maxfail,
         "facts": context.facts,
     }
-    if request.scheduler is None:
-        yield partial(_run_here, jobs=context.jobs, **common)
-        return
-    from gradcheck.run import Cluster
+    if close_ups := close_ups_for(request.formats):
+        common["check"] = partial(check_with_tensorflow, close_ups=close_ups)
+    if cluster is None:
+        return partial(_run_here, jobs=context.jobs, **common)
+    from gradcheck.cli.session import note
 
-    with Cluster(request.scheduler) as cluster:
-        context.environment.update(cluster.describe())
-        yield partial(cluster.run, fair_share=request.fair_share, **common)
+    seconds = store.history.seconds
+    return partial(cluster.run, fair_share=request.fair_share, seconds=seconds, warn=note, **common)
 
 
 def _run_here(cases: Sequence[Case], **options: Any) -> Generator[Result, None, None]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from gradcheck.cli.options import default_paths
-from gradcheck.cli.outputs import pair
+from gradcheck.cli.outputs import Destination, pair
+from gradcheck.cli.page_background import must_show_baselines
 from gradcheck.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gradcheck.cli.outputs import Destination
+    from gradcheck.spec.settings import Settings
 
 DEFAULT_TIMEOUT = 60.0
 """Seconds for a case that sets no limit itself: small ones take a few thousandths, and what XLA has
@@ -37,12 +39,16 @@ class RunRequest:
 
     destinations: tuple[Destination, ...]
     """Which reports go where."""
+    baselines: tuple[str, ...] = ()
+    """The JSON reports of earlier runs, the oldest first."""
     paths: tuple[str, ...] = ()
     expression: str = ""
     """`-k`: which cases."""
     seed: int | None = None
     allow: tuple[str, ...] = ()
     """The packages that this call allows, besides those of the project."""
+    max_cases: int | None = None
+    """What the specs may expand to; None for what the project says."""
     shard: tuple[int, int] | None = None
     """Which part, and of how many."""
     last_failed: bool = False
@@ -55,6 +61,9 @@ class RunRequest:
     jobs: int | None = None
     """How many workers; None for one per processor."""
     timeout: float = DEFAULT_TIMEOUT
+    """Seconds for a case that sets no limit itself; 0 until the project was asked."""
+    budget: float | None = None
+    """Seconds of processor time for a check whose case does not say; None for the checker's own."""
     memory_limit: int | None = None
     """Bytes; None for no limit, unless `fair_share`."""
     fair_share: bool = True
@@ -64,15 +73,21 @@ class RunRequest:
     verbose: bool = False
     durations: int | None = None
     """How many of the slowest cases to list; 0 for all, None for none."""
+    chose_reports: bool = False
+    """Whether the command line says how to report: then the project's settings for it rest."""
 
     @classmethod
     def read(cls, options: Mapping[str, Any]) -> Self:
-        """The request in the values that click found; UsageError where they make no sense."""
+        """The request in the values that click found; UsageError where they make no sense.
+
+        What the project may say as well is left open: `completed` fills it.
+        """
         rest = dict(options)
         formats, outputs, junitxml = (rest.pop(n) for n in ("formats", "outputs", "junitxml"))
         default = "table" if sys.stdout.isatty() else "plain"
         destinations = pair(formats, outputs, junitxml, default)
-        rest["paths"] = rest["paths"] or default_paths()
+        rest["chose_reports"] = bool(formats or outputs or junitxml)
+        rest["timeout"] = rest["timeout"] or 0.0
         rest["shard"] = _shard(rest["shard"])
         rest["fair_share"] = rest["memory_limit"] is None
         rest["memory_limit"] = _memory_limit(rest["memory_limit"])
@@ -81,6 +96,44 @@ class RunRequest:
         if rest["watching"]:
             _must_be_watchable(options)
         return cls(destinations=tuple(destinations), **rest)
+
+    def completed(self, settings: Settings) -> Self:
+        """The request with what the project's settings say where the command line says nothing."""
+        completed = replace(
+            self,
+            paths=self.paths or settings.specs or default_paths(),
+            destinations=self.destinations if self.chose_reports else self._reports(settings),
+            jobs=self.jobs or settings.jobs,
+            timeout=self.timeout or settings.timeout or DEFAULT_TIMEOUT,
+            budget=self.budget or settings.budget,
+            seed=settings.seed if self.seed is None else self.seed,
+        )
+        if self.fair_share and settings.memory_limit is not None:
+            try:
+                limit = _memory_limit(settings.memory_limit)
+            except UsageError as error:
+                raise UsageError(f"{settings.place('memory_limit')}: {error}") from None
+            completed = replace(completed, fair_share=False, memory_limit=limit)
+        must_show_baselines(completed.formats, completed.baselines)
+        return completed
+
+    def _reports(self, settings: Settings) -> tuple[Destination, ...]:
+        """Those of the settings; no files while files are watched, or nothing runs."""
+        from gradcheck.report import must_be_a_format
+
+        for key, names in (("format", [settings.format]), ("reports", list(settings.reports))):
+            for name in filter(None, names):
+                must_be_a_format(name, settings.place(key))
+        screen = Destination(settings.format or self.destinations[0].format)
+        if self.watching or self.collect_only:
+            return (screen,)
+        files = [Destination(name, Path(file)) for name, file in settings.reports.items()]
+        return (screen, *files)
+
+    @property
+    def formats(self) -> frozenset[str]:
+        """Of all the reports."""
+        return frozenset(destination.format for destination in self.destinations)
 
     @property
     def runs_here(self) -> bool:

@@ -1,4 +1,4 @@
-"""`gradcheck schema`: the spec format, for editors."""
+"""`gradcheck schema`: what specs and reports look like, for editors and programs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ import json
 
 import click
 
+from gradcheck.cli.say import say_json
+
+KINDS = ("spec", "report", "comparison", "problems")
+
 
 @click.command(name="schema")
-def command() -> int:
-    """Print the JSON Schema of the spec format.
+@click.argument("kind", metavar="[KIND]", type=click.Choice(KINDS), default="spec")
+def command(kind: str) -> int:
+    """Print the JSON Schema of the spec format, or of what gradcheck writes.
 
-    With it an editor completes and checks specs while you write them.
+    With that of a spec an editor completes and checks specs while you write them. KIND is:
+
+    \b
+      spec         a spec file (the default)
+      report       what `gradcheck run --format json` writes
+      comparison   what `gradcheck compare --format json` writes
+      problems     what `gradcheck validate --format json` writes
 
     \b
     Example:
@@ -19,7 +30,13 @@ def command() -> int:
     and in the first line of a spec:
       # yaml-language-server: $schema=gradcheck.schema.json
     """  # noqa: D301  (click reads the \b)
-    from gradcheck.spec import schema
+    if kind == "spec":
+        from gradcheck.spec import schema
 
-    click.echo(json.dumps(schema(), indent=2, ensure_ascii=False))
+        told = schema()
+    else:
+        from gradcheck.report.formats.report_schema import SCHEMAS
+
+        told = SCHEMAS[kind]()
+    say_json(json.dumps(told, indent=2, ensure_ascii=False))
     return 0

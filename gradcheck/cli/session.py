@@ -6,14 +6,13 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
-import click
-
+from gradcheck.cli.say import say
 from gradcheck.errors import ExitCode, GradcheckError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
-    from gradcheck.cache import Store
+    from gradcheck.cache import Results, Store
     from gradcheck.cli.reporters import Reporters
     from gradcheck.cli.run_context import RunContext
     from gradcheck.cli.run_request import RunRequest
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 def note(text: str) -> None:
     """Say something that the user should know but that stops nothing."""
-    click.echo(f"note: {text}", err=True)
+    say(f"note: {text}", err=True)
 
 
 def narrow(
@@ -67,13 +66,16 @@ def execute(
         append: Whether the journal goes on where it is, and everything runs all the same.
     """
     from gradcheck.cli.reporters import Reporters
-    from gradcheck.run import summarise
 
     interrupted = False
     lost: GradcheckError | None = None
     begun = time.perf_counter()
     reporters = Reporters(
-        request.destinations, verbose=request.verbose, durations=request.durations, header=header
+        request.destinations,
+        verbose=request.verbose,
+        durations=request.durations,
+        header=header,
+        background=context.background,
     )
     with reporters, contextlib.closing(store):
         session = _Session(request, context, plan, store, reporters)
@@ -86,8 +88,7 @@ def execute(
             # The workers or the cluster are gone: what there is is told first.
             interrupted, lost = True, error
         context.environment.update(context.facts)
-        summary = summarise(
-            session.results,
+        summary = session.count.summary(
             problems=len(plan.problems),
             seconds=time.perf_counter() - begun,
             interrupted=interrupted,
@@ -99,7 +100,7 @@ def execute(
 
 
 class _Session:
-    """A run under way, and the results that it has so far."""
+    """A run under way. Results are passed on and counted, and not kept: there may be many."""
 
     def __init__(
         self,
@@ -109,12 +110,16 @@ class _Session:
         store: Store,
         reporters: Reporters,
     ) -> None:
+        from gradcheck.run import Count
+
         self._request = request
         self._context = context
         self._plan = plan
         self._store = store
         self._reporters = reporters
-        self.results: list[Result] = []
+        self.count = Count()
+        self._done: set[str] = set()
+        """What was taken over."""
 
     def begin(self, *, append: bool) -> None:
         """Open the journal and the reports, with what is taken over from the run before."""
@@ -124,45 +129,65 @@ class _Session:
         self._reporters.start(self._plan)
         self._context.facts.update(self._store.facts)
         for result in taken:
-            self.results.append(result)
+            self._done.add(result.id)
+            self.count.add(result)
             self._reporters.result(result)
 
     def run_missing(self, runner: Runner) -> None:
         """Run the cases that have no result yet; each one is written down as it comes."""
-        done = {result.id for result in self.results}
-        missing = [case for case in self._plan.cases if case.id not in done]
+        missing = [case for case in self._plan.cases if case.id not in self._done]
         ordered = self._store.order(missing, failed_first=self._request.failed_first)
+        from gradcheck.run import interruptions
+
         facts = self._context.facts
         with contextlib.closing(runner(ordered)) as stream:
             for result in stream:
-                self.results.append(result)
-                if facts != self._store.facts:
-                    self._store.add_facts(facts)
-                self._store.add(result)
-                self._reporters.result(result)
+                # All are told of a result, or none.
+                with interruptions.later():
+                    self.count.add(result)
+                    if facts != self._store.facts:
+                        _tell_changes(self._store.facts, facts)
+                        self._store.add_facts(facts)
+                    self._store.add(result)
+                    self._reporters.result(result)
 
-    def _take_over(self, *, append: bool) -> list[Result]:
+    def _take_over(self, *, append: bool) -> Results | tuple[()]:
         """The results that count as they are; none where everything is to run."""
-        facts = self._context.facts
-        # Neither the seed, since every case has its own, nor what workers said in an earlier run.
-        environment = self._context.environment.items()
-        versions = {k: v for k, v in environment if k != "seed" and k not in facts}
+        from gradcheck.run.environment import decisive
+
+        # (Nor what workers said in an earlier run: those of this one have said nothing yet.)
+        environment = decisive(self._context.environment).items()
+        versions = {k: v for k, v in environment if k not in self._context.facts}
         # Of a shard no times are kept: the next one would be cut by them.
         timed = self._plan.shard is None
         if self._request.resume or append:
             wanted = self._plan.cases if self._request.resume else ()
-            return self._store.resume(wanted, versions, timed=timed)
-        self._store.begin(versions, timed=timed)
-        return []
+            return self._store.resume(wanted, versions, timed=timed, limits=self._limits())
+        self._store.begin(versions, timed=timed, limits=self._limits())
+        return ()
+
+    def _limits(self) -> str:
+        """How much a case may take, as a text that is the same where that is."""
+        request, memory = self._request, self._context.memory_limit
+        # (A fair share of other machines is another one.)
+        where = f" each at {request.scheduler}" if request.scheduler else ""
+        return f"{request.timeout!r} s, {memory or 'any number of'} bytes{where}"
+
+
+def _tell_changes(before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Results may have come from another machine: what only TensorFlow knows is known late."""
+    for name, old in before.items():
+        if name in now and now[name] != old:
+            note(f"the results of the run before have {name} {old}, the new ones {now[name]}")
 
 
 def list_cases(cases: Sequence[Case], problems: Sequence[SpecProblem]) -> int:
     """`--collect-only`: the ids, and what is wrong in the specs."""
     for case in cases:
-        click.echo(case.id)
-    click.echo(f"\n{len(cases)} case{'' if len(cases) == 1 else 's'}")
+        say(case.id)
+    say(f"\n{len(cases)} case{'' if len(cases) == 1 else 's'}")
     for problem in problems:
-        click.echo(str(problem), err=True)
+        say(str(problem), err=True)
     if problems:
         return ExitCode.USAGE
     return ExitCode.OK if cases else ExitCode.NOTHING_SELECTED

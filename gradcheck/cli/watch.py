@@ -9,11 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from gradcheck.cache import Store
 from gradcheck.cache.fingerprint import fingerprint
 from gradcheck.cache.sources import source_files, sources_stamp, stamp
+from gradcheck.cli.say import say
 from gradcheck.cli.session import execute, note
 from gradcheck.errors import ExitCode
 from gradcheck.model import Plan, Verdict
@@ -21,6 +20,7 @@ from gradcheck.report.numbers import count
 from gradcheck.run import Pool
 from gradcheck.spec import load
 from gradcheck.spec.discover import SpecFile, discover
+from gradcheck.spec.format.expand import MAX_CASES
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -38,12 +38,21 @@ class Specs:
     """The spec files and the user's own, read again when they are saved."""
 
     def __init__(
-        self, paths: Sequence[str], *, allow: Sequence[str], root: Path, seed: int | None
+        self,
+        paths: Sequence[str],
+        *,
+        allow: Sequence[str],
+        root: Path,
+        seed: int | None,
+        budget: float | None = None,
+        max_cases: int = MAX_CASES,
     ) -> None:
         self._paths = paths
         self._allow = allow
         self._root = root
         self._seed = seed
+        self._budget = budget
+        self._max_cases = max_cases
         self._read: dict[str, tuple[object, Loaded]] = {}
         self._seen: dict[str, object] = {}
         self._looked = 0.0
@@ -90,7 +99,13 @@ class Specs:
 
     def _load(self, file: SpecFile) -> Loaded:
         wanted = [f"{file.path}::{name}" for name in file.selected] or [file.path]
-        return load(wanted, allow=self._allow, seed=self._seed)
+        return load(
+            wanted,
+            allow=self._allow,
+            seed=self._seed,
+            budget=self._budget,
+            max_cases=self._max_cases,
+        )
 
     def _stamps(self) -> dict[str, object]:
         files, problems = discover(self._paths)
@@ -102,7 +117,14 @@ class Specs:
 
 def watch(request: RunRequest, context: RunContext) -> int:
     """Run everything once, then what changes, until Ctrl-C."""
-    specs = Specs(request.paths, allow=context.allow, root=context.root, seed=request.seed)
+    specs = Specs(
+        request.paths,
+        allow=context.allow,
+        root=context.root,
+        seed=request.seed,
+        budget=request.budget,
+        max_cases=context.max_cases,
+    )
     seen: dict[str, _Seen] = {}
     sources: str | None = None
     with Pool(
@@ -135,7 +157,7 @@ def watch(request: RunRequest, context: RunContext) -> int:
                     return ExitCode.INTERRUPTED
             sources = specs.sources
             failing = sum(not seen[name].expected for name in cases if name in seen)
-            click.echo(f"\nwatching {_state(specs.count, len(cases), failing, len(problems))}\n")
+            say(f"\nwatching {_state(specs.count, len(cases), failing, len(problems))}\n")
             _wait(specs)
 
 
@@ -143,7 +165,7 @@ def _wait(specs: Specs) -> None:
     """Come back when files have been saved, and say which."""
     saved = specs.wait()
     what = _name(saved[0]) if len(saved) == 1 else count(len(saved), "file")
-    click.echo(f"{what} changed")
+    say(f"{what} changed")
 
 
 def _name(path: str) -> str:

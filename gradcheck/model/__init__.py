@@ -1,7 +1,8 @@
 """The nouns of gradcheck, as frozen dataclasses over the standard library and numpy.
 
 Everything here can be pickled and sent to another process, and nothing here computes: a Case is
-what the spec said, a Result is what the check saw. Imports nothing else of gradcheck.
+what the spec said, a Result is what the check saw. Imports nothing else of gradcheck (but that
+`shown` knows by name who shows a Result).
 """
 
 from gradcheck.model.arrays import Array, Scalar, Shape
@@ -18,9 +19,11 @@ from gradcheck.model.cases import (
     Tolerance,
     Upstream,
 )
+from gradcheck.model.close_ups import CloseUp
 from gradcheck.model.problems import SpecProblem
 from gradcheck.model.results import (
     JUDGED_SOME,
+    LEFT_CHANGED,
     NO_DOUBLE,
     NOTHING_TO_JUDGE,
     CodePlace,
@@ -28,6 +31,7 @@ from gradcheck.model.results import (
     Diagnosis,
     Element,
     Result,
+    magnitude,
 )
 from gradcheck.model.stages import Stage
 from gradcheck.model.structures import Argument, Group, Ragged, Sparse, Template
@@ -36,12 +40,14 @@ from gradcheck.model.verdicts import Verdict, worst_verdict
 
 __all__ = [
     "JUDGED_SOME",
+    "LEFT_CHANGED",
     "NOTHING_TO_JUDGE",
     "NO_DOUBLE",
     "Argument",
     "Array",
     "Case",
     "CheckKind",
+    "CloseUp",
     "CodePlace",
     "Comparison",
     "Diagnosis",
@@ -68,5 +74,6 @@ __all__ = [
     "Tolerance",
     "Upstream",
     "Verdict",
+    "magnitude",
     "worst_verdict",
 ]

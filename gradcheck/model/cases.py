@@ -87,6 +87,13 @@ class Target:
     text: str
     location: Location
 
+    @property
+    def users_own(self) -> bool:
+        """Whether it names code of the user's, which may do anything: `package.module:name`."""
+        return self.kind is TargetKind.FUNCTION or (
+            self.kind is TargetKind.LAYER and ":" in self.text
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:

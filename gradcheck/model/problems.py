@@ -24,9 +24,12 @@ class SpecProblem:
     def __str__(self) -> str:
         lines = [f"{self.location}: {self.message}"]
         if self.source:
-            gutter = f"{self.location.line:>5} | "
-            caret = " " * (len(gutter) + self.location.column - 1) + "^" * max(1, self.length)
-            lines += [gutter + self.source, caret]
+            gutter, room = f"{self.location.line:>5} | ", len(self.source) + 1
+            lines.append(gutter + self.source)
+            # (A report from elsewhere may say anything.)
+            if 1 <= self.location.column <= room:
+                width = max(1, min(self.length, room))
+                lines.append(" " * (len(gutter) + self.location.column - 1) + "^" * width)
         if self.hint:
             lines.append(f"      = {self.hint}")
         return "\n".join(lines)

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradcheck.model.cases import Case, CheckKind
+from gradcheck.model.shown import Shown
 from gradcheck.model.stages import Stage
 from gradcheck.model.verdicts import Verdict
 
 if TYPE_CHECKING:
     from gradcheck.model.arrays import Array, Scalar, Shape
+    from gradcheck.model.close_ups import CloseUp
 
 
 NO_DOUBLE = "the function has no double precision"
@@ -21,6 +23,10 @@ and an error below it would not show."""
 NOTHING_TO_JUDGE = "nothing to judge"
 JUDGED_SOME = "judged "
 """How a part of the note begins that says what a pass did not judge: all of it, or some outputs."""
+
+
+LEFT_CHANGED = "the function leaves changed: "
+"""How the part of a note begins that says what of the process is not as it was before the case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +48,17 @@ class Element:
     def error(self) -> float:
         """How far the analytic value is from the numeric one; at a kink, from the nearer side."""
         if self.left is None or self.right is None:
-            return abs(self.analytic - self.numeric)
+            return magnitude(self.analytic - self.numeric)
         nearest = complex(
             _between(self.analytic.real, self.left.real, self.right.real),
             _between(self.analytic.imag, self.left.imag, self.right.imag),
         )
-        return abs(self.analytic - nearest)
+        return magnitude(self.analytic - nearest)
+
+
+def magnitude(value: Scalar) -> float:
+    """The absolute value; infinite where Python's own raises, for complex numbers at the edge."""
+    return math.hypot(value.real, value.imag)
 
 
 def _between(value: float, one: float, other: float) -> float:
@@ -79,8 +90,8 @@ class CodePlace:
         return f"{self.path}:{self.line}, in {self.function}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Comparison(Shown):
     """The gradient of one input against the numeric one, element by element."""
 
     name: str
@@ -113,6 +124,15 @@ class Comparison:
     wrong by themselves or, where that cannot be told, all that ran, three at most."""
     decided_by: Stage | None = None
     """The stage of the check in which the verdict arose."""
+    shades: str = ""
+    """How wrong each element is, a digit for each, where a report told no more than that; see
+    `report/error_shades`."""
+    close_up: CloseUp | None = None
+    """What the function does around the worst element, where a picture of it was asked for."""
+    jacobian: tuple[str, ...] = ()
+    """A row for each output, with a sign for each element of the input: `+` and `-` where moving
+    it up moves the output, `0` where it does not, `?` where that is not known. Empty if nobody
+    asked, or it would be too large to look at."""
 
     @property
     def elements(self) -> int:
@@ -127,13 +147,19 @@ class Comparison:
         return next(parts, "") if self.verdict.acceptable else ""
 
     @property
+    def left_changed(self) -> str:
+        """What the function left changed in its process; empty as a rule."""
+        parts = (part for part in self.note.split("; ") if part.startswith(LEFT_CHANGED))
+        return next(parts, "")
+
+    @property
     def worst_index(self) -> tuple[int, ...] | None:
         """The index of the element that stands out most."""
         return self.worst[0].index if self.worst else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Result:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result(Shown):
     """A Case, its Verdict, its Comparisons, its time."""
 
     id: str

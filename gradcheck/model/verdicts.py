@@ -33,6 +33,11 @@ class Verdict(StrEnum):
         """Whether a case that expects nothing in particular may end this way."""
         return self in _ACCEPTABLE
 
+    @property
+    def severity(self) -> int:
+        """How grave it is: the less, the graver."""
+        return _SEVERITY.index(self)
+
 
 _ACCEPTABLE = frozenset({Verdict.PASS, Verdict.KINK, Verdict.SKIPPED})
 
@@ -81,4 +86,4 @@ _SEVERITY = (
 
 def worst_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     """The gravest of the verdicts; `skipped` when there is none."""
-    return min(verdicts, key=_SEVERITY.index, default=Verdict.SKIPPED)
+    return min(verdicts, key=lambda verdict: verdict.severity, default=Verdict.SKIPPED)

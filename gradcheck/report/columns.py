@@ -24,7 +24,8 @@ def failure_text(failure: FailureDetails) -> str:
     if failure.message:
         paragraphs.append(indented(failure.message))
     paragraphs += [indented(input_text(details)) for details in failure.inputs]
-    paragraphs.append(indented(f"replay: {failure.replay}"))
+    if failure.replay:
+        paragraphs.append(indented(f"replay: {failure.replay}"))
     return "\n\n".join(paragraphs)
 
 

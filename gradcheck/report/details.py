@@ -57,10 +57,11 @@ class FailureDetails:
     message: str
     inputs: tuple[InputDetails, ...]
     replay: str
+    """The command that runs just this case again; empty where no command did."""
 
 
-def failure_details(result: Result, plan: Plan) -> FailureDetails:
-    """What to say about a result that is not as expected."""
+def failure_details(result: Result, plan: Plan | None = None) -> FailureDetails:
+    """What to say about a result that is not as expected; without a plan it is the library's."""
     case = result.case
     failing = [c for c in result.comparisons if fails(result, c) and c.verdict not in _GOOD]
     return FailureDetails(
@@ -71,8 +72,8 @@ def failure_details(result: Result, plan: Plan) -> FailureDetails:
         meaning=_meaning(result),
         reason=one_line(case.reason) if case else "",
         message=clipped(result.message) if result.message else "",
-        inputs=tuple(_input_details(comparison) for comparison in failing),
-        replay=replay_command(result.id, plan),
+        inputs=tuple(input_details(comparison) for comparison in failing),
+        replay="" if plan is None else replay_command(result.id, plan),
     )
 
 
@@ -88,7 +89,8 @@ def _meaning(result: Result) -> str:
 def gist(details: FailureDetails) -> str:
     """The failure in one line, as a list of failures shows it beside the verdict."""
     if details.headline or details.message:
-        return one_line(details.headline or details.message)
+        # (What follows the first line is for the account of the failure.)
+        return one_line(details.headline or details.message.strip().partition("\n")[0])
     if details.verdict is Verdict.DISCONNECTED or not details.inputs:
         labels = ", ".join(item.label for item in details.inputs)
         return f"{labels}: {details.meaning}" if labels else details.meaning
@@ -107,8 +109,9 @@ def replay_command(case_id: str, plan: Plan) -> str:
     words = ["gradcheck", "run", case_id]
     for package in plan.environment.get("allow", "").split():
         words += ["--allow", package]
-    if "seed" in plan.environment:
-        words += ["--seed", plan.environment["seed"]]
+    for option in ("seed", "budget"):
+        if option in plan.environment:
+            words += [f"--{option}", plan.environment[option]]
     return shlex.join(words)
 
 
@@ -164,8 +167,8 @@ def weak_lines(result: Result) -> list[str]:
     # (Inputs of which the same is to be said share a line.)
     told: dict[str, list[str]] = {}
     for comparison in result.comparisons:
-        if comparison.reservation:
-            told.setdefault(comparison.reservation, []).append(input_label(comparison))
+        for what in filter(None, (comparison.reservation, comparison.left_changed)):
+            told.setdefault(what, []).append(input_label(comparison))
     lines += [one_line(f"{case}  {', '.join(names)}: {what}") for what, names in told.items()]
     return lines
 
@@ -178,8 +181,7 @@ def kink_lines(result: Result) -> list[str]:
     for comparison in result.comparisons:
         sides = [side for element in comparison.worst if (side := _sides(element))]
         if comparison.verdict is Verdict.KINK and sides:
-            where = f"{one_line(result.id)}  kink: {input_label(comparison)}"
-            lines.append(where + ";".join(sides))
+            lines.append(f"{one_line(result.id)}  kink: {input_label(comparison)}{';'.join(sides)}")
     return lines
 
 
@@ -202,9 +204,7 @@ def skipped_lines(results: Sequence[Result]) -> list[str]:
         if result.verdict is Verdict.SKIPPED and result.expected:
             why = one_line(result.message)
             reasons[why] = reasons.get(why, 0) + 1
-    return [
-        f"{numbers.count(number, 'case')} skipped: {why}" for why, number in reasons.items() if why
-    ]
+    return [f"{numbers.count(n, 'case')} skipped: {why}" for why, n in reasons.items() if why]
 
 
 def element_grid(elements: Sequence[Element]) -> Grid | None:
@@ -233,7 +233,8 @@ def element_grid(elements: Sequence[Element]) -> Grid | None:
     )
 
 
-def _input_details(comparison: Comparison) -> InputDetails:
+def input_details(comparison: Comparison) -> InputDetails:
+    """What to say about one input."""
     diagnosis = comparison.diagnosis
     return InputDetails(
         label=input_label(comparison),
@@ -256,12 +257,12 @@ def _facts(comparison: Comparison) -> str:
             facts.append(f"{comparison.failing} of {numbers.count(total, 'element')}")
     if comparison.directions:
         facts.append(numbers.count(comparison.directions, "random direction"))
-    if comparison.max_abs_error is not None:
-        facts.append(f"max abs error {numbers.error(comparison.max_abs_error)}")
-    if comparison.max_rel_error is not None:
-        facts.append(f"max rel error {numbers.error(comparison.max_rel_error)}")
-    if comparison.error_bar is not None:
-        facts.append(f"error bar {numbers.error(comparison.error_bar)}")
+    figures = {
+        "max abs error": comparison.max_abs_error,
+        "max rel error": comparison.max_rel_error,
+        "error bar": comparison.error_bar,
+    }
+    facts += [f"{what} {numbers.error(n)}" for what, n in figures.items() if n is not None]
     return ", ".join([comparison.dtype, *facts])
 
 

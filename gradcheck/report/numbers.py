@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.model import magnitude
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -48,7 +50,7 @@ def digits_to_tell(elements: Iterable[Element]) -> int:
 
 
 def _digits(element: Element) -> int:
-    size = max(abs(element.analytic), abs(element.numeric))
+    size = max(magnitude(element.analytic), magnitude(element.numeric))
     if not (0 < element.error < math.inf and size < math.inf):
         return _DIGITS
     # Two digits beyond the first one that differs.

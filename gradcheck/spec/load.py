@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
-from pathlib import Path
+import itertools
+import os
+import stat
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gradcheck.model import Case, Location, SpecProblem
 from gradcheck.spec.discover import SpecFile, discover
 from gradcheck.spec.format import fields, keys
 from gradcheck.spec.format.draft import Draft, merge
-from gradcheck.spec.format.expand import expand
+from gradcheck.spec.format.expand import MAX_CASES, expand
 from gradcheck.spec.format.reader import CaseReader
 from gradcheck.spec.yaml.located import read_yaml
 from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node
-from gradcheck.spec.yaml.source import Source
+from gradcheck.spec.yaml.source import MOST_OF_A_KIND, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 MAX_BYTES = 4 * 2**20
 """What a million values take, the most that are read, at four characters each. No spec written by a
 person is larger; one that is should draw its values."""
+MAX_PARTS = 4_000_000
+"""Entries of all cases of a file: each takes some microseconds to read."""
+MOST_BAD_CASES = 200
+"""Cases of a file that are wrong, after which it is read no further: to look for what may have been
+meant takes hundredths of a second each."""
+
+MOST_NAMED = 12
+"""Cases of a file that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +43,18 @@ class Loaded:
     problems: tuple[SpecProblem, ...]
 
 
-def load(paths: Sequence[str], *, allow: Collection[str] = (), seed: int | None = None) -> Loaded:
+def load(
+    paths: Sequence[str],
+    *,
+    allow: Collection[str] = (),
+    seed: int | None = None,
+    budget: float | None = None,
+    max_cases: int = MAX_CASES,
+) -> Loaded:
     """Read files, folders and ids of cases; bad content and missing files are problems.
 
-    `allow` are the packages that specs may import from, `seed` is that of the cases which
-    give none of their own.
+    `allow` are the packages that specs may import from, `seed` and `budget` those of the cases
+    which give none of their own, `max_cases` what all files together may expand to.
     """
     files, problems = discover(paths)
     cases: list[Case] = []
@@ -47,15 +64,18 @@ def load(paths: Sequence[str], *, allow: Collection[str] = (), seed: int | None 
             problems.append(problem)
             continue
         source = Source(file.path, text)
-        found = read_spec(source, allow, seed)
+        found = read_spec(source, allow, seed, max_cases)
+        max_cases -= len(found)
         problems += source.problems
         chosen, missing = _select(file, found)
-        cases += chosen
+        cases += chosen if budget is None else [_with_budget(case, budget) for case in chosen]
         problems += missing
     return Loaded(tuple(cases), tuple(problems))
 
 
-def read_spec(source: Source, allow: Collection[str], seed: int | None) -> tuple[Case, ...]:
+def read_spec(
+    source: Source, allow: Collection[str], seed: int | None, room: int = MAX_CASES
+) -> tuple[Case, ...]:
     """The cases of one file that are right; its problems are noted in the source."""
     root = read_yaml(source)
     if root is None:
@@ -71,9 +91,32 @@ def read_spec(source: Source, allow: Collection[str], seed: int | None) -> tuple
     # What is wrong with the keys of the file is wrong with each of its cases.
     shared_bad = source.count != before or root.fault
     shared_bad |= any(node.bad for key, node in root.items.items() if key != "cases")
-    drafts = [_draft(source, root, case, allow) for case in _case_nodes(source, root)]
-    cases = expand(source, [draft for draft in drafts if draft is not None], seed)
+    cases = expand(source, _drafts(source, root, allow), seed, room)
     return () if shared_bad else cases
+
+
+def _drafts(source: Source, root: MapNode, allow: Collection[str]) -> list[Draft]:
+    """The cases that are right; after many that are not, the rest is not read."""
+    nodes, drafts = _case_nodes(source, root), []
+    shared = sum(node.parts + 1 for key, node in root.items.items() if key != "cases")
+    parts = sum(shared + (0 if case is None else case.parts + 1) for case in nodes)
+    if parts > MAX_PARTS:
+        message = (
+            f"the {len(nodes):,} cases hold {parts:,} entries, what they share counted for each"
+        )
+        hint = f"at most {MAX_PARTS:,} are read: put fewer cases, or fewer inputs, into a file"
+        source.problem(root.keys["cases"], message, hint)
+        return []
+    for number, case in enumerate(nodes):
+        draft = _draft(source, root, case, allow)
+        if draft is not None:
+            drafts.append(draft)
+        elif number + 1 - len(drafts) == MOST_BAD_CASES and number + 1 < len(nodes):
+            left = len(nodes) - number - 1
+            message = f"{MOST_BAD_CASES} cases are wrong: the other {left:,} are not read"
+            source.problem(root.keys["cases"], message, "mend those, and look again")
+            break
+    return drafts
 
 
 def _check_shared(source: Source, root: MapNode) -> None:
@@ -120,7 +163,11 @@ def _read(path: str) -> tuple[str, SpecProblem | None]:
     """The text of a file, or what keeps it from being read."""
     here = Location(path, 1, 1)
     try:
-        with Path(path).open("rb") as file:
+        # (A pipe among the files of a folder would keep us waiting.)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return "", SpecProblem("it is no file that could be read", here)
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         return "", SpecProblem(f"the file cannot be read: {error.strerror}", here)
@@ -136,20 +183,38 @@ def _read(path: str) -> tuple[str, SpecProblem | None]:
         return "", SpecProblem(message, Location(path, line, column), "save it as UTF-8")
 
 
+def _with_budget(case: Case, budget: float) -> Case:
+    return case if case.budget is not None else replace(case, budget=budget)
+
+
 def _select(file: SpecFile, cases: tuple[Case, ...]) -> tuple[list[Case], list[SpecProblem]]:
     """The cases that were asked for, in the file's order, and the names that none of them has."""
     if not file.selected:
         return list(cases), []
-    ids = {case.id.partition("::")[2]: case for case in cases}
+    ids = {case.id.removeprefix(f"{file.path}::"): case for case in cases}
+    named: dict[str, list[str]] = {}
+    for key, case in ids.items():
+        for name in {key, case.name}:
+            named.setdefault(name, []).append(key)
     wanted: set[str] = set()
     problems: list[SpecProblem] = []
     for name in file.selected:
-        matching = [key for key, case in ids.items() if name in (key, case.name)]
-        wanted.update(matching)
-        if not matching:
-            known = [*ids, *dict.fromkeys(case.name for case in cases)]
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean `{file.path}::{near[0]}`?" if near else ""
+        wanted.update(named.get(name, ()))
+        if name not in named:
+            # (Looking for what was meant takes time by the number of cases.)
+            guess = len(problems) < MOST_OF_A_KIND
+            near = difflib.get_close_matches(name, named, n=1) if guess else []
+            hint = f"did you mean `{file.path}::{near[0]}`? " if near else ""
+            hint = f"{hint}{_listed(ids)}"
             message = f"there is no case `{name}` that could run in this file"
             problems.append(SpecProblem(message, Location(file.path, 1, 1), hint))
     return [case for key, case in ids.items() if key in wanted], problems
+
+
+def _listed(ids: Mapping[str, Case]) -> str:
+    """The cases that there are, as far as they fit into a message."""
+    if not ids:
+        return "none of its cases can run"
+    shown = ", ".join(itertools.islice(ids, MOST_NAMED))
+    more = f" and {len(ids) - MOST_NAMED:,} more" if len(ids) > MOST_NAMED else ""
+    return f"there {'is' if len(ids) == 1 else 'are'} {shown}{more}"

@@ -48,7 +48,7 @@ class Project:
 
     def resumed(self, environment: dict[str, str] | None = None, **options: Any) -> list[str]:
         store = self.store(**options)
-        results = store.resume(CASES, environment or MACHINE)
+        results = list(store.resume(CASES, environment or MACHINE))
         store.close()
         return [result.id.partition("::")[2] for result in results]
 

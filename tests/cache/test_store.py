@@ -1,14 +1,22 @@
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gradcheck.model import Location, Result, Target, TargetKind, Verdict
+from gradcheck.cache import store as store_module
+from gradcheck.model import Location, Result, Stage, Target, TargetKind, Verdict
 from tests.cache.project import CASES, MACHINE, Project, result
 from tests.run.fakes import make_case
+
+if TYPE_CHECKING:
+    import pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,7 +58,7 @@ def test_the_users_code_when_it_was_edited_is_run_again(project: Project) -> Non
 
     def resumed() -> list[str]:
         store = project.store(allow=("mypkg",))
-        found = store.resume(cases, MACHINE)
+        found = list(store.resume(cases, MACHINE))
         store.close()
         return [r.id.partition("::")[2] for r in found]
 
@@ -71,6 +79,19 @@ def test_another_tensorflow_begins_anew_and_says_so(project: Project) -> None:
         "the last run cannot be resumed: it ran with tensorflow 2.21, and now it is 2.22; "
         "all cases run"
     ]
+
+
+def test_what_a_budget_decided_is_found_again_within_the_same_limits(project: Project) -> None:
+    store = project.store()
+    store.begin(MACHINE, limits="10 s")
+    store.add(replace(result(0, Verdict.INCONCLUSIVE), decided_by=Stage.BUDGET))
+    store.add(result(1, Verdict.INCONCLUSIVE))
+    store.close()
+    for limits, names in (("10 s", ["a", "b"]), ("20 s", ["b"])):
+        store = project.store()
+        found = [r.case.name for r in store.resume(CASES, MACHINE, limits=limits) if r.case]
+        store.close()
+        assert found == names
 
 
 def test_nothing_to_resume_is_said(project: Project) -> None:
@@ -118,6 +139,25 @@ def test_two_runs_at_once_do_not_write_into_each_other(project: Project) -> None
     assert project.failed == CASES[:2]
 
 
+def test_a_run_that_is_stopped_while_it_writes_holds_nobody_up(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "LOCK_SECONDS", 0.1)
+    project.run(result(0))
+    other = os.open(project.folder, os.O_RDONLY)
+    try:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        project.run(result(1, Verdict.MISMATCH))
+    finally:
+        os.close(other)
+    (said,) = project.said
+    assert said == (
+        f"{project.folder / 'history.json'} cannot be written: "
+        "another run, perhaps a stopped one, has been at it for 0.1 s"
+    )
+    assert project.failed == [CASES[1]], "the journal has it"
+
+
 def test_a_full_disk_is_one_sentence(project: Project) -> None:
     store = project.store()
     store.begin(MACHINE)
@@ -152,3 +192,17 @@ def test_nothing_of_it_gets_into_version_control(project: Project) -> None:
     names = sorted(path.name for path in project.folder.iterdir())
     assert names == [".gitignore", "history.json", "journal.jsonl"]
     json.loads((project.folder / "history.json").read_text())
+
+
+def test_shards_that_share_a_folder_have_a_journal_each(project: Project) -> None:
+    stores = [project.store(shard=(index, 2)) for index in (1, 2)]
+    for number, store in enumerate(stores):
+        store.begin(MACHINE, timed=False)
+        store.add(result(number))
+    for store in stores:
+        store.close()
+    assert project.said == []
+    assert project.resumed(shard=(1, 2)) == ["a"]
+    assert project.resumed(shard=(2, 2)) == ["b"]
+    assert project.resumed() == []
+    assert project.said == ["there is no run to resume: all cases run"]

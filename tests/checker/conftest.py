@@ -35,7 +35,7 @@ ARISES_IN = {
     Verdict.NONFINITE: {
         *(Stage.NOISE, Stage.CONFIRMATION, Stage.DIRECTIONS, Stage.PRECISION, Stage.FORWARD),
     },
-    Verdict.DISCONNECTED: {Stage.CONNECTION},
+    Verdict.DISCONNECTED: {Stage.CONNECTION, Stage.PRECISION},
     Verdict.INCONCLUSIVE: {
         Stage.BUDGET,
         *(Stage.SET_UP, Stage.NOISE, Stage.CONFIRMATION, Stage.ROUNDING, Stage.DIRECTIONS),

@@ -11,9 +11,10 @@ import pytest
 
 from gradcheck.checker.case import problem_of
 from gradcheck.checker.check import check_problem
-from gradcheck.checker.subject.explore import explored, target_of
+from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.look_up import look_up
 from gradcheck.checker.subject.tensors import FunctionRaised
+from gradcheck.checker.subject.watched_call import target_of
 from gradcheck.model import Case, TargetKind
 from gradcheck.spec import load
 from gradcheck.spec.expression.allowlist import why_refused

@@ -9,7 +9,7 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.api import describe
-from gradcheck.checker.subject.accumulator import forward
+from gradcheck.checker.subject.accumulator import Accumulator, Moved
 from gradcheck.model import Verdict
 
 X = np.array([1.0, 2.0, 3.0])
@@ -23,10 +23,12 @@ class TestForwardMode:
 
     @pytest.mark.parametrize("size", [3, 100])
     def test_wrong(self, tf: Any, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        def wrong(*given: Any) -> list[Any]:
-            return [move * (1 + 1e-6) for move in forward(*given)]
+        class Wrong(Accumulator):
+            def __call__(self, *given: Any) -> Moved:
+                right = super().__call__(*given)
+                return Moved(right.outputs, [move * (1 + 1e-6) for move in right.moves])
 
-        monkeypatch.setattr("gradcheck.checker.forward.forward", wrong)
+        monkeypatch.setattr("gradcheck.checker.forward.Accumulator", Wrong)
         result = gradcheck.check(tf.sin, np.linspace(0.5, 1, size), checks=["forward"])
         assert result.verdict is Verdict.MISMATCH, describe(result)
 
@@ -37,3 +39,53 @@ class TestForwardMode:
         result = gradcheck.check(tf.multiply, X, X, checks=["forward"])
         assert [c.name for c in result.comparisons] == ["x", "y"]
         assert result.verdict is Verdict.PASS
+
+    def test_its_figures_are_derivatives(self, tf: Any) -> None:
+        """And not what the outputs move along a step that suits the size of the input."""
+        result = gradcheck.check(tf.square, np.array([1000.0]), checks=["forward"], upstream="ones")
+        (element,) = result.comparisons[0].worst
+        assert element.analytic == 2000
+        assert element.numeric == pytest.approx(2000, rel=1e-9)
+
+    def test_a_tolerance_that_cannot_fail(self, tf: Any) -> None:
+        result = gradcheck.check(tf.sin, X, checks=["forward"], tolerance=(0, 1e6))
+        assert result.verdict is Verdict.ERROR
+        assert "the tolerance cannot fail: atol 1e+06" in result.message
+        result = gradcheck.check(tf.sin, X, checks=["forward"], tolerance=(0, 1e-6))
+        assert result.verdict is Verdict.PASS
+
+
+def times_three(tf: Any, y: Any) -> Any:
+    """The same value, with three times its derivative."""
+    return y + 2 * (y - tf.stop_gradient(y))
+
+
+class TestModes:
+    @pytest.mark.parametrize("mode", ["graph", "xla"])
+    @pytest.mark.parametrize("dtype", ["float64"])
+    def test_one_that_is_wrong_there_alone(self, tf: Any, mode: str, dtype: str) -> None:
+        def function(x: Any) -> Any:
+            return x * x if tf.executing_eagerly() else times_three(tf, x * x)
+
+        x = X.astype(dtype)
+        assert gradcheck.check(function, x, checks="forward").verdict is Verdict.PASS
+        result = gradcheck.check(function, x, checks="forward", mode=mode)
+        assert result.verdict is Verdict.MISMATCH, describe(result)
+
+    def test_what_cannot_be_had_there_is_an_error(self, tf: Any) -> None:
+        def loop(x: Any) -> Any:
+            return tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, y * x), [0, x])[1]
+
+        assert gradcheck.check(loop, X, checks="forward", mode="graph").verdict is Verdict.PASS
+        result = gradcheck.check(loop, X, checks="forward", mode="xla")
+        assert result.verdict is Verdict.ERROR
+        assert "its forward-mode derivative raised" in result.message
+        assert result.message.endswith("(in xla)"), result.message
+
+    def test_other_signs_in_another_mode(self, tf: Any) -> None:
+        def function(a: Any) -> Any:
+            return tf.exp(a) if tf.executing_eagerly() else -tf.exp(a)
+
+        result = gradcheck.check(function, X, checks="forward", mode="graph")
+        assert result.verdict is Verdict.PASS, describe(result)
+        assert "gives other outputs than eagerly" in result.comparisons[0].note

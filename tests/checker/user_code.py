@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
-import os  # noqa: F401  (a module that a spec must not reach through this one)
+import io
+import os  # (a module that a spec must not reach through this one)
+import subprocess
+import types
 from os import system  # noqa: F401
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 TFSMLayer = tf.keras.layers.TFSMLayer  # a class that a spec must not reach through this module
@@ -40,8 +44,75 @@ def any_number(*values: Any) -> Any:
     return values[0] - values[1]
 
 
-no_signature = functools.partial(getattr)
-"""One of those in C that do not tell their parameters."""
+class _Opaque:
+    """One whose code is in C and does not tell its parameters."""
+
+    __call__ = getattr
+
+
+no_signature = _Opaque()
+
+# What a package holds, and has not defined itself.
+weights = np.zeros(3)
+stream = io.StringIO()
+attribute_of = functools.partial(getattr)
+run_command = functools.partial(functools.partial(os.system))
+traced_command = tf.function(os.system)
+exponential = np.exp
+vectors = np.vectorize(str)
+
+
+lying = types.FunctionType(subprocess.run.__code__, subprocess.__dict__, "lying")
+lying.__module__ = __name__
+
+
+class Process(subprocess.Popen):  # type: ignore[type-arg]
+    """One of ours, with methods that are not."""
+
+
+class _Broken:
+    @property
+    def property(self) -> Any:
+        raise RuntimeError("not today")
+
+
+broken = _Broken()
+
+
+class Text(str):
+    """Its methods are written in C."""
+
+
+Renamed = type("Renamed", (), dict(vars(subprocess.Popen)))
+Renamed.__module__ = __name__
+
+# What it has defined itself, whatever stands around it.
+doubled = functools.partial(power_of, exponent=2.0)
+leaky = functools.partial(tf.nn.leaky_relu, alpha=0.1)
+dense = tf.keras.layers.Dense(2, dtype="float64")
+
+
+class Outer:
+    """A class with another inside."""
+
+    class Inner:
+        """Its methods are public."""
+
+        @classmethod
+        def cube(cls, x: Any) -> Any:
+            return x**3
+
+        @staticmethod
+        @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+        def kept(x: Any) -> Any:
+            return x * 1.0
+
+    @tf.function  # type: ignore[untyped-decorator]  # no types in TF
+    def traced(self, x: Any) -> Any:
+        return x * x
+
+
+outer = Outer()
 
 
 class Scale:

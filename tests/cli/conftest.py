@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Sequence
+import signal
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -36,11 +37,15 @@ class Stage:
     """What the command asked for."""
     began: list[Case] = field(default_factory=list)
     """The cases that the last run was given, in its order."""
+    facts: dict[str, str] = field(default_factory=dict)
+    """What the workers say about the machine."""
     seconds: dict[str, float] = field(default_factory=dict)
     """How long a case takes, by name."""
     stop_after: int | None = None
     """After how many results Ctrl-C comes."""
     warmed_up: bool = False
+    connected: dict[str, Any] = field(default_factory=dict)
+    """What a cluster was asked for."""
 
     def add(self, *names: str, **changes: Any) -> None:
         """Cases that end with the verdict that begins their name: `mismatch-1`."""
@@ -52,6 +57,7 @@ class Stage:
 
     def run(self, cases: Sequence[Case], **options: Any) -> Generator[Result, None, None]:
         self.ran = options
+        options["facts"].update(self.facts)
         self.began = list(cases)
         for case in cases[: self.stop_after]:
             verdict = Verdict(case.name.partition("-")[0])
@@ -103,11 +109,16 @@ Gradcheck = Callable[..., Said]
 
 
 @pytest.fixture
-def gradcheck(capsys: pytest.CaptureFixture[str]) -> Gradcheck:
+def gradcheck(capsys: pytest.CaptureFixture[str]) -> Iterator[Gradcheck]:
+    # A command that was asked to end ignores these from then on: it is about to. Here it is not.
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+
     def call(*arguments: str) -> Said:
         capsys.readouterr()
         code = main(arguments)
         out, err = capsys.readouterr()
         return Said(int(code), out, err)
 
-    return call
+    yield call
+    for number, handler in before.items():
+        signal.signal(number, handler)

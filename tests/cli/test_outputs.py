@@ -26,6 +26,22 @@ def test_files_belong_to_the_last_formats(
     assert pair(formats, outputs, junitxml, "table") == expected
 
 
+def test_lines_for_a_machine_share_the_screen() -> None:
+    assert pair(["plain", "github", "json"], ["a"], None, "table") == [
+        Destination("plain"),
+        Destination("github"),
+        Destination("json", Path("a")),
+    ]
+    assert pair(["github", "table"], [], None, "plain") == [
+        Destination("github"),
+        Destination("table"),
+    ]
+    assert pair(["github"], [], None, "plain") == [Destination("github")]
+    assert pair(["github", "github"], [], None, "plain") == [Destination("github")]
+    with pytest.raises(UsageError, match="plain and markdown cannot share the screen"):
+        pair(["plain", "github", "markdown"], [], None, "table")
+
+
 def test_files_keep_their_order() -> None:
     assert pair(["plain", "json", "junit"], ["a", "b"], "c", "table") == [
         Destination("plain"),

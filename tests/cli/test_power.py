@@ -203,7 +203,13 @@ def test_options_reach_the_specs_and_the_workers(
     (tmp_path / "pyproject.toml").write_text('[tool.gradcheck]\nallow = ["ours"]\n')
     power.add("good-1", "poor-1", timeout=0.5)
     gradcheck("power", "a.yaml", "-k", "good", "--allow", "theirs", "-j3")
-    assert power.loaded == {"paths": ("a.yaml",), "allow": ("ours", "theirs")}
+    assert power.loaded == {
+        "paths": ("a.yaml",),
+        "allow": ("ours", "theirs"),
+        "seed": None,
+        "budget": None,
+        "max_cases": 200_000,
+    }
     assert power.ran == {
         "allow": ("ours", "theirs"),
         "root": str(tmp_path),

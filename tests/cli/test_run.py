@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from gradcheck.model import Verdict
-from gradcheck.run.dask.cluster import ClusterLostError
+from gradcheck.run.dask.conversation import ClusterLostError
 from tests.cli.conftest import PROBLEM, Gradcheck, Stage
 
 if TYPE_CHECKING:
@@ -116,7 +116,13 @@ def test_options_reach_the_specs_and_the_workers(stage: Stage, gradcheck: Gradch
     Path("pyproject.toml").write_text('[tool.gradcheck]\nallow = ["ours"]\n')
     gradcheck("run", "a.yaml", "b", "--seed", "7", "--allow", "theirs", "-j3", "--maxfail", "2",
               "--timeout", "1.5", "--memory-limit", "300M")  # fmt: skip
-    assert stage.loaded == {"paths": ("a.yaml", "b"), "allow": ("ours", "theirs"), "seed": 7}
+    assert stage.loaded == {
+        "paths": ("a.yaml", "b"),
+        "allow": ("ours", "theirs"),
+        "seed": 7,
+        "budget": None,
+        "max_cases": 200_000,
+    }
     assert stage.ran == {
         "allow": ("ours", "theirs"),
         "root": str(Path.cwd()),
@@ -256,14 +262,14 @@ class FakeCluster:
         self.stage, self.lost = stage, lost
 
     def __call__(self, address: str) -> FakeCluster:
-        self.stage.loaded["address"] = address
+        self.stage.connected["address"] = address
         return self
 
     def __enter__(self) -> FakeCluster:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stage.loaded["left"] = True
+        self.stage.connected["left"] = True
 
     def describe(self) -> dict[str, str]:
         return {"tensorflow": "3.0"}
@@ -274,19 +280,52 @@ class FakeCluster:
             raise ClusterLostError("the connection to the Dask cluster was lost")
 
 
+def test_what_is_set_here_and_not_on_the_cluster_is_told(
+    stage: Stage, gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gradcheck.run.Cluster", FakeCluster(stage, lost=False))
+    flags = {"TF_ENABLE_ONEDNN_OPTS": "0", "tensorflow": "2.0"}
+    monkeypatch.setattr("gradcheck.run.describe", lambda: flags)
+    stage.add("pass-1")
+    said = gradcheck("run", "--dask", "tcp://there:1", "--format", "json")
+    assert said.err == (
+        "note: TF_ENABLE_ONEDNN_OPTS is 0 here and unset on the Dask workers, where the cases run: "
+        "set it there, before they are started\n"
+    )
+    assert json.loads(said.out)["environment"] == {"tensorflow": "3.0"}
+
+
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_cluster_runs_the_cases(
     stage: Stage, gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch, lost: bool
 ) -> None:
     monkeypatch.setattr("gradcheck.run.Cluster", FakeCluster(stage, lost))
     stage.add("pass-1", "pass-2")
+    stage.seconds["pass-1"] = 0.5
+    gradcheck("run")
+    stage.warmed_up = False
     said = gradcheck("run", "--dask", "tcp://there:1", "--format", "json")
     assert not stage.warmed_up
-    assert (stage.loaded["address"], stage.loaded["left"]) == ("tcp://there:1", True)
+    assert (stage.connected["address"], stage.connected["left"]) == ("tcp://there:1", True)
     assert stage.ran["fair_share"]
+    # Batches are made by what is known of earlier runs.
+    assert stage.ran["seconds"]("specs/a.yaml::pass-1") == 0.5
     assert "jobs" not in stage.ran
     report = json.loads(said.out)
     assert report["environment"]["tensorflow"] == "3.0"
     assert len(report["results"]) == (1 if lost else 2)
     assert said.code == (3 if lost else 0)
     assert ("error: the connection to the Dask cluster was lost" in said.err) == lost
+
+
+def test_annotations_share_the_screen(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", "mismatch-2")
+    stage.problems.append(PROBLEM)
+    said = gradcheck("run", "--format", "plain", "--format", "github")
+    assert said.code == 2
+    lines = said.out.splitlines()
+    # First what people read, with its totals, then what GitHub does.
+    totals = next(n for n, line in enumerate(lines) if line.startswith("2 cases: "))
+    kinds = [line.partition(" ")[0] for line in lines[totals + 1 :]]
+    assert kinds == ["::error", "::error", "::notice"]
+    assert not any(line.startswith("::") for line in lines[:totals])

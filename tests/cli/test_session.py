@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
+import pytest
+
 from gradcheck.cache import Store
 from gradcheck.cli import watch  # here, before a test replaces what it imports
 from gradcheck.cli.outputs import Destination
@@ -18,8 +20,6 @@ from tests.run.fakes import make_case
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
-
-    import pytest
 
 
 def test_what_workers_said_is_told_and_makes_no_other_run_of_it(
@@ -73,6 +73,69 @@ def test_resume_runs_what_is_missing_and_reports_everything(
     resumed = json.loads(said.out)
     resumed["summary"]["seconds"] = whole["summary"]["seconds"]
     assert resumed == whole
+
+
+@pytest.mark.parametrize(
+    ("change", "taken"),
+    [
+        ({"processors": "64", "platform": "Linux-5.4-x86_64-with-glibc2.36"}, 2),
+        ({"instructions": "avx2 fma"}, 0),
+    ],
+    ids=["same", "other"],
+)
+def test_resume_on_another_machine_takes_over_what_would_be_the_same(
+    stage: Stage,
+    gradcheck: Gradcheck,
+    monkeypatch: pytest.MonkeyPatch,
+    change: dict[str, str],
+    taken: int,
+) -> None:
+    machine = {"processors": "2", "platform": "Linux-6.1-x86_64-with-glibc2.36", "numpy": "2.0"}
+    monkeypatch.setattr("gradcheck.run.describe", lambda: machine)
+    stage.add("pass-1", "pass-2", "pass-3")
+    stage.stop_after = 2
+    gradcheck("run")
+    stage.stop_after = None
+    monkeypatch.setattr("gradcheck.run.describe", lambda: machine | change)
+    said = gradcheck("run", "--resume")
+    assert len(stage.began) == 3 - taken
+    assert ("cannot be resumed" in said.err) == (not taken)
+
+
+def test_resume_tells_what_only_the_workers_know(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1", "pass-2", "pass-3")
+    stage.facts = {"device": "GPU:1"}
+    stage.stop_after = 1
+    stopped = gradcheck("run").err
+    assert stopped.splitlines() == [
+        "note: the results so far are kept: the same command with --resume runs only the rest"
+    ]
+    stage.stop_after = None
+    stage.facts = {"device": "CPU:1", "XLA": "off"}
+    assert gradcheck("run", "--resume").err.splitlines() == [
+        "note: 1 of 3 results come from the run before",
+        "note: the results of the run before have device GPU:1, the new ones CPU:1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "again"),
+    [
+        ((), []),
+        (("--timeout", "20"), ["timeout-2", "crashed-3"]),
+        (("--memory-limit", "3G"), ["timeout-2", "crashed-3"]),
+    ],
+)
+def test_resume_with_other_limits_runs_again_what_they_decided(
+    stage: Stage, gradcheck: Gradcheck, options: tuple[str, ...], again: list[str]
+) -> None:
+    stage.add("pass-1", "timeout-2", "crashed-3", "mismatch-4")
+    gradcheck("run", "--timeout", "10", "--memory-limit", "2G")
+    limits = ("--timeout", "10", "--memory-limit", "2G", *options)
+    gradcheck("run", "--resume", *limits)
+    assert names(stage) == again
+    gradcheck("run", "--resume", *limits)
+    assert names(stage) == []
 
 
 def test_resume_after_a_run_that_was_complete_runs_nothing(

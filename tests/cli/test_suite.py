@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -19,6 +20,9 @@ from tests.run.processes import descendants
 
 ROOT = Path(__file__).parents[2]
 
+KILLS = 20
+"""What then runs alone is left in peace: who is killed there again and again is to blame."""
+
 
 def suite(folder: Path, name: str, *options: str) -> subprocess.Popen[bytes]:
     """The suite in a folder of its own, so that the journal of this checkout is left alone."""
@@ -33,7 +37,7 @@ def suite(folder: Path, name: str, *options: str) -> subprocess.Popen[bytes]:
 
 def workers(command: subprocess.Popen[bytes]) -> list[int]:
     """The processes below the fork server."""
-    servers = [pid for pid, text in descendants(command.pid) if "forkserver" in text]
+    servers = [pid for pid, text in descendants(command.pid) if "server_process" in text]
     return [pid for server in servers for pid, _ in descendants(server)]
 
 
@@ -43,27 +47,18 @@ def test_every_case_is_accounted_for_while_workers_are_killed(tmp_path: Path) ->
     killed = 0
     while command.poll() is None:
         for pid in workers(command):
-            if rng.random() < 0.3:
-                os.kill(pid, signal.SIGKILL)
-                killed += 1
+            if rng.random() < 0.1 and killed < KILLS:
+                with contextlib.suppress(ProcessLookupError):  # it may have gone since
+                    os.kill(pid, signal.SIGKILL)
+                    killed += 1
         time.sleep(0.1)
-    assert killed > 3
+    assert killed == KILLS
     told = json.loads((tmp_path / "killed.json").read_text())["results"]
     cases = load([str(ROOT / "specs")], allow=read_settings(ROOT).allow).cases
     assert [r["id"].partition("specs/")[2] for r in told] == [
         case.id.partition("specs/")[2] for case in cases
     ]
-    crashed = [r for r in told if r["verdict"] == "crashed"]
-    assert 0 < len(crashed) <= killed
-    assert all("SIGKILL" in r["message"] for r in crashed)
-
-    # What the kills cost is run again, and the report is then that of a quiet run, byte for byte.
-    again = suite(tmp_path, "again.json", "--lf", "-j2")
-    again.wait()
-    whole = suite(tmp_path, "whole.json", "-j1")
-    whole.wait()
-    quiet = {r["id"]: r for r in json.loads((tmp_path / "whole.json").read_text())["results"]}
-    repeated = {r["id"]: r for r in json.loads((tmp_path / "again.json").read_text())["results"]}
-    assert set(repeated) >= {r["id"] for r in crashed}
-    joined = [repeated.get(r["id"], r) for r in told]
-    assert without_seconds(joined) == without_seconds([quiet[r["id"]] for r in joined])
+    # What the kills cost was run again, and the report is that of a quiet run, byte for byte.
+    suite(tmp_path, "quiet.json", "-j1").wait()
+    quiet = json.loads((tmp_path / "quiet.json").read_text())["results"]
+    assert without_seconds(told) == without_seconds(quiet)

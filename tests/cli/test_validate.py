@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cli.conftest import PROBLEM, Gradcheck, Stage
+from tests.report.schema_checks import valid
 
 
 def test_right_specs_are_counted(stage: Stage, gradcheck: Gradcheck) -> None:
@@ -23,7 +24,11 @@ def test_problems_are_shown_and_are_2(stage: Stage, gradcheck: Gradcheck) -> Non
 def test_what_is_allowed_reaches_the_specs(stage: Stage, gradcheck: Gradcheck) -> None:
     Path("pyproject.toml").write_text('[tool.gradcheck]\nallow = ["ours"]\n')
     gradcheck("validate", "a.yaml", "--allow", "theirs")
-    assert stage.loaded == {"paths": ("a.yaml",), "allow": ("ours", "theirs")}
+    assert stage.loaded == {
+        "paths": ("a.yaml",),
+        "allow": ("ours", "theirs"),
+        "max_cases": 200_000,
+    }
 
 
 def test_bad_settings_are_2(stage: Stage, gradcheck: Gradcheck) -> None:
@@ -32,3 +37,18 @@ def test_bad_settings_are_2(stage: Stage, gradcheck: Gradcheck) -> None:
     assert said.code == 2
     assert "allow" in said.err
     assert "pyproject.toml" in said.err
+
+
+def test_other_formats(stage: Stage, gradcheck: Gradcheck) -> None:
+    stage.add("pass-1")
+    stage.problems.append(PROBLEM)
+    said = gradcheck("validate", "--format", "github")
+    assert said.code == 2
+    first, last = said.out.splitlines()
+    assert first.startswith("::error file=specs/bad.yaml,line=3,col=12,title=gradcheck%3A spec ")
+    assert last == "::notice title=gradcheck::2 files, 1 case, 1 problem"
+    said = gradcheck("validate", "--format", "json")
+    assert said.code == 2
+    (problem,) = valid("problems", said.out)["problems"]
+    assert problem["location"] == {"path": "specs/bad.yaml", "line": 3, "column": 12}
+    assert gradcheck("validate", "--format", "html").code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from gradcheck.model import (
     Case,
     CheckKind,
+    CloseUp,
     CodePlace,
     Comparison,
     Diagnosis,
@@ -272,6 +274,58 @@ def one_input_not_as_expected() -> Result:
     known = case(case_id, expect={"b": Verdict.DISCONNECTED}, reason="b is not used")
     both = (compared("a"), compared("b"))
     return Result(case_id, Verdict.PASS, both, seconds=0.02, case=known)
+
+
+def close_up(index: tuple[int, ...] = (1,), *, slopes: tuple[float, float] = (2.0, 2.0)) -> CloseUp:
+    """A function around one element: smooth, or with another slope on either side."""
+    steps = tuple(0.5 * 4.0**-i for i in range(12))
+    left, right = slopes
+    return CloseUp(
+        index=index,
+        imaginary=False,
+        analytic=-2.0,
+        numeric=(left + right) / 2,
+        bound=1e-12,
+        chosen=steps[3],
+        steps=steps,
+        errors=tuple(step**2 + 1e-16 / step for step in steps),
+        right=tuple(right * step for step in steps),
+        left=tuple(-left * step for step in steps),
+    )
+
+
+def pictured() -> Result:
+    """A wrong gradient with all that a picture can be made of."""
+    case_id = f"{MATMUL}::pictured"
+    numeric = np.linspace(-2.0, 2.0, 72).reshape(6, 12)
+    wrong = compared(
+        "x",
+        Verdict.MISMATCH,
+        (6, 12),
+        errors=(4.0, 2.0, 1e-12),
+        worst=(Element((0, 1), 0.5, 2.0, -2.0, 1e-12),),
+        failing=12,
+    )
+    analytic = numeric.copy()
+    analytic[0] *= -1
+    wrong = replace(
+        wrong,
+        analytic=analytic,
+        numeric=numeric,
+        bound=np.full((6, 12), 1e-12),
+        close_up=close_up((0, 1)),
+        jacobian=("+0-", "00?"),
+    )
+    return Result(case_id, Verdict.MISMATCH, (wrong,), seconds=0.02, case=case(case_id))
+
+
+def pictured_kink() -> Result:
+    """A kink that was looked at closely."""
+    case_id = f"{EDGES}::pictured kink"
+    element = Element((1,), 0.0, 0.5, 0.5, 1e-12, left=-1.0, right=2.0)
+    bent = compared("x", Verdict.KINK, (3,), errors=(0.0, 0.0, 1e-12), worst=(element,))
+    bent = replace(bent, close_up=close_up(slopes=(-1.0, 2.0)))
+    return Result(case_id, Verdict.KINK, (bent,), seconds=0.01, case=case(case_id))
 
 
 PROBLEM = SpecProblem(

@@ -4,13 +4,18 @@ import io
 import subprocess
 import sys
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gradcheck.errors import UsageError
 from gradcheck.model import Result, Verdict
 from gradcheck.report import FORMATS, make_reporter
+from gradcheck.report.reporter import MOST_CASES
 from tests.report import examples
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -44,6 +49,41 @@ def test_every_format_takes_results_without_a_case(name: str) -> None:
 def test_every_format_survives_a_poor_encoding(name: str) -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     examples.tell(make_reporter(name, stream), examples.all_results(), (examples.PROBLEM,))
+
+
+@pytest.mark.parametrize("name", ["table", "plain", "github", "json"])
+def test_of_many_results_those_that_are_as_they_should_be_are_not_kept(name: str) -> None:
+    reporter = make_reporter(name, io.StringIO())
+    good = [examples.passing(f"a.yaml::{n}", seconds=n / 8) for n in range(MOST_CASES + 10)]
+    results = [*good, examples.mismatch(), examples.known_bug(), examples.kink()]
+    reporter.start(examples.plan_of(results))
+    before = [sys.getrefcount(result) for result in results]
+    for result in results:
+        reporter.result(result)
+    del result
+    after = [sys.getrefcount(result) for result in results]
+    kept = [r.verdict for r, a, b in zip(results, before, after, strict=True) if b > a]
+    assert kept == ([] if name == "json" else [Verdict.MISMATCH, Verdict.MISMATCH])
+
+
+@pytest.mark.parametrize("name", ["table", "plain", "github"])
+@pytest.mark.parametrize("many", [MOST_CASES - 4, MOST_CASES - 3, 3 * MOST_CASES])
+def test_what_is_said_is_the_same_whether_results_are_kept_or_counted(
+    name: str, many: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    good = [examples.passing(f"a{n % 3}.yaml::{n}", seconds=n / 8) for n in range(many)]
+    others = [examples.mismatch(), examples.known_bug(), examples.kink(), examples.skipped()]
+
+    def report(counts: bool) -> str:
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / str(counts)))
+        stream = io.StringIO()
+        reporter = make_reporter(name, stream)
+        monkeypatch.setattr(type(reporter), "counts_many", counts)
+        examples.tell(reporter, [*good, *others])
+        summary = (tmp_path / str(counts)).read_text() if name == "github" else ""
+        return stream.getvalue() + summary
+
+    assert report(counts=True) == report(counts=False)
 
 
 @pytest.mark.parametrize("name", ["table", "json", "junit", "github"])

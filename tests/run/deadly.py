@@ -4,5 +4,5 @@ import os
 import sys
 
 # Only in the fork server: a tool that merely looks at all files must survive.
-if "multiprocessing.forkserver" in sys.modules and "pytest" not in sys.modules:
+if "gradcheck.run.workers.server_process" in sys.modules and "pytest" not in sys.modules:
     os._exit(132)

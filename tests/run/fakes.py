@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -13,7 +13,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.model import Case, Location, Result, Target, TargetKind, Verdict
+import numpy as np
+
+from gradcheck.model import Case, Comparison, Location, Result, Target, TargetKind, Verdict
+from tests.run.processes import parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -44,28 +47,66 @@ def perform(case: Case, *, allow: Collection[str], root: str) -> Result:
     if action == "mark":
         # By whom the case was run: the Dask worker is the parent of the fork server.
         time.sleep(0.05)
-        parent = multiprocessing.parent_process()
-        Path(root, f"{case.name}.by").write_text(str(parent and parent.pid))
+        Path(root, f"{case.name}.by").write_text(str(parent_of(os.getppid())))
         return Result(case.id, Verdict.PASS)
-    if action == "log":
-        # Who ran it, and how often: one line each time.
-        with Path(root, case.name).open("a") as file:
-            file.write(f"{os.getpid()}\n")
-        time.sleep(0.002)
-        return Result(case.id, Verdict.PASS)
-    if action == "last":
-        # Waits until so many others have left their mark.
-        deadline = time.monotonic() + 60
-        while len(list(Path(root).iterdir())) < int(detail):
-            if time.monotonic() > deadline:
-                return Result(case.id, Verdict.ERROR, message="not the last")
-            time.sleep(0.01)
-        return Result(case.id, Verdict.PASS)
+    if action in ("meet", "log", "last", "killed"):
+        return _ON_DISK[action](case, Path(root), detail)
     if action == "nothing":
         return None  # type: ignore[return-value]  # the fault that is planted
-    if action == "mismatch":
-        return Result(case.id, Verdict.MISMATCH)
+    if action in ("mismatch", "large"):
+        return Result(case.id, Verdict.MISMATCH) if action == "mismatch" else _large(case)
     return Result(case.id, Verdict.PASS, message=_ACTIONS[action](detail))
+
+
+def _killed(case: Case, root: Path, detail: str) -> Result:
+    """Killed so many times, each of which leaves its mark."""
+    with (root / case.name).open("a") as file:
+        file.write("x")
+        file.flush()
+        if file.tell() <= int(detail.partition("-")[0]):
+            os.kill(os.getpid(), signal.SIGKILL)
+    return Result(case.id, Verdict.PASS, message=str(os.getpid()))
+
+
+def _last(case: Case, root: Path, detail: str) -> Result:
+    """Waits until so many others have left their mark."""
+    deadline = time.monotonic() + 60
+    while len(list(root.iterdir())) < int(detail):
+        if time.monotonic() > deadline:
+            return Result(case.id, Verdict.ERROR, message="not the last")
+        time.sleep(0.01)
+    return Result(case.id, Verdict.PASS)
+
+
+def _log(case: Case, root: Path, _: str) -> Result:
+    """Who ran it, and how often: one line each time."""
+    with (root / case.name).open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    time.sleep(0.002)
+    return Result(case.id, Verdict.PASS)
+
+
+def _meet(case: Case, root: Path, _: str) -> Result:
+    """Passes when three are here at the same time."""
+    (root / case.name).touch()
+    while len(list(root.iterdir())) < 3:
+        time.sleep(0.01)
+    return Result(case.id, Verdict.PASS)
+
+
+_ON_DISK: dict[str, Callable[[Case, Path, str], Result]] = {
+    "killed": _killed,
+    "last": _last,
+    "log": _log,
+    "meet": _meet,
+}
+"""What leaves a mark, or waits for those of others."""
+
+
+def _large(case: Case) -> Result:
+    array = np.arange(40_000.0)
+    large = Comparison("x", Verdict.PASS, array.shape, "float64", numeric=array)
+    return Result(case.id, Verdict.PASS, (large,))
 
 
 def differentiate(case: Case, *, allow: Collection[str], root: str) -> Result:
@@ -152,7 +193,10 @@ def _chatter(detail: str) -> str:
 
 
 def _mute(detail: str) -> None:
-    os.closerange(3, 64)
+    for path in list(Path("/proc/self/fd").iterdir()):
+        if int(path.name) > 2:
+            with contextlib.suppress(OSError):
+                os.close(int(path.name))
     time.sleep(3600)
 
 
@@ -217,7 +261,7 @@ def _raise(detail: str) -> None:
 
 
 def _threads(detail: str) -> str:
-    names = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
+    names = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OPENBLAS_NUM_THREADS")
     return " ".join(os.environ.get(name, "unset") for name in names)
 
 
@@ -230,9 +274,9 @@ _ACTIONS: dict[str, Callable[[str], Any]] = {
     "fatten": _fatten,
     "feed": _feed,
     "flood": _flood,
+    "folder": lambda _: str(Path.cwd()),
     "fork": _fork,
     "hang": lambda _: time.sleep(3600),
-    "large": lambda _: "x" * 300_000,
     "input": lambda _: repr(os.read(0, 10)),
     "kill": lambda _: os.kill(os.getpid(), signal.SIGKILL),
     "mute": _mute,

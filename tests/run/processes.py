@@ -30,6 +30,12 @@ def descendants(root: int) -> list[tuple[int, str]]:
     return found
 
 
+def parent_of(pid: int) -> int | None:
+    """The parent of a process that lives."""
+    state = _state(Path(f"/proc/{pid}/stat"))
+    return state and state[1]
+
+
 def gone(pid: int) -> bool:
     """Whether a process ends soon."""
     return _soon(lambda state: state is None or state[0] == "Z", pid)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from gradcheck.model import Result, Verdict
 from gradcheck.run import summarise
+from gradcheck.run.summary import left_out
 from tests.run.fakes import make_case
 
 
@@ -28,3 +29,11 @@ def test_counts() -> None:
     assert summary.failed == 2  # c, and cured: its known bug is gone
     assert summary.known == 1
     assert (summary.problems, summary.seconds, summary.interrupted) == (3, 1.5, True)
+
+
+def test_what_was_left_out_is_skipped_and_says_why() -> None:
+    case = make_case("a")
+    one, two = (left_out(case, failures) for failures in (1, 2))
+    assert (one.verdict, one.case) == (Verdict.SKIPPED, case)
+    assert one.message == "not run: stopped after 1 failure"
+    assert two.message == "not run: stopped after 2 failures"

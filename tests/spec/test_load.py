@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from gradcheck.model import CheckKind, Mode, TargetKind
 from gradcheck.spec.format.keys import CASE_KEYS, INPUT_KEYS
-from gradcheck.spec.load import read_spec
+from gradcheck.spec.load import load, read_spec
 from gradcheck.spec.yaml.source import Source
 from tests.spec.examples import GOOD
 
@@ -131,3 +132,14 @@ def test_reading_specs_loads_nothing_heavy() -> None:
     code = f"import sys, gradcheck.spec; print({unwanted})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_a_case_that_is_not_there_is_answered_with_those_that_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cases = "".join(f"  - {{name: c{i}, inputs: {{x: [2]}}}}\n" for i in range(14))
+    Path("a.yaml").write_text(f"op: sin\ncases:\n{cases}")
+    (problem,) = load(["a.yaml::nope"]).problems
+    assert problem.hint.startswith("there are c0, c1, c2,")
+    assert problem.hint.endswith("c11 and 2 more")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import tolerances
+from gradcheck.errors import UsageError
 from gradcheck.model import Verdict
 
 if TYPE_CHECKING:
@@ -93,19 +94,37 @@ def compare(
         infinite = np.isinf(numeric)
         matters = vacuous * np.maximum(reference, np.abs(numeric))
         unknown = ~infinite & ~(estimate.bound + slack <= matters)
-        broken = ~np.isfinite(analytic) & ~infinite
-        wrong = np.where(infinite, np.isfinite(analytic), error > allowed)
+        # (Where the derivative is infinite, so is the gradient, and of the same sign.)
+        broken = np.isnan(analytic) | (np.isinf(analytic) & ~infinite)
+        wrong = np.where(infinite, analytic != numeric, error > allowed)
     # The last that applies stays.
     grades = np.where(estimate.kink, KINK, PASS)
     grades[wrong] = MISMATCH
     grades[unknown] = INCONCLUSIVE
     grades[broken] = NONFINITE
     if beyond_reach is not None:
-        grades[beyond_reach & (broken | wrong)] = INCONCLUSIVE
+        # (An infinite one shows at every step, by its sign.)
+        hidden = beyond_reach & ~(infinite & np.isinf(analytic))
+        grades[hidden & (broken | wrong)] = INCONCLUSIVE
     if excused is not None and excused.any():
         grades[excused & (grades != NONFINITE)] = PASS
         error = np.where(excused, 0.0, error)
     return Agreement(grades, error, allowed)
+
+
+def must_be_able_to_fail(tolerance: Tolerance | None, size: float, name: str) -> None:
+    """Refuse a tolerance given by hand that every derivative of this size would pass.
+
+    Args:
+        tolerance: if one was given.
+        size: of the largest derivative of the input.
+        name: of the input.
+    """
+    if tolerance is not None and 0 < size < tolerance.atol:
+        raise UsageError(
+            f"the tolerance cannot fail: atol {tolerance.atol:g} is above the largest derivative "
+            f"of {name}, {size:.3g}"
+        )
 
 
 def relative_error(error: Array, analytic: Array, estimate: Estimate) -> Array:

@@ -19,11 +19,11 @@ from gradcheck.checker.judge.agreement import (
     PASS,
     Agreement,
     compare,
+    must_be_able_to_fail,
 )
 from gradcheck.checker.judge.nonfinite import reach_nonfinite
 from gradcheck.checker.judge.rounding import Roundings, as_slack, in_place
 from gradcheck.checker.numerics.vectors import largest
-from gradcheck.errors import UsageError
 from gradcheck.model import Stage, Verdict
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ def confirmed(
         along: the same along random directions.
         own: what is known of this input so far.
     """
-    judge = _Judge(derivatives, roundings, own, _size_that_matters(derivatives, own))
-    judge.tolerance_must_be_able_to_fail()
+    size = _size_that_matters(derivatives, own)
+    must_be_able_to_fail(derivatives.point.problem.tolerance, size, own.operand.name)
+    judge = _Judge(derivatives, roundings, own, size)
     own = judge.elements(whole)
     space = derivatives.plan.coordinates.directions
     if space is None or along is None or not len(own.part.directions):
@@ -69,15 +70,6 @@ class _Judge:
     own: OfInput
     size: float
     """Of a derivative that counts for this input; a bound must be well below it."""
-
-    def tolerance_must_be_able_to_fail(self) -> None:
-        """Refuse a tolerance that every gradient of this size would pass."""
-        tolerance = self.derivatives.point.problem.tolerance
-        if tolerance is not None and 0 < self.size < tolerance.atol:
-            raise UsageError(
-                f"the tolerance cannot fail: atol {tolerance.atol:g} is above the largest "
-                f"derivative of {self.own.operand.name}, {self.size:.3g}"
-            )
 
     def elements(self, whole: Estimate) -> OfInput:
         """Compare element by element; what looks wrong is looked at again, alone and closer."""
@@ -102,7 +94,7 @@ class _Judge:
                 nudged, spread = True, self.roundings.on_the_way[part.position]
             else:
                 # (One that is surely wrong is enough.)
-                few = limits.CONFIRMED if point.evaluator.is_batched else limits.CONFIRMED_IF_DEAR
+                few = limits.CONFIRMED_IF_DEAR if self._is_dear else limits.CONFIRMED
                 suspects, stage = _worst(wrong, agreement.error, few), Stage.CONFIRMATION
                 # (Smaller steps would show nothing but rounding of a coarse function, and of an
                 # empty one nothing at all.)
@@ -113,6 +105,10 @@ class _Judge:
                     whole, refuted = derivatives.alone(whole, columns, analytic[suspects])
                     unseen[suspects] |= ~refuted
                     estimate = whole.take(part.span)
+                surely = looked_at & ~unseen & self._beyond_rounding(estimate)
+                if self._is_dear and surely.any():
+                    agreement = self._compare(estimate, self._granted_unasked(surely), unseen)
+                    return replace(own, estimate=estimate, agreement=agreement, stage=stage)
                 spread = self.roundings.of_inputs[part.position]
             slack = np.maximum(slack, self._slack(spread, estimate))
             slack[looked_at & self._beyond_rounding(estimate)] = 0.0
@@ -232,6 +228,22 @@ class _Judge:
         error = np.abs(self.own.analytic - estimate.numeric)
         far = error > np.maximum(tolerances.DISJOINT * estimate.bound, self._most_to_lose(unit))
         return np.asarray(far & ~estimate.kink)
+
+    @property
+    def _is_dear(self) -> bool:
+        """Whether a pass takes long: every point costs a call, or is large."""
+        point = self.derivatives.point
+        large = len(point.at) + len(point.base) > limits.LARGE_POINT
+        return large or not point.evaluator.is_batched
+
+    def _granted_unasked(self, surely: Array) -> Array:
+        """By coordinate: all that rounding could do, where nobody asks what it does.
+
+        Some are wrong beyond all rounding: what it does to the others would change nothing, and
+        takes some twenty passes. Without it `test_beyond_all_rounding_takes_few_passes` fails.
+        """
+        unit = self.derivatives.plan.coordinates.space.unit[self.own.part.span]
+        return np.where(surely, 0.0, self._most_to_lose(unit))
 
     def _slack(self, spread: Spread, estimate: Estimate) -> Array:
         """By coordinate: what the gradient may be off by rounding."""

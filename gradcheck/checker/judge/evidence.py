@@ -152,15 +152,15 @@ class Evidence:
 
     def looked_at(self, plan: Plan, look: Look | None) -> Evidence:
         """This, with what the first look found out."""
+        if plan is self.plan:
+            return replace(self, look=look)
         analytic = along_coordinates(self.point, plan, self.passed)
         return replace(self, plan=plan, look=look, analytic=analytic)
 
     def by_input(self, estimate: Estimate) -> tuple[OfInput, ...]:
         """What is known of each input once there is a numeric derivative."""
-        found = []
-        given = zip(
-            self.point.moved, self.plan.coordinates.parts, self.passed.gradients, strict=True
-        )
+        found, parts = [], self.plan.coordinates.parts
+        given = zip(self.point.moved, parts, self.passed.gradients, strict=True)
         for operand, part, gradient in given:
             found.append(
                 OfInput(
@@ -169,7 +169,7 @@ class Evidence:
                     gradient=gradient,
                     misfit="" if gradient is None else misfit(self.point, part, gradient),
                     analytic=self.analytic[part.span],
-                    estimate=estimate.take(part.span),
+                    estimate=estimate if len(parts) == 1 else estimate.take(part.span),
                 )
             )
         return tuple(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,11 +46,15 @@ class Figures:
         return replace(self, worst=worst, formula=values)
 
 
+_FIGURES = [field.name for field in fields(Figures)]
+_NUMBERS = attrgetter(*_FIGURES)
+
+
 def comparison(
     own: OfInput, figures: Figures, verdict: Verdict, stage: Stage, note: str = "", **changed: Any
 ) -> Comparison:
     """The verdict on one input, with its reason and its figures; some of them may be others."""
-    told = {field.name: getattr(figures, field.name) for field in fields(figures)}
+    told = dict(zip(_FIGURES, _NUMBERS(figures), strict=True))
     return Comparison(
         name=own.operand.name,
         verdict=verdict,
@@ -63,12 +68,19 @@ def comparison(
 
 def counts(evidence: Evidence, own: OfInput) -> Figures:
     """How many elements and directions there are, and nothing about how they fared."""
-    part = own.part
-    judged = part.count
-    if evidence.point.inputs.complex_[part.position]:
-        # (The diagonal of a Hermitian matrix is real: not every element has two coordinates.)
-        judged = len(np.unique(evidence.plan.coordinates.element[part.span] // 2))
-    return Figures(judged, len(part.directions))
+    return Figures(_judged_elements(evidence, own), len(own.part.directions))
+
+
+def _judged_elements(evidence: Evidence, own: OfInput) -> int:
+    if not evidence.point.inputs.complex_[own.part.position]:
+        return own.part.count
+    # (The diagonal of a Hermitian matrix is real: not every element has two coordinates.)
+    return _distinct(evidence.plan.coordinates.element[own.part.span] // 2)
+
+
+def _distinct(elements: Array) -> int:
+    """How many different ones there are; of a million `np.unique` takes a second."""
+    return int(np.count_nonzero(np.bincount(elements)))
 
 
 def figures_of(evidence: Evidence, own: OfInput) -> Figures:
@@ -88,8 +100,9 @@ def _settled(evidence: Evidence, own: OfInput) -> Figures:
     told = size > estimate.bound
     worst = int(error.argmax())
     flat = int(evidence.plan.coordinates.element[own.part.span.start + worst])
-    return replace(
-        counts(evidence, own),
+    return Figures(
+        judged=_judged_elements(evidence, own),
+        directions=len(own.part.directions),
         max_abs_error=float(error[worst]),
         max_rel_error=float((error / np.where(told, size, np.inf)).max()),
         error_bar=float(estimate.bound.max()),
@@ -122,25 +135,53 @@ def _judged(evidence: Evidence, own: OfInput, agreement: Agreement) -> Figures:
     if not judged.all():
         error = np.where(judged, error, 0.0)
     relative = relative_error(error, own.analytic, own.estimate)
-    most, most_relative = float(error.max(initial=0.0)), float(relative.max(initial=0.0))
-    if not np.isfinite(most):
-        most_relative = most
-    failing = len(np.unique(element[wrong] // parts))
+    most, most_relative = _most(error, relative)
+    failing = _distinct(element[wrong] // parts)
     if own.tie is not None:
         most, most_relative = max(own.tie.error, most), max(own.tie.relative, most_relative)
         failing += own.tie.elements
+    # (Where nothing could be judged there is no error to tell.)
+    nothing = not judged.any()
     return replace(
         counts(evidence, own),
-        judged=len(np.unique(element[finite] // parts)),
-        max_abs_error=most,
-        max_rel_error=most_relative,
-        error_bar=largest(own.estimate.bound),
+        judged=_distinct(element[finite] // parts),
+        max_abs_error=None if nothing else most,
+        max_rel_error=None if nothing else most_relative,
+        error_bar=None if nothing else largest(own.estimate.bound),
         worst=tuple(arrays.element(index) for index in list(indices)[: limits.WORST]),
         failing=failing,
         analytic=arrays.analytic,
         numeric=arrays.numeric,
         bound=arrays.bound,
     )
+
+
+def _most(error: Array, relative: Array) -> tuple[float, float]:
+    """The largest error, and the largest relative one; infinite where the first is."""
+    most = float(error.max(initial=0.0))
+    return most, float(relative.max(initial=0.0)) if np.isfinite(most) else most
+
+
+def along_directions(
+    own: OfInput, directed: Agreement, found: Element | None
+) -> dict[str, float | tuple[Element, ...] | None]:
+    """The figures where random directions refute a gradient: of the element that was found.
+
+    Where none stands out, of the direction that shows most: elements of a sample say nothing of it.
+
+    Without it `test_the_figures_are_those_of_what_is_wrong` fails.
+    """
+    if found is None:
+        worst = int(np.argmax(directed.error / directed.tolerance))
+        return {"max_abs_error": float(directed.error[worst]), "max_rel_error": None}
+    analytic, numeric = float(np.real(found.analytic)), float(np.real(found.numeric))
+    error, size = abs(analytic - numeric), max(abs(analytic), abs(numeric))
+    return {
+        "worst": (found,),
+        "max_abs_error": error,
+        "max_rel_error": error / size if size else 0.0,
+        "error_bar": max(float(np.real(found.bound)), largest(own.estimate.bound)),
+    }
 
 
 def place(index: Sequence[int]) -> str:

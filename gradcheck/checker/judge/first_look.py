@@ -78,7 +78,7 @@ def look_at(
         plan = with_tests(point, plan)
         mover = _ideal_mover(point, plan, space, together=False)
         estimate = glance(mover, analytic, sparing=True)
-    look = _refined(mover, estimate, analytic, plan)
+    look = _refined(mover, estimate, analytic, plan, rounds=point.rounds)
     if not look.estimate.scale.any():
         return plan, None
     if plan.coordinates.directions is not None and not _directions_agree(point, plan, passed):
@@ -97,15 +97,18 @@ def _first_sight(point: Point, passed: Backward) -> tuple[Plan, Look] | None:
     mover = _ideal_mover(point, plan, plan.coordinates.space, together=False)
     analytic = along_coordinates(point, plan, passed)
     estimate = glance(mover, analytic, sparing=True)
-    return plan, _refined(mover, estimate, analytic, plan)
+    return plan, _refined(mover, estimate, analytic, plan, rounds=point.rounds)
 
 
-def _refined(mover: Mover, estimate: Estimate, analytic: Array, plan: Plan) -> Look:
+def _refined(
+    mover: Mover, estimate: Estimate, analytic: Array, plan: Plan, *, rounds: bool
+) -> Look:
     """What the estimate shows, with more steps for what it leaves in doubt."""
     spans = [part.span for part in plan.coordinates.parts]
     look = _judge(estimate, analytic, spans)
     if look.doubtful.any():
-        look = _judge(refine(mover, estimate, look.doubtful), analytic, spans)
+        refined = refine(mover, estimate, look.doubtful, rounds=rounds)
+        look = _judge(refined, analytic, spans)
     return look
 
 
@@ -165,7 +168,7 @@ def _judge(estimate: Estimate, analytic: Array, spans: Sequence[slice] = ()) -> 
     settled &= (estimate.bound <= good) & ~estimate.kink
     # (Not where the smallest step alone stands still, beside a switch that the others cross.)
     still = (estimate.scale == 0) & (estimate.numeric == 0) & (analytic == 0)
-    for span in spans:
+    for span in spans if still.any() else ():
         # A derivative that is zero, to a bar that would show the others, is known to be.
         known = tolerances.GOOD * largest(np.where(settled[span], estimate.numeric[span], 0.0))
         settled[span] |= still[span] & (estimate.bound[span] <= known)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits
+from gradcheck.checker import costs
 from gradcheck.checker.budget import Spent, current
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, KINK, PASS, Agreement, compare
 from gradcheck.checker.numerics.estimate import Estimate
@@ -27,7 +27,7 @@ def as_far_as_it_goes(stage: Callable[[Evidence], Evidence], evidence: Evidence)
     """What a stage makes of the evidence within its share of the budget, or what was known."""
     budget = current()
     try:
-        with budget.up_to(limits.SPENT_BY_STAGE.get(stage.__name__, 1.0)):
+        with budget.up_to(costs.SPENT_BY_STAGE.get(stage.__name__, 1.0)):
             return stage(evidence)
     except Spent:
         return left_open(evidence)

@@ -124,7 +124,7 @@ def on_numbers(evidence: Evidence, own: OfInput) -> str:
     agreement, derivatives = own.agreement, evidence.derivatives
     judged = what_was_judged(evidence.point, own.operand) if own.suggestion[0].acceptable else ""
     if own.stage is Stage.BUDGET and agreement is not None:
-        return joined(left_open(agreement), judged)
+        return joined(_left_open(evidence, own, agreement), judged)
     if not own.part.count or agreement is None or derivatives is None:
         return judged
     agreed = agreement.overall in (Verdict.PASS, Verdict.KINK)
@@ -140,13 +140,29 @@ def on_numbers(evidence: Evidence, own: OfInput) -> str:
     )
 
 
-def left_open(agreement: Agreement) -> str:
-    """How much is not known since the budget was spent."""
-    unknown = int(np.count_nonzero(agreement.grades == INCONCLUSIVE))
-    if not unknown:
+def _left_open(evidence: Evidence, own: OfInput, agreement: Agreement) -> str:
+    """How much is not known since the budget was spent, and what of it looks wrong."""
+    unknown = agreement.grades == INCONCLUSIVE
+    if not unknown.any():
         return ""
-    budget, count = current(), len(agreement.grades)
-    return f"{budget.what}: {unknown} of {count} derivatives are left open; {budget.raised_by}"
+    budget, numeric, bound = current(), own.estimate.numeric, own.estimate.bound
+    with np.errstate(all="ignore"):
+        off = np.abs(own.analytic - numeric)
+        apart = unknown & (off > tolerances.DISJOINT * bound)
+    note = (
+        f"{budget.what}: {np.count_nonzero(unknown)} of {len(unknown)} derivatives are left open; "
+        f"{budget.raised_by}"
+    )
+    if not apart.any():
+        return note
+    most = int(np.argmax(np.where(apart, off, -1.0)))
+    flat = int(evidence.plan.coordinates.element[own.part.span][most])
+    index = index_of(flat, evidence.point, own.part.position)
+    return joined(
+        note,
+        f"one that looks wrong and was not confirmed: {place(index)}, {own.analytic[most]:.6g} "
+        f"where the first steps gave {numeric[most]:.6g} ± {bound[most]:.1g}",
+    )
 
 
 def what_was_judged(point: Point, operand: Operand) -> str:

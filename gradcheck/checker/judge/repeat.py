@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 def must_repeat(evidence: Evidence) -> None:
     """End the check unless the function and its gradients are the same at the point each time."""
     point = evidence.point
-    point.evaluator.must_repeat(limits.REPEATED_BEFORE_BLAME)
+    # (Many outputs do not all agree by chance.)
+    many = len(point.base) > limits.LARGE_POINT
+    point.evaluator.must_repeat(limits.REPEATED_CALLS if many else limits.REPEATED_BEFORE_BLAME)
     for _ in range(limits.REPEATED_CALLS - 1):
         again = evidence.tape(point.values, point.upstream)
         for operand, one, other in zip(

@@ -8,6 +8,7 @@ when every result on the way to it is changed in its last digit.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from gradcheck.checker.judge.gradient_spread import Spread
 from gradcheck.checker.judge.repeat import gradient_must_repeat
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest, to_double
+from gradcheck.checker.subject.alike import passes_alike
 from gradcheck.checker.subject.monte_carlo import rounding_anew
 from gradcheck.model import Mode
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.numerics.estimate import Noise
     from gradcheck.checker.reference.point import Point
-    from gradcheck.checker.subject.problem import Formula, Problem
+    from gradcheck.checker.subject.problem import Differentiate, Formula, Problem
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array
 
@@ -116,14 +118,31 @@ def gradient_spread(point: Point, base: Backward, change: float) -> list[Spread]
     spreads = _no_spreads(problem, base)
     tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
     gradient_must_repeat(point, tape)
+    if point.evaluator.is_traced:
+        tape = _traced_or(tape, point, base)
+    moved = [i for i, operand in enumerate(problem.operands) if operand.differentiate]
+    ties = _ties([point.values[i] for i in moved])
     for _ in range(limits.ROUNDING_DRAWS):
-        values = _beside(point, change, rng)
+        values = _beside(point.values, moved, ties, change, rng)
         # A gradient is linear in its upstream, but what it rounds on the way is not. (The factor
         # is close to one, so that a fault that is not linear either is no excuse for itself.)
         factor = 1 + tolerances.UPSTREAM_SCALED * rng.uniform(0.5, 1.0)
         upstream = [factor * _changed(to_double(ct), change, rng) for ct in point.upstream]
         _add(spreads, base, tape(values, upstream), factor)
     return spreads
+
+
+def _traced_or(tape: Differentiate, point: Point, base: Backward) -> Differentiate:
+    """The tape of a graph, if it says the same at the point; else the one there is.
+
+    Without it `test_gradients_of_a_loop_are_drawn_in_a_graph` fails.
+    """
+    problem = point.problem
+    traced = problem.tape(problem.function, problem.operands, Mode.GRAPH)
+    with suppress(Exception):  # what runs eagerly need not run in a graph
+        if passes_alike(traced(point.values, point.upstream).gradients, base.gradients):
+            return traced
+    return tape
 
 
 def arithmetic_spread(
@@ -174,17 +193,20 @@ def _add(spreads: list[Spread], base: Backward, moved: Backward, factor: float =
                 spread.add(np.asarray(to_double(after) / factor))
 
 
-def _beside(point: Point, change: float, rng: np.random.Generator) -> list[Array]:
-    """Values of all the operands that differ in their last digits.
+def _beside(
+    base: Sequence[Array],
+    moved: Sequence[int],
+    ties: tuple[Array, Array],
+    change: float,
+    rng: np.random.Generator,
+) -> list[Array]:
+    """Values of all the operands, of which those that are moved differ in their last digits.
 
     Few numbers differ so little: two that are equal may well be so again. But a fault that equal
     numbers have must not be met again at some neighbours, where it would look like rounding.
 
     Without it `test_a_fault_where_two_results_are_equal` fails.
     """
-    base = point.values
-    moved = [i for i, operand in enumerate(point.problem.operands) if operand.differentiate]
-    ties = _ties([base[i] for i in moved])
     for _ in range(limits.NEIGHBOUR_TRIES):
         values = list(base)
         for i in moved:

@@ -182,6 +182,9 @@ def _sample(
     return sampled, np.array(vectors)
 
 
+_NONE = np.zeros(0, dtype=np.int64)
+
+
 def _parts(
     moved: Sequence[Moved], large: Sequence[int], *, shared: bool = False
 ) -> tuple[Part, ...]:
@@ -189,7 +192,7 @@ def _parts(
     parts, start = [], 0
     for i, own in enumerate(moved):
         stop = start + len(own.position)
-        directions = np.zeros(0, dtype=np.int64)
+        directions = _NONE
         if i in large:
             first = 0 if shared else large.index(i) * limits.DIRECTIONS
             directions = np.arange(first, first + limits.DIRECTIONS)
@@ -248,7 +251,8 @@ def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
         usable = (own > stepping.SMALLEST_SIZE) & (own < np.inf)
         if not usable.all():
             own, all_usable = own[usable], False
-        middle = float(np.partition(own, len(own) // 2)[len(own) // 2]) if len(own) else 1.0
+        half = len(own) // 2
+        middle = float(np.partition(own, half)[half] if half else own[0]) if len(own) else 1.0
         typical[part] = math.ldexp(1.0, math.frexp(middle)[1] - 1)
     if not all_usable:
         size = np.where((size > stepping.SMALLEST_SIZE) & (size < np.inf), size, typical)

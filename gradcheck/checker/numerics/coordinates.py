@@ -131,15 +131,23 @@ class Directions(Space):
         return np.asarray(np.abs(self.vectors) @ sizes)
 
 
-def everywhere(space: Space, vectors: Array) -> Directions:
-    """Directions through the same point, with no domain to mind."""
-    ones = np.ones(len(vectors))
+def everywhere(space: Space, vectors: Array, unit: Array | None = None) -> Directions:
+    """Directions through the same point, with no domain to mind.
+
+    Args:
+        space: has the point.
+        vectors: a row each.
+        unit: by direction, how many times its vector the function may be expected to vary over;
+            once, if it is not said.
+    """
+    unit = np.ones(len(vectors)) if unit is None else unit
+    boundless = np.full(len(vectors), np.inf)
     return Directions(
         point=space.point,
         vectors=vectors,
-        unit=ones,
-        reach=ones / 2,
-        room_down=np.inf * ones,
-        room_up=np.inf * ones,
+        unit=unit,
+        reach=unit / 2,
+        room_down=boundless,
+        room_up=boundless,
         precision=space.precision,
     )

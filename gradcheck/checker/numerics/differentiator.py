@@ -19,6 +19,7 @@ from gradcheck.checker import limits, stepping, tolerances
 from gradcheck.checker.budget import Spent, current
 from gradcheck.checker.numerics.dependence import Dependents, find_dependents
 from gradcheck.checker.numerics.estimate import Estimate
+from gradcheck.checker.numerics.merge_sequences import merged_with
 from gradcheck.checker.numerics.step_choice import (
     HALVINGS,
     first_steps,
@@ -83,16 +84,24 @@ def differentiate(
         if known is not None and doubtful is not None:
             settled, columns = np.flatnonzero(~doubtful), np.flatnonzero(doubtful)
             best.put(settled, _taken_over(known.take(settled), first[settled]))
-        best = _merged(best, columns, _sequence(mover, columns, first[columns]))
+        best = merged_with(best, columns, _sequence(mover, columns, first[columns]))
         if not best.scale.any() and np.isinf(mover.space.room_down).all():
             # Nothing moves over the size of the inputs: look over the size of one.
             far = np.full(len(columns), stepping.ODD * stepping.UNIT_STEP)
-            best = _merged(best, columns, _sequence(mover, columns, far))
+            best = merged_with(best, columns, _sequence(mover, columns, far))
     return refine(mover, best, np.ones(count, dtype=bool))
 
 
-def refine(mover: Mover, best: Estimate, among: Array) -> Estimate:
-    """More sequences for those of these coordinates that leave much to be desired."""
+def refine(mover: Mover, best: Estimate, among: Array, *, rounds: bool = False) -> Estimate:
+    """More sequences for those of these coordinates that leave much to be desired.
+
+    Args:
+        mover: of all the coordinates.
+        best: what is known of them.
+        among: which of them are meant.
+        rounds: the function may round: where other steps do not help, that is what they show.
+            Without it `test_a_function_that_rounds_is_looked_at_once` fails.
+    """
     with np.errstate(all="ignore"):
         for _ in range(stepping.SEQUENCES):
             columns, steps = next_steps(best, mover.space, mover.size, among)
@@ -102,7 +111,12 @@ def refine(mover: Mover, best: Estimate, among: Array) -> Estimate:
                 told = _sequence(mover, columns, steps)
             except Spent:
                 break
-            best = _merged(best, columns, told)
+            before, best = best, merged_with(best, columns, told)
+            if rounds:
+                # (A kink that is near takes steps that are smaller still.)
+                helped = best.kink[columns] | (2 * best.error[columns] < before.error[columns])
+                among = among.copy()
+                among[columns[~helped]] = False
     return best
 
 
@@ -135,7 +149,7 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
         for _ in range(stepping.SEQUENCES):
             mine = columns[rows]
             told = _sequence(mover, mine, steps, dependents=dependents)
-            best = _merged(best, mine, told)
+            best = merged_with(best, mine, told)
             refuted[rows] |= _refutes(
                 told, claimed[rows], np.maximum(mover.size, best.change[mine])
             )
@@ -255,45 +269,3 @@ def _chunk(
         return judge(mover.moves(columns, ladder))
     reached = dependents.reached[dependents.rows(columns)]
     return judge(mover.moves(columns, ladder, alone=True, reached=reached))
-
-
-def _merged(best: Estimate, columns: Array, told: Estimate) -> Estimate:
-    """The best of what was known and of what a new sequence of steps tells of some coordinates.
-
-    Without it `test_near_ties` and `test_no_false_alarm_at_any_magnitude` fail.
-    """
-    before = best.take(columns)
-    finer = told.finest <= before.finest
-    contradicts = np.abs(told.value - before.value) > tolerances.BOUND_SAFETY * (
-        told.error + before.error
-    )
-    better = np.where(contradicts, finer, told.error < before.error)
-    # A kink that smaller steps no longer show, though they could, was only near, not here.
-    shows = roundoff_at(told, told.finest) < stepping.RESOLVES * before.contrast
-    better |= finer & before.kink & ~told.kink & shows
-    # Nor is it here if longer steps show it that shorter ones did not.
-    near = told.kink & ~before.kink
-    near &= before.roundoff < stepping.HALF_A_KINK * told.contrast
-    better &= finer | ~near
-    # Longer steps may reach across a kink: what shorter ones say against them, beyond half of their
-    # round-off, counts.
-    against = np.abs(told.value - before.value) - stepping.HALF_A_BAR * before.error
-    told = replace(told, error=np.where(finer, told.error, np.fmax(told.error, against)))
-    better &= finer | (told.error < before.error)
-    take = ~np.isfinite(before.error) | (better & np.isfinite(told.error))
-    kept = np.flatnonzero(~take)
-    chosen = told
-    if len(kept):
-        chosen = told.copy()
-        chosen.put(kept, before.take(kept))
-    chosen = replace(
-        chosen,
-        finest=np.minimum(told.finest, before.finest),
-        coarsest=np.maximum(told.coarsest, before.coarsest),
-        change=np.fmax(told.change, before.change),
-    )
-    if len(columns) == len(best.value):
-        return chosen
-    merged = best.copy()
-    merged.put(columns, chosen)
-    return merged

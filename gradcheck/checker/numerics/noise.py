@@ -14,12 +14,14 @@ several lines, and each output is judged by those that suit it (`lines.py`).
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker import limits, stepping, tolerances
 from gradcheck.checker.numerics.estimate import Noise
+from gradcheck.checker.numerics.line_jumps import with_jumps
 from gradcheck.checker.numerics.noise_lines import line_steps, over_lines
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ def measure_noise(
     seed: int,
     *,
     exact: bool = False,
+    rounds: bool = False,
 ) -> Noise:
     """Measure the noise of each output.
 
@@ -48,19 +51,19 @@ def measure_noise(
         scale: by element of the point, the length over which it may be moved.
         seed: for the direction of the lines.
         exact: it is known to compute in double precision throughout.
+        rounds: it was seen to compute in less: others look for its jumps.
     """
-    if not base.size or not point.size:
-        # (Of nothing, or with nothing to move.)
+    if not base.size or not point.size:  # (of nothing, or with nothing to move)
         return Noise(np.zeros(base.shape), tolerances.UNIT_ROUNDOFF)
     rng = generator(seed, 0x6E6F697365)
     if len(base) <= limits.NOISY_OUTPUTS:
-        return _measure(evaluate, point, base, scale, rng, exact=exact)
+        return _measure(evaluate, point, base, scale, rng, exact=exact, rounds=rounds)
     chosen = np.sort(rng.choice(len(base), limits.NOISY_OUTPUTS, replace=False))
 
     def chosen_ones(points: Array) -> Array:
         return evaluate(points)[:, chosen]
 
-    some = _measure(chosen_ones, point, base[chosen], scale, rng, exact=exact)
+    some = _measure(chosen_ones, point, base[chosen], scale, rng, exact=exact, rounds=rounds)
     with np.errstate(all="ignore"):
         relative, absolute = _shared(some.level, _size(base[chosen]))
         level = tolerances.UNSEEN * np.maximum(absolute, relative * _size(base))
@@ -80,14 +83,16 @@ def _measure(
     rng: np.random.Generator,
     *,
     exact: bool,
+    rounds: bool,
 ) -> Noise:
     # Signed powers of two: the points of a line are then nearly exact, and no noise themselves.
     direction = rng.choice([-1.0, -0.5, 0.5, 1.0], size=point.shape) * scale
     away = rng.uniform(2.0**-6, 2.0**-3, size=(limits.SCATTERED_POINTS, len(point)))
     away *= rng.choice([-1.0, 1.0], size=away.shape)
+    along = partial(_along, evaluate, point, direction)
     with np.errstate(all="ignore"):
         steps = _odd(line_steps(limits.SPACINGS))
-        outputs = _along(evaluate, point, direction, steps, away * scale)
+        outputs = along(steps, away * scale)
         lines, scattered = outputs[: len(steps)], outputs[len(steps) :]
         told = over_lines(base, lines, len(limits.SPACINGS))
         level, seen, wild = told.level, told.seen, told.wild
@@ -97,7 +102,7 @@ def _measure(
         if fast.any():
             # What rounds to few bits stands still on such lines, and what is noise looks the same
             # on all of them: so an output that looks quiet here is one that varies fast.
-            fine_lines = _along(evaluate, point, direction, line_steps(limits.FINE_SPACINGS))
+            fine_lines = along(line_steps(limits.FINE_SPACINGS))
             fine = over_lines(base, fine_lines, len(limits.FINE_SPACINGS))
             quiet = fast & (fine.level > 0) & (fine.most <= tolerances.QUIET * level)
             level, seen, wild = np.where(quiet, fine.level, level), seen | quiet, wild & ~quiet
@@ -107,14 +112,15 @@ def _measure(
             scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
         unit = np.full(base.shape, np.nan) if exact else _few_bits(base, scattered)
         if not (seen.all() or exact):
-            afar = _odd(line_steps(limits.COARSE_SPACINGS))
-            coarse_lines = _along(evaluate, point, direction, afar)
+            coarse_lines = along(_odd(line_steps(limits.COARSE_SPACINGS)))
             coarse = over_lines(base, coarse_lines, len(limits.COARSE_SPACINGS))
             level = np.where(seen, level, np.fmin(level, coarse.level))
             switches = _switches(base, coarse_lines, unit)
             unit = np.where(switches, np.nan, unit)
             level = np.where(switches & ~seen, 0.0, level)
         level = np.where(np.isnan(level), 0.0, level)
+        if not rounds:
+            level = with_jumps(along, level, told.most, counts)
         level = np.fmax(level, tolerances.ROUNDING_SHARE * unit)
         relative, absolute = _shared(level, size)
         rounded = np.isfinite(unit) & counts

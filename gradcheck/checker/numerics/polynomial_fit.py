@@ -33,6 +33,7 @@ from gradcheck.checker.numerics.fit_basis import (
     spread_places,
 )
 from gradcheck.checker.numerics.fitted import Fitted, Rough
+from gradcheck.checker.numerics.hidden_steps import Reaches
 from gradcheck.checker.numerics.rng import generator
 
 if TYPE_CHECKING:
@@ -143,11 +144,13 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
     stairs = np.zeros((count, len(rough.base)))  # rounding that two reaches agree on
     rows = np.arange(count)
     before: _Over | None = None
+    reaches = Reaches(count)
     for halving in range(stepping.FIT_HALVINGS):
         step = farthest[rows] * 0.5**halving
         # Where an output climbs few steps, or none, its values say little of their height.
         noise = None if before is None else np.maximum(before.noise, stairs[rows])
         over = _over(rough, columns[rows], depends[rows], step, places, noise)
+        reaches.note(halving, rows, over.step, over.rounding)
         if before is not None:
             bound = _believed(before, over, persistent[rows])
             better = np.flatnonzero(bound < best.error[rows])
@@ -168,6 +171,7 @@ def _fit_some(rough: Rough, columns: Array, places: Array) -> Fitted:
         rows, before = rows[going], over.take(going)
         if not len(rows):
             break
+    best.error[:] = np.maximum(best.error, reaches.hidden_slope(best.step, told.scatter))
     told.level[:], told.few[:] = stairs.max(axis=0, initial=0.0), depends & (stairs == 0)
     return told
 

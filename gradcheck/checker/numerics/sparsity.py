@@ -125,9 +125,8 @@ def _bits(shape: Shape) -> Array:
     for size in shape:
         stride //= max(1, size)
         along = index // stride % size
-        bits.append(along >> np.arange(int(size - 1).bit_length())[:, np.newaxis] & 1)
-    found = np.concatenate(bits) if bits else np.zeros((0, count))
-    return found.astype(bool) if len(found) else np.zeros((1, count), dtype=bool)
+        bits += [(along & (1 << bit)) != 0 for bit in range(int(size - 1).bit_length())]
+    return np.stack(bits) if bits else np.zeros((1, count), dtype=bool)
 
 
 def _by_bits(columns: Array, digits: Array, zero: Array, one: Array) -> _Part | None:

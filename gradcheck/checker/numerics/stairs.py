@@ -71,6 +71,30 @@ def _closer(
     return height
 
 
+def stands_still_on_a_side(rough: Rough, columns: Array, reach: Array) -> Array:
+    """By coordinate: whether no output changes on one of its sides, as far as it reaches.
+
+    There the derivative is zero. A slope that rounding hides shows on both sides, if one goes far
+    enough; a switch, as of a maximum, on one. Where the other side climbs but a step or two, it may
+    be that the next one is beyond the reach. Without it `test_beside_a_switch_of_what_rounds`
+    fails.
+    """
+    space, shares = rough.space, np.linspace(0.0, 1.0, stepping.JUMP_POINTS + 1)[1:]
+    steps = []
+    for room, sign in ((space.room_down, -1.0), (space.room_up, 1.0)):
+        far = np.minimum(reach, room[columns] / 2)
+        points, _ = space.points(
+            np.repeat(columns, len(shares)), sign * np.outer(far, shares).ravel()
+        )
+        values = rough.evaluate(points).reshape(len(columns), len(shares), len(rough.base))
+        before = np.concatenate([np.broadcast_to(rough.base, values[:, :1].shape), values], axis=1)
+        changed = (before[:, 1:] != before[:, :-1]).any(axis=2)
+        steps.append(np.where(far >= reach / 2, changed.sum(axis=1), 1))
+    down, up = steps
+    climbs = np.minimum(down, up) == 0
+    return np.asarray(climbs & (np.maximum(down, up) >= stepping.CLIMBS))
+
+
 def _most(steps: Array) -> Array:
     return np.asarray(steps.argmax(axis=1))
 

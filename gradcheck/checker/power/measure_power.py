@@ -108,7 +108,7 @@ class Study:
 
         faulty = replace(self.problem, tape=tape)
         point = replace(self.point, problem=faulty)
-        return judge_gradients(point, noise=self._noise, causes=False)[position]
+        return judge_gradients(point, noise=self._noise, causes=False, same=True)[position]
 
     def at_the_point(
         self, position: int, element: int, upstream: Sequence[Array] | None = None

@@ -36,6 +36,11 @@ class RememberingEvaluator:
         """Whether many points share a call."""
         return self._evaluate.is_batched
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether points go through a loop in a graph."""
+        return self._evaluate.is_traced
+
     def together(self, points: Array) -> Array:
         """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
         if not self.is_batched:

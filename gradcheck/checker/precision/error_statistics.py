@@ -30,6 +30,18 @@ def statistics(errors: Array) -> tuple[Array, Array]:
     return mean, np.where(known.sum(axis=0) >= limits.FEWEST_NEIGHBOURS, scatter, np.inf)
 
 
+def ulps_off(error: Array, size: Array, epsilon: float) -> Array:
+    """What each element is off, in units in the last place of its size, or of the largest's noise.
+
+    Args:
+        error: what it is off.
+        size: what it should be.
+        epsilon: the unit in the last place of one.
+    """
+    unit = epsilon * np.maximum(np.abs(size), largest(size) * epsilon)
+    return np.where(unit > 0, np.abs(error) / unit, 0.0)
+
+
 def common_factor(
     errors: Array,
     pairs: list[tuple[Array | None, Array | None]],

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
+from gradcheck.checker.budget import Spent
 from gradcheck.checker.numerics.vectors import epsilon_of, largest, range_of, to_double
 from gradcheck.checker.precision.error_statistics import (
     as_good_as_it_can_be,
     common_factor,
     statistics,
+    ulps_off,
 )
 from gradcheck.checker.subject.tensors import widen
 from gradcheck.model import Element, Verdict
@@ -52,20 +54,17 @@ def judge_precision(precision: OwnPrecision, own: OfInput, bound: Array | None =
     """
     position, dtype = own.part.position, own.operand.value.dtype.name
     gradient, double = precision.pair(position)
-    if gradient is None or double is None or dtype not in tolerances.ULPS:
+    if double is None or dtype not in tolerances.ULPS:
         return Judgement(None)
-    if gradient.dtype.name != dtype:
-        note = f"the gradient is {gradient.dtype.name}, its input {dtype}"
-        return Judgement(Verdict.MISMATCH, note)
-    if gradient.shape != own.operand.value.shape:
-        note = f"in {dtype} the gradient has shape {list(gradient.shape)}"
-        return Judgement(Verdict.MISMATCH, note)
+    misfit = _misfit(gradient, own)
+    if gradient is None or misfit is not None:
+        return misfit or Judgement(None)
     if not gradient.size:
         return Judgement(None)
     if as_good_as_it_can_be(gradient, double, own.operand.precision):
-        errors = _Errors.of(gradient, double, [(gradient, double)], own.operand.precision)
-        none = np.zeros((4, *gradient.shape), dtype=bool)
-        return _worded(errors, _Faults(*none), own, "", "")
+        mine, theirs = to_double(gradient), to_double(double)
+        most = ulps_off(mine - theirs, theirs, epsilon_of(own.operand.precision)).max()
+        return Judgement(None, f"in {own.operand.precision.name} {_within(float(most))}")
     pairs = precision.pairs(position)
     errors = _Errors.of(gradient, double, pairs, own.operand.precision)
     zero = np.zeros(double.shape, dtype=bool)
@@ -75,10 +74,29 @@ def judge_precision(precision: OwnPrecision, own: OfInput, bound: Array | None =
     faults = _classified(errors, precision, position, zero)
     if faults and precision.one_by_one():
         # (Before blame: perhaps it is only that many points do not share a pass.)
-        return judge_precision(precision, own, bound)
+        try:
+            return judge_precision(precision, own, bound)
+        except Spent:  # (`test_what_was_blamed_before_the_budget_ends_is_said`)
+            if not faults.wrong.any():
+                raise
     another = precision.another_function
     cause = precision.leaves_range() if faults.wrong.any() and not another else ""
     return _worded(errors, faults, own, another, cause)
+
+
+def _misfit(gradient: Array | None, own: OfInput) -> Judgement | None:
+    """What is said of a gradient that is missing in its own precision, or of another kind."""
+    value, dtype = own.operand.value, own.operand.value.dtype.name
+    if gradient is None:
+        note = f"in {dtype} the tape returned None, though in float64 it does not"
+        return Judgement(Verdict.DISCONNECTED, note)
+    if gradient.dtype.name != dtype:
+        note = f"the gradient is {gradient.dtype.name}, its input {dtype}"
+        return Judgement(Verdict.MISMATCH, note)
+    if gradient.shape != value.shape:
+        note = f"in {dtype} the gradient has shape {list(gradient.shape)}"
+        return Judgement(Verdict.MISMATCH, note)
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +141,7 @@ class _Errors:
             epsilon=epsilon_of(precision),
             smallest=smallest,
             highest=highest,
-            largest=float(np.max(np.abs(theirs[np.isfinite(theirs)]), initial=0.0)),
+            largest=largest(theirs),
         )
 
     @property
@@ -141,9 +159,7 @@ class _Errors:
     @property
     def in_ulps(self) -> Array:
         """What each element is off at the point, in units in its last place."""
-        size = np.maximum(np.abs(self.theirs), self.largest * self.epsilon)
-        unit = self.epsilon * size
-        return np.where(unit > 0, np.abs(self.at_point) / unit, 0.0)
+        return ulps_off(self.at_point, self.theirs, self.epsilon)
 
     def common_factor(self, among: Array | bool = True) -> bool:
         """Whether these elements are all off by the same share, beyond chance and a few ulps."""
@@ -175,17 +191,25 @@ def _classified(errors: _Errors, precision: OwnPrecision, position: int, zero: A
     broken = ~np.isfinite(mine) & np.isfinite(theirs) & (np.abs(theirs) < errors.highest)
     wrong = broken | (np.abs(errors.mean) > allowed + tolerances.SCATTER * scatter)
     lost = np.zeros_like(wrong)
+    excuses = precision.excuses
     if wrong.any() and not broken.any():
-        wrong = _off_by_itself(wrong, errors, precision, position, to_be_shown=False)
-    if wrong.any() and not broken.any():
-        # What cancels may lose all that there is, and the same at every point.
-        rounding = tolerances.ROUNDING_SAFETY * precision.spread(position)
-        lost = wrong & (np.abs(errors.at_point) <= allowed + rounding)
-        wrong, lost = wrong & ~lost, lost & ~zero
+
+        def hidden() -> Array:
+            """What cancels may lose all that there is, and the same at every point."""
+            rounding = tolerances.ROUNDING_SAFETY * precision.spread(position)
+            return np.asarray(np.abs(errors.at_point) <= allowed + rounding)
+
+        def to_blame(index: tuple[int, ...]) -> bool:
+            return not hidden()[index]
+
+        wrong = excuses.off_by_itself(wrong, errors.at_point, allowed, position, to_blame)
+        if wrong.any():
+            lost = wrong & hidden()
+            wrong, lost = wrong & ~lost, lost & ~zero
     # (Of what is zero no share is anything.)
-    if errors.common_factor(~zero):
+    if not wrong.any() and errors.common_factor(~zero):
         common = np.isfinite(mine) & (np.abs(theirs) > errors.smallest) & ~zero
-        common = _off_by_itself(common, errors, precision, position, to_be_shown=True)
+        common = excuses.off_by_itself(common, errors.at_point, allowed, position)
         # What is left must have the factor without those that the function excuses.
         if errors.common_factor(common):
             wrong = wrong | common
@@ -211,8 +235,7 @@ def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause:
         return Judgement(Verdict.INCONCLUSIVE, note, _figures(errors, lost, own))
     if not wrong.any():
         most = np.nan_to_num(errors.in_ulps)[~faults.zero].max(initial=0.0)
-        within = f"within {most:.2g} ulp of float64"
-        told = "zero but for rounding, as in float64" if faults.zero.all() else within
+        told = "zero but for rounding, as in float64" if faults.zero.all() else _within(most)
         return Judgement(None, f"in {dtype} {told}")
     if another:
         note = f"in {dtype} the function itself {another}"
@@ -225,6 +248,10 @@ def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause:
     )
     verdict = Verdict.NONFINITE if faults.broken.any() else Verdict.MISMATCH
     return Judgement(verdict, f"{note}; {cause}" if cause else note, figures)
+
+
+def _within(ulps: float) -> str:
+    return f"within {ulps:.2g} ulp of float64"
 
 
 def _figures(errors: _Errors, wrong: Array, own: OfInput) -> dict[str, Any]:
@@ -260,37 +287,3 @@ def _figures(errors: _Errors, wrong: Array, own: OfInput) -> dict[str, Any]:
         "analytic": errors.mine,
         "numeric": errors.theirs,
     }
-
-
-def _off_by_itself(
-    wrong: Array, errors: _Errors, precision: OwnPrecision, position: int, *, to_be_shown: bool
-) -> Array:
-    """Those of the wrong elements whose error is not that of the function's own slope.
-
-    Where the worst of them are all excused, the others are too.
-
-    Args:
-        wrong: the elements that look wrong.
-        errors: what each is off, and may be off.
-        precision: knows the function's slope.
-        position: of the input.
-        to_be_shown: whether the slope must show the error, and not only leave room for it.
-    """
-    error, allowed = errors.at_point, errors.allowed
-    ratio = np.where(wrong, np.abs(error) / np.where(allowed > 0, allowed, 1.0), -1.0)
-    worst = np.argsort(-ratio.ravel())[: min(limits.SLOPES, int(wrong.sum()))]
-    left = np.array(wrong)  # (of a scalar a copy would be no array)
-    if np.iscomplexobj(error):
-        return left  # (Only one direction of the complex plane would be moved along.)
-    for place in worst:
-        index = tuple(int(i) for i in np.unravel_index(place, wrong.shape))
-        for reach in limits.SLOPE_REACHES:
-            off, deviation = precision.slope(position, index, reach)
-            unexplained = abs(error[index] - off)
-            shown = max(unexplained, deviation) <= tolerances.SLOPE_SHOWN * abs(error[index])
-            possible = unexplained <= allowed[index] + deviation < np.inf
-            farthest = reach == limits.SLOPE_REACHES[0] and not to_be_shown
-            if shown or (possible and farthest):
-                left[index] = False
-                break
-    return left if left.ravel()[worst].any() else np.zeros_like(wrong)

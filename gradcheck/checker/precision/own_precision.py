@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
+from gradcheck.checker.budget import Spent
 from gradcheck.checker.judge.rounding import arithmetic_spread
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import to_double
-from gradcheck.checker.precision.function_slope import function_slope
+from gradcheck.checker.precision.excused import Excuses
+from gradcheck.checker.precision.function_slope import FunctionSlopes
 from gradcheck.checker.precision.range_loss import leaves_range
 from gradcheck.checker.subject.alike import passes_alike
 from gradcheck.checker.subject.ended import Ended
@@ -46,14 +48,14 @@ class OwnPrecision:
             double: the gradients there.
         """
         problem = point.problem
-        self._problem = problem
+        self._point, self._problem = point, problem
         self._upstream = point.upstream
         self._values = [operand.value for operand in problem.operands]
         self._own = problem.tape(problem.function, problem.operands, problem.mode)
         self._double = problem.tape(problem.function, problem.operands, Mode.EAGER)
-        self._rng = generator(problem.seed, 0x756C70)
         self._at_point_double = double
-        self._together = problem.tape is Tape
+        self._together, self._shared = problem.tape is Tape, False
+        """Whether points may share a pass, and whether some do."""
         try:
             self._at_point = self._pass_at_point()
         except Exception as error:
@@ -63,6 +65,10 @@ class OwnPrecision:
                 f"the function runs in float64, but not in {low}: {explain_exception(error)}",
                 Stage.PRECISION,
             ) from error
+
+    @cached_property
+    def _rng(self) -> np.random.Generator:
+        return generator(self._problem.seed, 0x756C70)
 
     def pair(self, position: int) -> Pair:
         """The gradients of one input at the point."""
@@ -76,15 +82,21 @@ class OwnPrecision:
         """What rounding on the way does to one input's gradient, by element."""
         return self._spreads[position]
 
-    def slope(self, position: int, index: tuple[int, ...], reach: float) -> tuple[float, float]:
-        """What the function's own slope along an element is off in low precision, and ± that."""
-        at = [i for i, operand in enumerate(self._problem.operands) if operand.differentiate]
-        both = self._own, self._double, self._values, self._upstream
-        return function_slope(*both, at[position], index, reach, self._rng)
+    @cached_property
+    def excuses(self) -> Excuses:
+        """What the function's own slopes in low precision excuse."""
+        return Excuses(self._slopes)
+
+    @cached_property
+    def _slopes(self) -> FunctionSlopes:
+        return FunctionSlopes(self._point, self._own)
 
     def leaves_range(self) -> str:
         """The first result on the way that is too large or too small for it, in words."""
-        return leaves_range(self._problem, self._upstream)
+        try:
+            return leaves_range(self._problem, self._upstream)
+        except Spent:  # (What is known to be wrong is said without that.)
+            return ""
 
     @cached_property
     def another_function(self) -> str:
@@ -114,10 +126,16 @@ class OwnPrecision:
         return self._own(self._values, self._upstream)
 
     def one_by_one(self) -> bool:
-        """From now on, the neighbours get passes of their own; False where they had them anyway."""
-        shared, self._together = self._together, False
-        self.__dict__.pop("_passes", None)
-        return shared
+        """From now on, the neighbours get passes of their own; False where they had them anyway.
+
+        So do the points of slopes.
+        """
+        alone = self._slopes.one_by_one()
+        if self._shared:
+            self._together = self._shared = False
+            self.__dict__.pop("_passes", None)
+            return True
+        return alone
 
     @cached_property
     def _passes(self) -> list[tuple[Backward, Backward]]:
@@ -145,6 +163,7 @@ class OwnPrecision:
             with suppress(Exception):  # it may look at values, or run what cannot be carried
                 shared = tape.at_all(points, self._upstream)
                 if passes_alike(shared[0].gradients, first.gradients):
+                    self._shared = True
                     return [first, *shared[1:]]
         return [first, *(tape(values, self._upstream) for values in points[1:])]
 

@@ -23,7 +23,7 @@ from gradcheck.checker.numerics.fitted import Rough
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.noise import measure_noise
 from gradcheck.checker.numerics.polynomial_fit import fit, smoothed, with_few_steps
-from gradcheck.checker.numerics.stairs import jumps_along
+from gradcheck.checker.numerics.stairs import jumps_along, stands_still_on_a_side
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.plan import Plan, with_tests
 
@@ -135,7 +135,12 @@ class Derivatives:
             unknown[some] |= jumping
             # (Where there are many, what holds for some of them may hold for the others.)
             unknown[others[len(some) :]] |= jumping.any()
-        best.error[columns[unknown & ~rounds]] = np.inf
+        unknown &= ~rounds
+        # (Of what is said to stand still, and does, as far as one goes to one side.)
+        said = np.flatnonzero(unknown & still & (claimed[columns] == 0))
+        if len(said):
+            unknown[said] = ~derivatives._stands_still(columns[said])
+        best.error[columns[unknown]] = np.inf
         rounds &= wrong | (told.estimate.error < before.bound)
         found = np.flatnonzero(rounds)
         if not len(found):
@@ -171,6 +176,11 @@ class Derivatives:
         """By coordinate: how high the scalar jumps within its unit."""
         reach = self.plan.coordinates.space.unit[columns]
         return jumps_along(self._rough, columns, reach, self.point.problem.seed)
+
+    def _stands_still(self, columns: Array) -> Array:
+        """By coordinate: whether nothing changes on one of its sides, within its unit."""
+        reach = self.plan.coordinates.space.unit[columns]
+        return stands_still_on_a_side(self._rough, columns, reach)
 
     @property
     def _rough(self) -> Rough:
@@ -208,9 +218,9 @@ class Derivatives:
         directions = self.plan.coordinates.directions
         return None if directions is None else differentiate(self._mover(directions))
 
-    def along(self, vectors: Array) -> Estimate:
-        """Along these vectors, a row each."""
-        return differentiate(self._mover(everywhere(self.plan.coordinates.space, vectors)))
+    def along(self, vectors: Array, unit: Array | None = None) -> Estimate:
+        """Along these vectors, a row each, by steps that suit them, or so many times each."""
+        return differentiate(self._mover(everywhere(self.plan.coordinates.space, vectors, unit)))
 
     def with_weights(self, weights: Array) -> Estimate:
         """Along every element, for another upstream."""
@@ -238,9 +248,9 @@ def with_measured_noise(point: Point, plan: Plan, noise: Noise | None = None) ->
     """Measure how noisy the function is, unless that was measured before."""
     if noise is None:
         evaluator, scale = point.evaluator, plan.coordinates.scale
-        exact = point.keeps_its_digits
-        seed = point.problem.seed
-        noise = measure_noise(evaluator, point.at, point.base, scale, seed, exact=exact)
+        at = (point.at, point.base, scale, point.problem.seed)
+        exact, rounds = point.keeps_its_digits, point.rounds
+        noise = measure_noise(evaluator, *at, exact=exact, rounds=rounds)
     return Derivatives(point, plan, noise)
 
 

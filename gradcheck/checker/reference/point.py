@@ -52,6 +52,8 @@ class Point:
     """Why double precision is not to be had, where it is not."""
     two_questions: bool
     """Whether the formula and the arithmetic are judged apart: in float64, then in less."""
+    rounds: bool = False
+    """Whether the function was seen to compute in less than double precision, somewhere."""
     constants: float = 0.0
     """The unit in the last place to which constants of the function were rounded before it was
     promoted to double precision; zero where none was."""
@@ -102,5 +104,6 @@ def evaluate_at(problem: Problem, tape: Tape | None = None) -> Point:
         dtypes=evaluator.dtypes,
         no_double=no_double,
         two_questions=is_low and not no_double,
+        rounds=bool(problem.rounds_in) or evaluator.gives_less,
         constants=0.0 if no_double else getattr(problem.function, "constants", 0.0),
     )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from gradcheck.checker.subject.tape import GradientRaised
+from gradcheck.checker.budget import current
+from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception, to_numpy
+from gradcheck.model import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,25 +18,77 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-def forward(
-    function: Function,
-    operands: Sequence[Operand],
-    values: Sequence[Array],
-    tangents: Sequence[Array],
-) -> list[Array]:
-    """How each output moves when the differentiated operands move along their tangents."""
-    import tensorflow as tf
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Outputs, and how each of them moves."""
 
-    arguments = [o.hold(value) for o, value in zip(operands, values, strict=True)]
-    primals = [a for a, o in zip(arguments, operands, strict=True) if o.differentiate]
-    moved = [tf.cast(tf.constant(t), p.dtype) for t, p in zip(tangents, primals, strict=True)]
-    try:
-        with tf.autodiff.ForwardAccumulator(primals, moved) as accumulator:
-            outputs = call(function, arguments)
-        moves = [accumulator.jvp(o, tf.UnconnectedGradients.ZERO) for o in outputs]
-    except FunctionRaised as error:
-        # (It was called at this point before, and went well.)
-        raise GradientRaised(str(error)) from error
-    except Exception as error:
-        raise GradientRaised(explain_exception(error)) from error
-    return [to_numpy(move) for move in moves]
+    outputs: list[Array]
+    moves: list[Array]
+
+
+class Accumulator:
+    """A function whose forward derivatives are wanted; traced once where it is traced.
+
+    There the accumulator is inside of the graph, as the tape is.
+    """
+
+    def __init__(
+        self, function: Function, operands: Sequence[Operand], mode: Mode = Mode.EAGER
+    ) -> None:
+        """Nothing runs yet."""
+        self._function, self._operands, self._mode = function, operands, mode
+        # (It knows which variables hold the values.)
+        self._tape = Tape(function, operands)
+        self._traced: Any = None
+
+    def __call__(self, values: Sequence[Array], tangents: Sequence[Array]) -> Moved:
+        """How each output moves when the differentiated operands move along their tangents.
+
+        Raises GradientRaised.
+        """
+        import tensorflow as tf
+
+        current().must_be_left()
+        moved = [v for v, o in zip(values, self._operands, strict=True) if o.differentiate]
+        try:
+            self._tape.hold(values)
+            held = self._tape.variables or [None] * len(values)
+            given = (
+                [
+                    tf.constant(value) if variable is None else tf.zeros([])
+                    for value, variable in zip(values, held, strict=True)
+                ],
+                [tf.constant(t.astype(v.dtype)) for t, v in zip(tangents, moved, strict=True)],
+            )
+            outputs, moves = self._run(*given)
+        except FunctionRaised as error:
+            # (It was called at this point before, and went well.)
+            raise GradientRaised(f"{error}{self._where}") from error
+        except Exception as error:
+            raise GradientRaised(f"{explain_exception(error)}{self._where}") from error
+        return Moved([to_numpy(o) for o in outputs], [to_numpy(move) for move in moves])
+
+    @property
+    def _where(self) -> str:
+        return "" if self._mode is Mode.EAGER else f" (in {self._mode})"
+
+    def _run(self, constants: list[Any], tangents: list[Any]) -> tuple[list[Any], list[Any]]:
+        import tensorflow as tf
+
+        if self._mode is Mode.EAGER:
+            return self._both(constants, tangents)
+        if self._traced is None:
+            compile_ = self._mode is Mode.XLA
+            self._traced = tf.function(self._both, jit_compile=compile_, autograph=False)
+        outputs, moves = self._traced(constants, tangents)
+        return outputs, moves
+
+    def _both(self, constants: list[Any], tangents: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Outputs and moves as tensors."""
+        import tensorflow as tf
+
+        arguments = self._tape.arguments(constants)
+        primals = [a for a, o in zip(arguments, self._operands, strict=True) if o.differentiate]
+        with tf.autodiff.ForwardAccumulator(primals, tangents) as accumulator:
+            outputs = call(self._function, arguments)
+        return outputs, [accumulator.jvp(o, tf.UnconnectedGradients.ZERO) for o in outputs]

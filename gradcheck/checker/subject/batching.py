@@ -15,12 +15,14 @@ import numpy as np
 from gradcheck.checker.budget import current
 from gradcheck.checker.subject.carry.carrying import carried
 from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.private_names import Absent, Private, private
 from gradcheck.checker.subject.stacking import Stacking
-from gradcheck.checker.subject.tensors import Function, call
+from gradcheck.checker.subject.tensors import Function, FunctionRaised, call
 from gradcheck.model import Array, Shape, Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.subject.operand import Operand
+    from gradcheck.checker.subject.probe_points import Domain
     from gradcheck.checker.subject.tape import Tape
 
 Batched = Callable[[Sequence[Array]], list[Array]]
@@ -66,9 +68,11 @@ class Calls:
         return arguments, call(self._function, arguments)
 
     @property
-    def domain(self) -> tuple[Array, Array]:
+    def domain(self) -> Domain:
         """The lowest and the highest value that each moved number may have."""
         chosen = [self._operands[i] for i in self.moved]
+        if all(operand.is_unbounded for operand in chosen):
+            return None
         counts = [value.size * (1 + np.iscomplexobj(value)) for value in self.at_point]
         return (
             np.repeat([operand.low for operand in chosen], counts),
@@ -101,7 +105,7 @@ class Calls:
                     arguments[position].assign(tensor)
                 else:
                     arguments[position] = tensor
-            outputs = call(self._function, arguments)
+            outputs = self._defined_or_nan(arguments)
             if [tuple(output.shape) for output in outputs] != self._shapes:
                 raise Ended(
                     Verdict.INCONCLUSIVE,
@@ -111,6 +115,20 @@ class Calls:
             for kept, output in zip(collected, outputs, strict=True):
                 kept.append(output)
         return [tf.stack(outputs).numpy() for outputs in collected]
+
+    def _defined_or_nan(self, arguments: Sequence[Any]) -> list[Any]:
+        """The outputs at a point, which are NaN where the function raises: it is not defined there.
+
+        Raises what the function raises where it raises at the point of the check as well. Without
+        it `test_what_raises_beside_the_point_is_not_defined_there` fails.
+        """
+        import tensorflow as tf
+
+        try:
+            return call(self._function, arguments)
+        except FunctionRaised:
+            call(self._function, self._at_point())
+        return [tf.constant(np.full(o.shape, np.nan, o.dtype)) for o in self.outputs]
 
     def all_together(self, *, takes_other_shapes: bool) -> list[Batched]:
         """The ways in which all the moved operands may have many values, likely first.
@@ -196,9 +214,11 @@ def _same_variable_scope() -> Iterator[None]:
 
     Without it `test_what_cannot_be_traced_leaves_nothing_behind` fails.
     """
-    from tensorflow.python.ops import variable_scope
-
-    scope = variable_scope.get_variable_scope()
+    try:
+        scope = private(Private.VARIABLE_SCOPE)()
+    except Absent:
+        yield
+        return
     before = scope.caching_device
     try:
         yield

@@ -13,6 +13,7 @@ import numpy as np
 
 from gradcheck.checker import limits
 from gradcheck.checker.numerics.rng import generator
+from gradcheck.checker.subject.keras_names import counted_apart
 from gradcheck.checker.subject.look_up import keras, look_up
 from gradcheck.checker.subject.tensors import FunctionRaised, explain_exception, where_raised
 from gradcheck.checker.subject.user_code import import_object
@@ -137,37 +138,13 @@ def building(case: Case, names: dict[str, int]) -> Iterator[None]:
         if any(":" in text for text in _texts(case.target.text, case.init)):
             # TensorFlow gives its seed to nobody who would restore it: only where it may be used.
             importlib.import_module("tensorflow").random.set_seed(case.seed)
-        with _counted(names):
+        with counted_apart(names):
             yield
     finally:
         config.set_dtype_policy(before[0])
         config.set_floatx(before[1])
         random.setstate(before[2])
         np.random.set_state(before[3])
-
-
-@contextlib.contextmanager
-def _counted(names: dict[str, int]) -> Iterator[None]:
-    """Within this, Keras counts the names of layers here, and not over the whole process.
-
-    Else those of weights would depend on what the worker did before: without it
-    `test_names_do_not_depend_on_other_layers` fails.
-    """
-    try:
-        state = importlib.import_module("keras.src.backend.common.global_state")
-        before = state.get_global_attribute(_KERAS_NAMES)
-    except (ImportError, AttributeError):  # another Keras: then they depend on it
-        yield
-        return
-    state.set_global_attribute(_KERAS_NAMES, names)
-    try:
-        yield
-    finally:
-        state.set_global_attribute(_KERAS_NAMES, before)
-
-
-_KERAS_NAMES = "object_name_uids"
-"""Where Keras counts them."""
 
 
 def _set_dtype(config: Any, case: Case) -> None:

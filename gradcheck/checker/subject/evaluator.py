@@ -7,19 +7,22 @@ calls.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits, tolerances
+from gradcheck.checker import costs, limits, tolerances
 from gradcheck.checker.budget import Budget, current
 from gradcheck.checker.numerics.vectors import Layout, epsilon_of, largest
 from gradcheck.checker.subject.batching import Batched, Calls, Carried
+from gradcheck.checker.subject.graph_size import graph_of
+from gradcheck.checker.subject.probe_points import just_beyond, probe_rows, unrelated
+from gradcheck.checker.subject.raising_points import RaisingPoints
 from gradcheck.checker.subject.repeated import are_equal, must_be_the_same
 from gradcheck.checker.subject.row_function import OneByOne
-from gradcheck.checker.subject.tensors import lowest_precision
+from gradcheck.checker.subject.tensors import is_low_precision, lowest_precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,19 +44,20 @@ class Evaluator:
             tape: records that first call.
         """
         self._calls = Calls(problem.function, problem.operands, values, tape)
-        self._takes_other_shapes = problem.takes_other_shapes
-        self._repeats = problem.repeats
-        ops = problem.ops
-        if getattr(problem.function, "is_a_graph", False):
-            ops = limits.OPS_OF_A_PROMOTED
-        self._cost = ops * limits.SECONDS_OF_AN_OP
+        self._takes_other_shapes, self._repeats = problem.takes_other_shapes, problem.repeats
+        is_a_graph = getattr(problem.function, "is_a_graph", False)
+        ops = costs.OPS_OF_A_PROMOTED if is_a_graph else problem.ops
+        self._ops, self._cost = ops, ops * costs.SECONDS_OF_AN_OP
         self.dtypes = [value.dtype for value in self._calls.at_point]
         """What each moved operand is evaluated in."""
         self.precision = lowest_precision(self.dtypes)
         """What the moved values are rounded to; None for double precision."""
+        self.gives_less = any(is_low_precision(o.dtype) for o in self._calls.outputs)
+        """Whether some of the outputs have less than double precision."""
         self.inputs, self.point = Layout.flat(self._calls.at_point)
         self.outputs, self.base = Layout.flat(self._calls.outputs)
-        self._probed = self._traced = self._looped = False
+        self._probed = self._tried = self._traced = self._looped = False
+        self._raising = RaisingPoints(self._by_batch, self._alone, self.point, len(self.base))
         self._called = 0
         """How many points had a call of their own."""
         self._batched: Batched | None = None
@@ -145,16 +149,18 @@ class Evaluator:
         """Whether many points share a call."""
         return self._batched is not None
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether points go through a loop in a graph, for calls of the function are dear."""
+        return self._looped and self.is_batched
+
     def must_repeat(self, calls: int) -> None:
         """End the check unless the function gives the same at the point each time.
 
         Without it `test_dropout_is_not` fails.
         """
         points = np.repeat(self.point[np.newaxis], calls, axis=0)
-        if self._is_carried:
-            again = self._rows(self._calls.one_by_one(self._stacked(points)))
-        else:
-            again = self(points)
+        again = self._alone(points) if self._is_carried else self(points)
         # A batched call may round differently from a single one, but its rows are alike.
         digits = tolerances.LAST_DIGIT if self.precision is None else epsilon_of(self.precision)
         batched = self.is_batched and not self._is_carried
@@ -170,10 +176,10 @@ class Evaluator:
         if not self._is_carried or len(self.dtypes) == 1:
             return True
         points = np.repeat(self.point[np.newaxis], len(self.dtypes), axis=0)
-        other = self._unrelated()
+        other = unrelated(self.point, self._calls.domain)
         for row, (start, stop) in zip(points, pairwise(self.inputs.offsets), strict=True):
             row[start:stop] = other[start:stop]
-        alone = self._rows(self._calls.one_by_one(self._stacked(points)))
+        alone = self._alone(points)
         if are_equal(self._chunk(points), alone, self._allowed(alone)):
             return True
         self._batched = None
@@ -186,12 +192,23 @@ class Evaluator:
         and tracing costs as much as some of those. Which ways there are depends on counts alone.
         """
         self.probe()
-        tracing = limits.SECONDS_OF_A_TRACE + limits.CALLS_OF_A_TRACE * self._cost
-        if self.is_batched or self._traced or points * self._cost <= tracing:
-            return
-        self._traced = True
+        worth = points * self._cost - costs.SECONDS_OF_A_TRACE
+        if not (self.is_batched or self._traced) and worth > costs.CALLS_OF_A_TRACE * self._cost:
+            self._traced = True
+            self._trace()
+        elif not self.is_batched and not self._tried and worth > costs.CALLS_OF_A_LOOP * self._cost:
+            # (Perhaps it is a loop, of which a graph is small.)
+            self._tried = True
+            self._trace(at_most=self._ops // costs.OPS_OF_A_LOOP)
+
+    def _trace(self, at_most: int | None = None) -> None:
+        """Trace a loop over the points, if that can be; in so many ops.
+
+        Without the limit `test_a_loop_is_traced_early` fails.
+        """
         with suppress(Exception):  # what runs eagerly need not run in a graph
-            looped = self._calls.looped()
+            with nullcontext() if at_most is None else graph_of(at_most):
+                looped = self._calls.looped()
             self._batched, _ = self._first_that_works([looped], self.point[np.newaxis][:0])
             self._looped = self._batched is not None
 
@@ -204,17 +221,11 @@ class Evaluator:
             candidates: ways to call the function with many points.
             points: where its outputs are wanted at the same time, for the second result.
         """
-        other = self._unrelated()
-        # A number of rows that is no size of an axis: a batch must not pass for one.
+        other = unrelated(self.point, self._calls.domain)
+        beyond = just_beyond(self.point, self._calls.domain)
         taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
-        count = limits.PROBE_ROWS
-        while count + len(points) in taken:
-            count += 1
-        rows = np.empty((count + len(points), len(self.point)))
-        rows[:count], rows[count:] = self.point, points
-        rows[limits.PROBE_OTHERS, :] = other
-        rows[limits.PROBE_NEAR, :] = beyond = self._beyond()
-        stacked, alone = self._stacked(rows), None
+        rows = probe_rows(self.point, other, beyond, points, taken)
+        count, stacked, alone = len(rows) - len(points), self._stacked(rows), None
         for candidate in candidates:
             try:
                 outputs = self._rows(candidate(stacked))
@@ -228,24 +239,6 @@ class Evaluator:
             if self._is_probe(outputs[:count], alone) and self._is_near(candidate, outputs, beyond):
                 return candidate, outputs[count:]
         return None, None
-
-    def _unrelated(self) -> Array:
-        """Another point nearby at which no number is what it is at the point, if that can be.
-
-        Zeros move too, inside of their domain: without that
-        `test_at_zero_no_batch_is_taken_for_one` fails.
-        """
-        shares, _ = np.modf(limits.GOLDEN_RATIO * np.arange(1, len(self.point) + 1))
-        away = limits.PROBE_FROM_ZERO * shares * (largest(self.point) or 1.0)
-        lows, highs = self._calls.domain
-        away = np.where(away <= highs, away, np.where(-away >= lows, -away, 0.0))
-        return np.where(self.point == 0, away, self.point * (1 - 0.25 * shares))
-
-    def _beyond(self) -> Array:
-        """Another point, close by and farther away from zero; the point where there is no room."""
-        lows, highs = self._calls.domain
-        beyond = self.point * (1 + limits.PROBE_BEYOND)
-        return np.where((beyond < lows) | (beyond > highs), self.point, beyond)
 
     def _is_near(self, candidate: Batched, outputs: Array, beyond: Array) -> bool:
         """Whether points that were carried beyond the point get what a single call gives there.
@@ -271,17 +264,26 @@ class Evaluator:
 
     def _allowed(self, alone: Array) -> float:
         """How far outputs of many points may be from these of single ones."""
-        allowed = tolerances.BATCHED * largest(np.concatenate([self.base, alone.ravel()]))
+        allowed = tolerances.BATCHED * max(largest(self.base), largest(alone))
         return allowed if self.precision is None else allowed * tolerances.BATCHED_IN_LOW_PRECISION
 
     def _chunk(self, points: Array) -> Array:
-        stacked = self._stacked(points)
         if self._batched is not None:
             try:
-                return self._rows(self._batched(stacked))
-            except Exception:  # a batch of another size may not fit where the probe did
+                return self._by_batch(points)
+            except Exception:
+                with suppress(OneByOne):
+                    return self._raising.outputs(points)
                 self._batched = None
-        return self._rows(self._calls.one_by_one(stacked))
+        return self._alone(points)
+
+    def _by_batch(self, points: Array) -> Array:
+        if self._batched is None:
+            raise OneByOne
+        return self._rows(self._batched(self._stacked(points)))
+
+    def _alone(self, points: Array) -> Array:
+        return self._rows(self._calls.one_by_one(self._stacked(points)))
 
     def _values(self, point: Array) -> list[Array]:
         """One point as values of the moved operands."""

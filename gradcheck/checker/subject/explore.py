@@ -7,32 +7,34 @@ change is put back after each of them, and when the check is over.
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker import limits
 from gradcheck.checker.subject import keras_twin
+from gradcheck.checker.subject.alike import alike
 from gradcheck.checker.subject.callee import Callee, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
 from gradcheck.checker.subject.in_either import InEither, Promotable, either_promoted, is_low
-from gradcheck.checker.subject.kept_state import KeptState
 from gradcheck.checker.subject.known_kernels import (
     all_keep_their_digits,
     all_repeat,
     all_take_other_shapes,
 )
+from gradcheck.checker.subject.left_by_calls import end_call
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
-from gradcheck.checker.subject.reachable import Reachable, reachable
-from gradcheck.checker.subject.recording import Recording, known_resources, recording
 from gradcheck.checker.subject.substituted import WithReads
-from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import widen
+from gradcheck.checker.subject.watched_call import Exploration, explore, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from gradcheck.checker.subject.kept_state import KeptState
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.tape import Tape
     from gradcheck.checker.subject.tensors import Function
 
 
@@ -49,45 +51,85 @@ def explored(problem: Problem) -> Iterator[Problem]:
 def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     target = target_of(problem.function)
     operands = keras_twin.as_the_layer_casts(target, problem.operands)
-    found = _explore(problem.function, operands, at_the_end)
+    found = explore(problem.function, operands, at_the_end)
     if found.called.raised:
         # The check itself will say so.
         return problem
     seen, trainable = found.called.seen, found.called.trainable
+    low = is_low(operands)
     problem = replace(
         problem,
         operands=operands,
         takes_other_shapes=all_take_other_shapes(seen.kinds),
         repeats=all_repeat(seen.kinds),
         keeps_its_digits=all_keep_their_digits(seen.kinds),
-        rounds_in=frozenset(() if is_low(operands) else seen.precisions & limits.BITS_OF.keys()),
+        rounds_in=frozenset(() if low else seen.precisions & limits.BITS_OF.keys()),
         ops=seen.ops,
         some_outputs=_selects(problem.function),
         remark=REPARAMETERISED if problem.cdf is None and draws(seen.kinds) else "",
     )
     wanted = problem.wanted.names or problem.wanted.variables
-    if not (seen.resources or found.around.objects or wanted):
-        problem = replace(problem, recorded=found.called.tape)
-        if is_low(operands):
+    if not (found.is_stateful or wanted):
+        function = problem.function
+        if low:
             # (In another precision other numbers are drawn.)
-            direct = not draws(seen.kinds)
-            return replace(problem, function=Promotable(problem.function, operands, direct=direct))
-        return problem
+            direct, recorded = not draws(seen.kinds), _at_upstream(problem, found.called.tape)
+            function = Promotable(
+                function, operands, direct=direct, recorded=recorded, seed=problem.seed
+            )
+        return replace(problem, function=function, recorded=found.called.tape)
     variables = captured_operands(problem, seen, trainable, found.around)
     lifted = WithReads(problem.function, len(operands), _held_by(variables))
     kept = _Kept(lifted, found.state)
     hint = disconnection_hint(problem, seen, trainable)
     problem = replace(problem, operands=(*operands, *variables), hint=hint)
-    twin = keras_twin.in_double(problem.function, kept, operands, variables)
-    if twin is not None:
-        wide = [replace(o, value=widen(o.value)) for o in operands]
-        state = _explore(twin.function, wide, at_the_end).state
-        twins = [v.captured.double for v in twin.variables if v.captured is not None]
-        double = _Kept(WithReads(twin.function, len(operands), twins), state)
-        whole = (*operands, *twin.variables)
-        function = InEither(kept, double, whole)
-        return replace(problem, function=function, operands=whole, rounds_in=frozenset())
-    return _with_promotion(problem, kept, variables, casts=keras_twin.casts(target))
+    twin = keras_twin.in_double(problem.function, operands, variables)
+    told = None if twin is None else _with_twin(problem, kept, found, twin, at_the_end)
+    recorded = found.called.lifted(kept, problem.operands, _held_by(variables))
+    problem = replace(problem, recorded=recorded)
+    casts = keras_twin.casts(target)
+    without = partial(_with_promotion, problem, kept, variables, casts=casts)
+    return without() if told is None else replace(told, recorded=recorded, without_twin=without)
+
+
+def _at_upstream(problem: Problem, recorded: Tape | None) -> Tape | None:
+    """The record, for one who goes back for a random upstream; None where the check does not."""
+    return recorded if isinstance(problem.upstream, str) and problem.upstream == "random" else None
+
+
+def _with_twin(
+    problem: Problem,
+    kept: Function,
+    found: Exploration,
+    twin: keras_twin.Twin,
+    at_the_end: ExitStack,
+) -> Problem | None:
+    """The problem of a Keras object that was made again; None where that gives something else.
+
+    Args:
+        problem: whose operands are all known.
+        kept: its function, leaving no traces.
+        found: what the function did.
+        twin: what was made.
+        at_the_end: where to put things back.
+    """
+    inputs = problem.operands[: len(problem.operands) - len(twin.variables)]
+    wide = [replace(o, value=widen(o.value)) for o in inputs]
+    there = explore(twin.function, wide, at_the_end)
+    if there.called.raised or not alike(found.called.outputs, there.called.outputs, twin.lower):
+        return None
+    twins = [v.captured.double for v in twin.variables if v.captured is not None]
+    double = _Kept(WithReads(twin.function, len(inputs), twins), there.state)
+    whole = (*inputs, *twin.variables)
+    function = InEither(kept, double, whole)
+    recorded = there.called.lifted(function, whole, twins)
+    return replace(
+        problem,
+        function=function,
+        operands=whole,
+        rounds_in=frozenset(),
+        recorded_in_double=recorded,
+    )
 
 
 def _with_promotion(
@@ -104,12 +146,21 @@ def _with_promotion(
     if is_low(variables):
         # What it reads has no other precision: it is promoted, or not to be had in float64.
         problem = replace(problem, rounds_in=frozenset())
-        twin = either_promoted(kept, problem.operands)
+        recorded = _at_upstream(problem, problem.recorded)
+        twin = either_promoted(kept, problem.operands, recorded, problem.seed)
         if twin is not None:
-            function = InEither(kept, twin.function, twin.operands)
-            return replace(problem, function=function, operands=twin.operands)
+            return replace(
+                problem,
+                function=InEither(kept, twin.function, twin.operands),
+                operands=twin.operands,
+                recorded_in_double=_at_upstream(problem, twin.recorded),
+            )
     elif is_low(problem.operands):
-        return replace(problem, function=Promotable(kept, problem.operands, direct=not casts))
+        recorded = _at_upstream(problem, problem.recorded)
+        function = Promotable(
+            kept, problem.operands, direct=not casts, recorded=recorded, seed=problem.seed
+        )
+        return replace(problem, function=function)
     return replace(problem, function=InEither(kept, None, problem.operands) if casts else kept)
 
 
@@ -128,11 +179,11 @@ def in_its_own_precision(problem: Problem, why_not_double: str) -> Problem | Non
     Perhaps a promoted graph does. Without it
     `test_a_gradient_that_is_not_to_be_had_in_double_precision` fails.
     """
-    values = [operand.value for operand in problem.operands]
-    if all(widen(value).dtype == value.dtype for value in values):
+    if not is_low(problem.operands):
         return None
+    problem = replace(problem, recorded_in_double=None, without_twin=None)
     function, operands = problem.function, problem.operands
-    if isinstance(function, InEither) and function.is_promoted:
+    if isinstance(function, InEither) and (function.is_promoted or function.cannot_be_promoted):
         return replace(problem, function=InEither(function, None, operands, why_not_double))
     promotable = Promotable(function, operands, why_not_double, direct=False)
     return replace(problem, function=promotable)
@@ -148,76 +199,6 @@ def without_promotion(problem: Problem) -> Problem:
     return replace(problem, function=problem.function.without_promotion())
 
 
-def target_of(function: Function) -> Any:
-    """What the user brought."""
-    return function.target if isinstance(function, Callee) else function
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Exploration:
-    """What was found."""
-
-    called: _Watched
-    around: Reachable
-    state: KeptState
-
-
-def _explore(function: Function, operands: Sequence[Operand], at_the_end: ExitStack) -> Exploration:
-    """Call the function once, and see to it that everything is put back."""
-    target = target_of(function)
-    around = reachable(target)
-    state = KeptState(around.objects)
-    # (Whatever a gradient function does to them is put back at the end.)
-    state.add(known_resources(around.variables.values()))
-    at_the_end.callback(state.put_back)
-    called = _watched_call(function, operands)
-    state.add(called.seen.resources.values())
-    if called.seen.creates_variables and not called.raised:
-        # What is built by its first call has its variables from the second on.
-        unbuilt = KeptState(())
-        unbuilt.forget_since(state)
-        around = reachable(target)
-        state.attend(around.objects)
-        state.put_back()
-        called = _watched_call(function, operands)
-        state.add(called.seen.resources.values())
-        if called.seen.creates_variables:
-            # It makes one in every call: nothing was built.
-            state.forget_since(unbuilt)
-    state.put_back()
-    return Exploration(called, around, state)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Watched:
-    """One call."""
-
-    seen: Recording
-    trainable: list[Any]
-    """The variables that a tape watches by itself."""
-    tape: Tape
-    """It has recorded the call, unless that raised."""
-    raised: bool
-
-
-def _watched_call(function: Function, operands: Sequence[Operand]) -> _Watched:
-    import tensorflow as tf
-
-    inputs = [operand.hold(operand.value) for operand in operands]
-    given = {id(each.handle) for each in inputs if isinstance(each, tf.Variable)}
-    tape, raised = Tape(function, operands), False
-    trainable: list[Any] = []
-    with recording() as seen:
-        try:
-            trainable = tape.record_all(inputs)
-        except Exception:
-            raised = True
-    for handle in given:
-        seen.resources.pop(handle, None)
-    trainable = [v for v in trainable if id(v.handle) in seen.resources]
-    return _Watched(seen, trainable, tape, raised)
-
-
 class _Kept:
     """A function of the inputs and the variables it captures that leaves no traces."""
 
@@ -226,6 +207,9 @@ class _Kept:
 
     def __call__(self, *arguments: Any) -> Any:
         try:
-            return self._function(*arguments)
-        finally:
+            returned = self._function(*arguments)
+        except BaseException:
             self._state.after_call()
+            raise
+        end_call(self._state)
+        return returned

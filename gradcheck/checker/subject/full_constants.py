@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.subject.private_names import Absent, Private, private, replaced
 from gradcheck.checker.subject.promote_graph import FULL_VALUE
 from gradcheck.checker.subject.tensors import widen
 
@@ -25,20 +26,19 @@ def full_constants() -> Iterator[None]:
 
     Without it `test_constants_keep_the_digits_they_were_written_with` fails.
     """
-    from tensorflow.python.framework import ops
-
-    create = ops._create_graph_constant
+    try:
+        create = private(Private.CREATE_CONSTANT)
+    except Absent:  # they are as they were rounded
+        yield
+        return
 
     def noted(value: Any, dtype: Any, shape: Any, *rest: Any, **named: Any) -> Any:
         tensor = create(value, dtype, shape, *rest, **named)
         _note(tensor, value)
         return tensor
 
-    ops._create_graph_constant = noted
-    try:
+    with replaced(Private.CREATE_CONSTANT, noted):
         yield
-    finally:
-        ops._create_graph_constant = create
 
 
 def _note(tensor: Any, value: Any) -> None:

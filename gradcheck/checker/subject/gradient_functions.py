@@ -18,6 +18,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.as_python import as_python
+from gradcheck.checker.subject.private_names import Absent, Private, private
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import is_own_code
 from gradcheck.model import CodePlace, Mode
@@ -82,51 +83,46 @@ def _watched(
     return watcher.found
 
 
-def _code_of(module: Any, name: str) -> CodeType | None:
-    return getattr(getattr(module, name, None), "__code__", None)
+def _code_of(name: Private) -> CodeType | None:
+    """The code that stands there; None where nothing does: then nothing is found."""
+    try:
+        return getattr(private(name), "__code__", None)
+    except Absent:
+        return None
 
 
 class _Watcher:
     """A profiler that looks at TensorFlow's machinery of gradients."""
 
     def __init__(self) -> None:
-        from tensorflow.python.eager import backprop
-        from tensorflow.python.ops import custom_gradient
-
         self.found: list[GradientFunction] = []
         self._calls: dict[int, tuple[Any, CustomCall]] = {}
         """By id of a gradient function: itself, lest it goes, and what it belongs to."""
-        # (Names of TensorFlow's own, which another version need not have: then nothing is found.)
-        self._forward = _code_of(custom_gradient, "_eager_mode_decorator")
-        self._registered = _code_of(backprop, "_gradient_function")
-        self._machinery = custom_gradient.__file__
+        self._forward, self._registered = _code_of(Private.CUSTOM), _code_of(Private.REGISTERED)
+        self._machinery = None if self._forward is None else self._forward.co_filename
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
         """Python calls this for every call and every return."""
         code = frame.f_code
         if event == "return" and code is self._forward:
-            with suppress(KeyError):  # (one that raised has no gradient function)
+            # (One that raised has no gradient function.)
+            with suppress(KeyError, Absent):
                 self._remember(frame.f_locals)
         elif event == "call" and code is self._registered:
-            from tensorflow.python.framework import ops
-
-            with suppress(LookupError):
-                self._note(ops._gradient_registry.lookup(frame.f_locals["op_name"]))
+            with suppress(LookupError, Absent):
+                self._note(private(Private.REGISTRY).lookup(frame.f_locals["op_name"]))
         elif event == "call" and code.co_filename == self._machinery:
             self._note(frame.f_locals.get("grad_fn"))
 
     def _remember(self, called: dict[str, Any]) -> None:
         import tensorflow as tf
-        from tensorflow.python.eager import record
 
+        is_recorded = private(Private.IS_RECORDED)
         gradient, arguments = called["grad_fn"], called["args"]
         leaves = tf.nest.flatten(arguments)
         # (A tape watches a variable by its handle.)
         watched = [leaf.handle if isinstance(leaf, tf.Variable) else leaf for leaf in leaves]
-        moves = tuple(
-            isinstance(leaf, tf.Tensor) and record.should_record_backprop([leaf])
-            for leaf in watched
-        )
+        moves = tuple(isinstance(leaf, tf.Tensor) and is_recorded([leaf]) for leaf in watched)
         call = CustomCall(called["f"], arguments, called["kwargs"], moves)
         self._calls[id(gradient)] = gradient, call
 

@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.promote import Promoted, PromotedTwin, promoted
 from gradcheck.checker.subject.promote_eagerly import NoDouble, PromotedEagerly, promoted_eagerly
-from gradcheck.checker.subject.tensors import FunctionRaised, widen, wider
+from gradcheck.checker.subject.tensors import (
+    FunctionRaised,
+    is_low_precision,
+    tf_dtype,
+    wider,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
     from gradcheck.checker.subject.operand import Operand
+    from gradcheck.checker.subject.tape import Tape
     from gradcheck.checker.subject.tensors import Function
 
 NO_TWIN = "the layer computes in less, and cannot be made again in float64"
@@ -25,18 +31,22 @@ NO_TWIN = "the layer computes in less, and cannot be made again in float64"
 
 def is_low(operands: Sequence[Operand]) -> bool:
     """Whether any of these has less than double precision."""
-    return any(widen(o.value).dtype != o.value.dtype for o in operands)
+    return any(is_low_precision(o.value.dtype) for o in operands)
 
 
-def either_promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin | None:
+def either_promoted(
+    function: Function, operands: Sequence[Operand], recorded: Tape | None = None, seed: int = 0
+) -> PromotedTwin | None:
     """The twin of a function in double precision, as it is called or as a graph; None: neither.
 
     Args:
         function: leaves no traces.
         operands: its own.
+        recorded: what has recorded its call at the point, if anything has.
+        seed: for the upstream for which that goes back.
     """
     try:
-        twin = promoted_eagerly(function, operands)
+        twin = promoted_eagerly(function, operands, recorded, seed)
     except NoDouble:
         return None
     return twin or promoted(function, operands)
@@ -65,12 +75,17 @@ class InEither:
         """Nothing is called yet."""
         self._own, self._double, self._why_not = own, double, why_not_double
         self._operands = tuple(operands)
-        self._dtypes = [operand.value.dtype for operand in operands]
+        self._dtypes = [tf_dtype(operand.value.dtype) for operand in operands]
 
     @property
     def is_promoted(self) -> bool:
         """Whether what stands for it in double precision is itself, promoted."""
         return isinstance(self._double, Promoted | PromotedEagerly)
+
+    @property
+    def cannot_be_promoted(self) -> bool:
+        """Whether that was tried already."""
+        return False
 
     @property
     def is_a_graph(self) -> bool:
@@ -97,8 +112,8 @@ class InEither:
         return self._in_double(arguments)
 
     def _is_own(self, arguments: Sequence[Any]) -> bool:
-        given = (argument.dtype.as_numpy_dtype for argument in arguments)
-        return all(g == own for g, own in zip(given, self._dtypes, strict=True))
+        given = zip(arguments, self._dtypes, strict=True)
+        return all(argument.dtype == own for argument, own in given)
 
     def _in_double(self, arguments: Sequence[Any]) -> Any:
         if self._double is None:
@@ -129,6 +144,8 @@ class Promotable(InEither):
         why_not_double: str = NO_TWIN,
         *,
         direct: bool = True,
+        recorded: Tape | None = None,
+        seed: int = 0,
     ) -> None:
         """Nothing is called yet.
 
@@ -137,9 +154,17 @@ class Promotable(InEither):
             operands: its own, at the point, in their own precision.
             why_not_double: what to say where there is none.
             direct: whether to try what the function itself does in double precision.
+            recorded: what has recorded its call at the point, if anything has.
+            seed: for the upstream for which that goes back.
         """
         super().__init__(own, None, operands, why_not_double)
         self._direct, self._promotes = direct, True
+        self._recorded, self._seed = recorded, seed
+
+    @property
+    def cannot_be_promoted(self) -> bool:
+        """Whether that was tried already."""
+        return not self._promotes and not self.is_promoted
 
     def _in_double(self, arguments: Sequence[Any]) -> Any:
         if self._double is not None:
@@ -173,7 +198,7 @@ class Promotable(InEither):
         if not (self._promotes and tf.executing_eagerly()):
             return False
         self._promotes = False
-        twin = either_promoted(self._own, self._operands)
+        twin = either_promoted(self._own, self._operands, self._recorded, self._seed)
         if twin is None or any(
             after.precision != before.precision
             for after, before in zip(twin.operands, self._operands, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,12 +22,26 @@ class Contents:
     items: Any
     """A plain copy."""
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether it holds anything else by now."""
+        if isinstance(self.container, np.ndarray):
+            return bool(self.container.tobytes() != self.items.tobytes())
+        return not _same_items(self.container, self.items)
+
+    def now(self) -> Contents:
+        """The same, with what it holds now."""
+        if isinstance(self.container, np.ndarray):
+            return Contents(self.container, self.container.copy())
+        return Contents(self.container, type(self.items)(self.container))
+
     def put_back(self) -> None:
         """Give it back what it held, if it holds anything else."""
+        if not self.is_changed:
+            return
         if isinstance(self.container, np.ndarray):
-            if self.container.tobytes() != self.items.tobytes():
-                self.container[...] = self.items
-        elif not _same_items(self.container, self.items):
+            self.container[...] = self.items
+        else:
             _refill(self.container, self.items)
 
 
@@ -80,11 +95,13 @@ def _same_items(one: Any, other: Any) -> bool:
     """Whether two containers of a kind hold the same objects."""
     if len(one) != len(other):
         return False
+    if not other:
+        return True
     if isinstance(one, dict):
         return all(one.get(key, _ABSENT) is value for key, value in other.items())
     if isinstance(one, set):
         return {id(item) for item in one} == {id(item) for item in other}
-    return all(a is b for a, b in zip(one, other, strict=True))
+    return all(map(is_, one, other))
 
 
 def _refill(container: Any, items: Any) -> None:

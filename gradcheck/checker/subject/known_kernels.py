@@ -13,6 +13,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from gradcheck.checker.subject.private_names import definition_of_op
+
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
@@ -82,9 +84,7 @@ def all_repeat(kinds: AbstractSet[str]) -> bool:
 @cache
 def is_pure(kind: str) -> bool:
     """Whether an op of this kind gives the same each time, and keeps nothing."""
-    from tensorflow.python.framework import op_def_registry
-
-    found = op_def_registry.get(kind)
+    found = definition_of_op(kind)
     return found is not None and not found.is_stateful
 
 

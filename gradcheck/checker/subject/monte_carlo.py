@@ -25,6 +25,7 @@ from gradcheck.checker import limits
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import epsilon_of
 from gradcheck.checker.subject.carry.carried_op import NO_BATCH
+from gradcheck.checker.subject.private_names import called_back
 from gradcheck.checker.subject.tensors import is_floating
 
 if TYPE_CHECKING:
@@ -106,12 +107,13 @@ def recorded_graph() -> Iterator[list[tuple[str, Any]]]:
 def watched_graph(change: Callable[[str, Any, Any], Any]) -> Iterator[None]:
     """Within this, `change` is given every operation of the graph that is being traced.
 
+    Raises Absent where TensorFlow does not tell of them.
+
     Args:
         change: the kind, the inputs and the outputs of an operation to what takes the place of
             its outputs.
     """
     import tensorflow as tf
-    from tensorflow.python.framework import op_callbacks
 
     this = tf.compat.v1.get_default_graph()
 
@@ -126,11 +128,8 @@ def watched_graph(change: Callable[[str, Any, Any], Any]) -> Iterator[None]:
         del op_name
         return change(kind, inputs, outputs) if graph is this else outputs
 
-    op_callbacks.add_op_callback(callback)
-    try:
+    with called_back(callback):
         yield
-    finally:
-        op_callbacks.remove_op_callback(callback)
 
 
 class Nudges:

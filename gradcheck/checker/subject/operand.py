@@ -60,6 +60,11 @@ class Operand:
         return self.value.dtype if self.computed_in is None else self.computed_in
 
     @property
+    def is_unbounded(self) -> bool:
+        """Whether it may have any value."""
+        return self.low == float("-inf") and self.high == float("inf")
+
+    @property
     def is_held(self) -> bool:
         """Whether the function finds its value in a variable."""
         return self.variable or self.captured is not None

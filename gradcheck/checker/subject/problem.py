@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.tape import Backward, Tape
-from gradcheck.model import Array, CheckKind, Mode, Tolerance, Upstream
+from gradcheck.model import Array, CheckKind, Mode, Tolerance, Upstream, Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.subject.operand import Operand
@@ -70,6 +70,11 @@ class Problem:
     """How many ops a call of it runs, which is what eager code costs; 0 where that is not known."""
     recorded: Tape | None = None
     """What has recorded a call of the function at the operands' own values, if anything has."""
+    recorded_in_double: Tape | None = None
+    """The same at these values in double precision, where they have less."""
+    without_twin: Callable[[], Problem] | None = None
+    """Where double precision is that of a layer that was made again: the problem without that one.
+    It costs some passes to be made."""
     some_outputs: bool = False
     """Whether only some of its outputs are differentiated."""
     is_gradient: bool = False
@@ -77,5 +82,7 @@ class Problem:
     and None from the tape is right for it."""
     hint: str = ""
     """What to say where an input has no gradient."""
+    close_ups: frozenset[Verdict] = frozenset()
+    """Of which verdicts somebody wants to see pictures."""
     tape: Callable[[Callable[..., Any], Sequence[Operand], Mode], Differentiate] = Tape
     """How gradients are taken; whoever measures what a check would catch plants faults here."""

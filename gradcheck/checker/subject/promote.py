@@ -23,6 +23,7 @@ from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import changed, epsilon_of, largest
 from gradcheck.checker.subject.alike import alike, gradients_alike
 from gradcheck.checker.subject.operand import Captured, Operand
+from gradcheck.checker.subject.private_names import Private, private
 from gradcheck.checker.subject.promote_graph import lowest_dtype, rounding_of_constants
 from gradcheck.checker.subject.promote_import import Twins, imported, traced
 from gradcheck.checker.subject.tape import Tape
@@ -64,23 +65,23 @@ class Promoted:
     def __call__(self, *arguments: Any) -> list[Any]:
         """The outputs, with the gradient known to whatever tape records this."""
         import tensorflow as tf
-        from tensorflow.python.eager import record
 
+        stop_recording, record = private(Private.STOP_RECORDING), private(Private.RECORD)
         tensors = [tf.convert_to_tensor(argument) for argument in arguments]
         if tuple(tensor.shape for tensor in tensors) != self.shapes:
             raise FunctionRaised("what is traced for some shapes takes no others")
 
         def back(*upstream: Any) -> list[Any]:
-            with record.stop_recording():
+            with stop_recording():
                 found = self.ways.back(*self._given(tensors), *upstream)
             gradients: list[Any] = [None] * len(tensors)
             for position, gradient in zip(self.sources, found, strict=True):
                 gradients[position] = gradient
             return gradients
 
-        with record.stop_recording():
+        with stop_recording():
             outputs = list(self.ways.forward(*self._given(tensors)))
-        record.record_operation("Promoted", outputs, tensors, back)
+        record("Promoted", outputs, tensors, back)
         return outputs
 
     def _given(self, tensors: Sequence[Any]) -> list[Any]:
@@ -96,6 +97,8 @@ class PromotedTwin:
 
     function: Function
     operands: tuple[Operand, ...]
+    recorded: Tape | None = None
+    """What has recorded its call at the point, and gone back for the upstream of a seed."""
 
 
 def promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin | None:
@@ -114,7 +117,7 @@ def _promoted(function: Function, operands: Sequence[Operand]) -> PromotedTwin |
 
     own = [operand.value for operand in operands]
     tape = Tape(function, operands)
-    upstream, at_point = passed(tape, own)
+    upstream, at_point = passed(tape, own, seed=0)
     graph, sources = _traced(tape, operands, at_point.outputs)
     definition = graph.graph.as_graph_def()
     lower, twins, outputs = lowest_dtype(definition), Twins(), len(at_point.outputs)
@@ -147,17 +150,13 @@ class Pair:
     upstream: Sequence[Array]
     at_point: Backward
     """What the function gives at the point."""
-    double_at_point: Backward | None = None
-    """What the twin gives there, if that is known."""
 
     def is_alike(self, operands: Sequence[Operand], lower: np.dtype[Any]) -> bool:
         """Whether both give the same but for rounding to this dtype, at the point and beside it."""
         at = [operand.value for operand in operands]
         for values in (at, [beside(operand) for operand in operands]):
             mine = self.at_point if values is at else self.own(values, self.upstream)
-            other = self.double_at_point if values is at else None
-            if other is None:
-                other = self.double([widen(value) for value in values], self.upstream)
+            other = self.double([widen(value) for value in values], self.upstream)
             if not alike(mine.outputs, other.outputs, lower):
                 return False
             if not gradients_alike(mine.gradients, other.gradients, lower):
@@ -170,26 +169,28 @@ def _repeats(tape: Tape, values: Sequence[Array], before: Backward) -> bool:
 
     Without it `test_what_python_draws_is_not_frozen` fails.
     """
-    import tensorflow as tf
-
-    tape.hold(values)
     for _ in range(limits.REPEATED_CALLS):
-        again = tape.record(tape.arguments([tf.constant(value) for value in values]))
+        again = record_at(tape, values)
         for first, output in zip(before.outputs, again, strict=True):
             if changed(widen(output.numpy()), widen(first)).any():
                 return False
     return True
 
 
-def passed(tape: Tape, values: Sequence[Array]) -> tuple[list[Array], Backward]:
-    """A cotangent for the outputs, and one pass forward and back."""
+def passed(tape: Tape, values: Sequence[Array], seed: int) -> tuple[list[Array], Backward]:
+    """A cotangent for the outputs, and a pass forward, unless it is recorded, and back."""
+    outputs = record_at(tape, values) if tape.recorded is None else tape.recorded[1]
+    shapes = [tuple(output.shape) for output in outputs]
+    upstream = draw_upstream("random", shapes, [o.dtype.is_complex for o in outputs], seed)
+    return upstream, tape.back(upstream)
+
+
+def record_at(tape: Tape, values: Sequence[Array]) -> list[Any]:
+    """A pass forward at these values; `back` of the tape goes the other way."""
     import tensorflow as tf
 
     tape.hold(values)
-    outputs = tape.record(tape.arguments([tf.constant(value) for value in values]))
-    shapes = [tuple(output.shape) for output in outputs]
-    upstream = draw_upstream("random", shapes, [o.dtype.is_complex for o in outputs], 0)
-    return upstream, tape.back(upstream)
+    return tape.record(tape.arguments([tf.constant(value) for value in values]))
 
 
 def _traced(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.full_constants import full_constants
+from gradcheck.checker.subject.private_names import Private, private
 from gradcheck.checker.subject.promote_graph import promoted_graph, rounding_of
 from gradcheck.checker.subject.tensors import widen, wider
 
@@ -93,7 +94,6 @@ def imported(own: Any, twins: Twins, outputs: int) -> tuple[Any, Any]:
         outputs: how many of its results are outputs.
     """
     import tensorflow as tf
-    from tensorflow.python.eager import context
 
     double = promoted_graph(own.graph.as_graph_def())
     captured = list(own.captured_inputs)
@@ -103,7 +103,7 @@ def imported(own: Any, twins: Twins, outputs: int) -> tuple[Any, Any]:
     read = {name.partition(":")[0] for node in double.node for name in node.input}
     outside = [getattr(twin, "handle", twin) for twin in map(twins.of, captured)]
     for function in double.library.function:
-        context.context().add_function_def(function)
+        private(Private.CONTEXT)().add_function_def(function)
     results = [result.name for result in own.outputs]
 
     specs = [

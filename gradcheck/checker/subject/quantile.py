@@ -86,5 +86,12 @@ def along_the_quantile(problem: Problem) -> Problem:
     def taken(_: Any, operands: Sequence[Operand], mode: Mode) -> Tape:
         return Tape(own, operands, mode)
 
-    problem = replace(problem, function=quantile, tape=taken, recorded=None, keeps_its_digits=False)
+    problem = replace(
+        problem,
+        function=quantile,
+        tape=taken,
+        recorded=None,
+        recorded_in_double=None,
+        keeps_its_digits=False,
+    )
     return replace(problem, takes_other_shapes=False, cdf=None)

@@ -13,7 +13,7 @@ import types
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcheck.checker import limits
 
@@ -60,14 +60,15 @@ def reachable(target: Any) -> Reachable:
         seen.add(id(thing))
         if _is_plain(thing) or _is_of_a_library(thing):
             continue
+        if _keeps_attributes(thing):
+            # (Those of Keras have attributes, too: `test_whether_a_weight_is_trained`.)
+            found.objects.append(thing)
         if is_variable(thing):
             key = id(handle_of(thing))
             found.names.setdefault(key, _name(thing, path))
             found.paths.setdefault(key, path)
             found.variables.setdefault(key, thing)
             continue
-        if _keeps_attributes(thing):
-            found.objects.append(thing)
         waiting += _held(thing, path)
     return found
 
@@ -79,7 +80,7 @@ def is_variable(thing: Any) -> bool:
     if isinstance(thing, tf.Variable):
         return True
     # (Keras is imported already if this is one of its variables.)
-    return type(thing).__module__.startswith("keras.") and hasattr(type(thing), "assign")
+    return _root(type(thing).__module__) == "keras" and hasattr(type(thing), "assign")
 
 
 def handle_of(variable: Any) -> Any:
@@ -98,24 +99,66 @@ def _is_of_a_library(thing: Any) -> bool:
     """Whether this is a function of a library as that has it, which holds nothing of the user's."""
     if not isinstance(thing, types.FunctionType):
         return False
-    module = thing.__module__ or ""
-    if module.partition(".")[0] not in (*_LIBRARIES, "keras"):
+    module = str(thing.__module__)
+    if _root(module) not in (*_LIBRARIES, "keras"):
         return False
     return getattr(sys.modules.get(module), thing.__name__, None) is thing
 
 
+class _Kind(NamedTuple):
+    """What is to be known of a class; asked of the class alone, for an object may make it up."""
+
+    is_library: bool
+    is_function: bool
+    has_attributes: bool
+    """Whether its objects have attributes of their own."""
+    wraps: tuple[str, ...]
+    """The attributes of all its objects that lead to what they wrap."""
+
+
+_WRAPPED = ("__wrapped__", "python_function")
+
+
+def _kind_of(thing: Any) -> _Kind:
+    kind = type(thing)
+    known = _KINDS.get(id(kind))
+    if known is None:
+        known = _KINDS[id(kind)] = kind, _kind(kind)
+    return known[1]
+
+
+_KINDS: dict[int, tuple[type, _Kind]] = {}
+"""By identity, for classes may be equal or have no hash; each with its class, lest that goes."""
+
+
+def _kind(kind: type) -> _Kind:
+    root = _root(kind.__module__)
+    tracked = any(base.__name__ in ("Module", "AutoTrackable") for base in kind.__mro__)
+    declared = {name for base in kind.__mro__ for name in vars(base)}
+    return _Kind(
+        is_library=root in _LIBRARIES and not tracked,
+        is_function=issubclass(kind, types.FunctionType | types.MethodType | functools.partial),
+        has_attributes="__dict__" in declared,
+        wraps=tuple(name for name in _WRAPPED if name in declared),
+    )
+
+
+def _attributes(thing: Any) -> dict[str, Any]:
+    """The attributes of its own that an object has."""
+    own = vars(thing) if _kind_of(thing).has_attributes else None
+    return own if type(own) is dict else {}
+
+
+def _root(module: Any) -> str:
+    """The package of a module; what stands in its place may be anything."""
+    return str(module).partition(".")[0]
+
+
 def _keeps_attributes(thing: Any) -> bool:
-    if isinstance(thing, types.FunctionType | types.MethodType | functools.partial):
+    kind = _kind_of(thing)
+    if kind.is_function or kind.is_library or not kind.has_attributes:
         return False
-    own = inspect.getattr_static(thing, "__dict__", None)
-    return own is not None and not _is_library(type(thing)) and type(vars(thing)) is dict
-
-
-def _is_library(kind: type) -> bool:
-    root = (kind.__module__ or "").partition(".")[0]
-    if root not in _LIBRARIES:
-        return False
-    return not any(base.__name__ in ("Module", "AutoTrackable") for base in kind.__mro__)
+    return type(vars(thing)) is dict
 
 
 def _held(thing: Any, path: str) -> Iterator[tuple[Any, str]]:
@@ -123,10 +166,9 @@ def _held(thing: Any, path: str) -> Iterator[tuple[Any, str]]:
     if isinstance(thing, types.FunctionType):
         yield from _held_by_function(thing, path)
         return
-    for inner in ("__wrapped__", "python_function"):
-        # (What makes up its attributes as it is asked for them is not asked.)
-        if inspect.getattr_static(thing, inner, None) is not None:
-            yield getattr(thing, inner, None), path
+    own = _attributes(thing)
+    for inner in {*_kind_of(thing).wraps, *(name for name in _WRAPPED if name in own)}:
+        yield getattr(thing, inner, None), path
     if isinstance(thing, functools.partial):
         yield thing.func, path
         yield from ((value, path) for value in (*thing.args, *thing.keywords.values()))
@@ -140,7 +182,7 @@ def _held(thing: Any, path: str) -> Iterator[tuple[Any, str]]:
     elif _keeps_attributes(thing):
         before = f"{path}." if path else ""
         yield from ((value, before + name) for name, value in list(vars(thing).items()))
-    elif not _is_library(type(thing)):
+    elif not _kind_of(thing).is_library:
         before = f"{path}." if path else ""
         yield from ((value, before + name) for name, value in _in_slots(thing))
 
@@ -163,7 +205,7 @@ def _held_by_function(function: types.FunctionType, path: str) -> Iterator[tuple
             yield cell.cell_contents, name
         except ValueError:  # a name that has no value yet
             continue
-    root = (function.__module__ or "").partition(".")[0]
+    root = _root(function.__module__)
     if root in (*_LIBRARIES, "keras"):
         return
     for name in _names_in(code):

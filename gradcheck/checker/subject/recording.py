@@ -9,8 +9,18 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+from gradcheck.checker.subject.private_names import (
+    Absent,
+    Private,
+    definition_of_function,
+    definition_of_op,
+    private,
+    replaced,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -55,6 +65,8 @@ class Recording:
     """By the identity of the handle, in the order in which they were first touched."""
     creates_variables: bool = False
     """Whether it made a variable, as what is built when it is first called does."""
+    is_blind: bool = False
+    """Whether nothing could be seen: TensorFlow's ops do not go through a door that is known."""
     _looking: bool = False
     """While a variable is read for our own sake."""
 
@@ -64,12 +76,15 @@ class Recording:
         if self._looking:
             return
         name = kind.decode() if isinstance(kind, bytes) else kind
-        functions = _functions(name)
-        inside = _inside(functions) if functions else frozenset({name})
-        self.kinds |= inside
         self.ops += 1
+        if _is_op(name):
+            inside = frozenset((name,))
+        else:
+            functions = _functions(name)
+            inside = _inside(functions) if functions else frozenset((name,))
+            self.precisions |= _precisions_inside(functions)
+        self.kinds |= inside
         self.creates_variables |= "VarHandleOp" in inside
-        self.precisions |= _precisions_inside(functions)
         for position, given in enumerate(inputs):
             if isinstance(given, tf.Tensor):
                 if given.dtype.is_floating or given.dtype.is_complex:
@@ -81,7 +96,7 @@ class Recording:
                 self._touch(given.handle, _READ)
 
     def _touch(self, handle: Any, kinds: frozenset[str], *, reads: bool = True) -> None:
-        writes = any(kind.startswith(_WRITES) and kind not in _READS for kind in kinds)
+        writes = any(may_write(kind) for kind in kinds)
         known = self.resources.get(id(handle))
         if known is None:
             known = self.resources[id(handle)] = Resource(handle, None, reads)
@@ -91,6 +106,19 @@ class Recording:
             known.before = _value_of(handle)
             self._looking = False
         known.written |= writes
+
+
+@cache
+def _is_op(name: str) -> bool:
+    """Whether this is the name of an op, and so of no traced function."""
+    return definition_of_op(name) is not None
+
+
+def may_write(kind: str) -> bool:
+    """Whether an op may change the resource that it is given: what is not known may."""
+    if kind in _READS:
+        return False
+    return kind.startswith(_WRITES) or definition_of_op(kind) is None
 
 
 def known_resources(variables: Iterable[Any]) -> list[Resource]:
@@ -109,11 +137,14 @@ def recording() -> Iterator[Recording]:
 
     Without it `test_a_sum_that_is_kept_is_put_back` fails.
     """
-    from tensorflow.python import pywrap_tfe
-
     found = Recording()
-    one_at_a_time.acquire()
-    fast, slow = pywrap_tfe.TFE_Py_FastPathExecute, pywrap_tfe.TFE_Py_Execute
+    try:
+        fast, slow = private(Private.FAST), private(Private.SLOW)
+    except Absent:
+        found.is_blind = True
+        found.kinds.add(_UNKNOWN)
+        yield found
+        return
 
     def noted_fast(context: Any, kind: str, name: Any, *inputs: Any) -> Any:
         found._note(kind, chain.from_iterable(_listed(given) for given in inputs))
@@ -123,13 +154,12 @@ def recording() -> Iterator[Recording]:
         found._note(kind, inputs)
         return slow(context, device, kind, inputs, *rest)
 
-    pywrap_tfe.TFE_Py_FastPathExecute, pywrap_tfe.TFE_Py_Execute = noted_fast, noted_slow
-    try:
+    with one_at_a_time, replaced(Private.FAST, noted_fast), replaced(Private.SLOW, noted_slow):
         yield found
-    finally:
-        pywrap_tfe.TFE_Py_FastPathExecute, pywrap_tfe.TFE_Py_Execute = fast, slow
-        one_at_a_time.release()
 
+
+_UNKNOWN = "?"
+"""The kind of ops that nobody saw."""
 
 one_at_a_time = threading.RLock()
 """Whoever records in another thread waits: what was replaced has to come back in order."""
@@ -162,25 +192,23 @@ def _precisions_inside(functions: Sequence[Any]) -> frozenset[str]:
 
 def _functions(name: str) -> list[Any]:
     """What a traced function consists of: itself and all that it calls; nothing for an op."""
-    from tensorflow.python.eager import context
-
-    current = context.context()
     seen, found = {name}, []
-    waiting = [name] if current.has_function(name) else []
+    waiting = [definition_of_function(name)]
     while waiting:
-        found.append(current.get_function_def(waiting.pop()))
+        definition = waiting.pop()
+        if definition is None:
+            continue
+        found.append(definition)
         called = {each for node in found[-1].node_def for each in _called(node)} - seen
         seen |= called
-        waiting += sorted(called)
+        waiting += map(definition_of_function, sorted(called))
     return found
 
 
 def _called(node: Any) -> set[str]:
     """The functions that a node of a graph calls."""
-    from tensorflow.python.eager import context
-
     names = {a.func.name for a in node.attr.values() if a.func.name}
-    return {name for name in names if context.context().has_function(name)}
+    return {name for name in names if definition_of_function(name) is not None}
 
 
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
@@ -192,12 +220,9 @@ def _overwrites(name: str, position: int) -> bool:
     Adding to it, or to a part of it, reads it too. The ops of a traced function stand in the order
     in which they were traced; of what stands in a branch or a loop nothing is sure.
     """
-    from tensorflow.python.eager import context
-
-    current = context.context()
-    if not current.has_function(name):
+    function = definition_of_function(name)
+    if function is None:
         return name == "AssignVariableOp"
-    function = current.get_function_def(name)
     arguments = [argument.name for argument in function.signature.input_arg]
     given = arguments[position] if position < len(arguments) else None
     for node in function.node_def:

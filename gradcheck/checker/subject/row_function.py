@@ -19,6 +19,10 @@ class RowFunction(Protocol):
     def is_batched(self) -> bool:
         """Whether many points share a call."""
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether points go through a loop in a graph, for calls of the function are dear."""
+
     def __call__(self, points: Array) -> Array:
         """Rows of outputs for rows of points."""
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker.subject.private_names import Private, private, replaced
 from gradcheck.checker.subject.recording import one_at_a_time
 
 if TYPE_CHECKING:
@@ -75,24 +76,20 @@ Run = Callable[..., Any]
 
 @contextmanager
 def executed(execute_: Callable[[str, Sequence[Any], Run], Any]) -> Iterator[None]:
-    """Within this, every eager op gives what this makes of its kind, its inputs and attributes."""
-    from tensorflow.python import pywrap_tfe
+    """Within this, every eager op gives what this makes of its kind, its inputs and attributes.
 
+    Raises Absent where ops do not go through a door that is known.
+    """
     with one_at_a_time:
-        fast = pywrap_tfe.TFE_Py_FastPathExecute
-
-        own = threading.get_ident()
+        fast, own = private(Private.FAST), threading.get_ident()
 
         def execute(context: Any, kind: str, name: Any, *inputs: Any) -> Any:
             if threading.get_ident() != own:
                 return fast(context, kind, name, *inputs)
             return execute_(kind, inputs, partial(fast, context, kind, name))
 
-        pywrap_tfe.TFE_Py_FastPathExecute = execute
-        try:
+        with replaced(Private.FAST, execute):
             yield
-        finally:
-            pywrap_tfe.TFE_Py_FastPathExecute = fast
 
 
 class WithReads:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradcheck.checker import limits
 from gradcheck.checker.budget import current
 from gradcheck.checker.subject.alike import passes_alike
 from gradcheck.checker.subject.carry.cargo import CannotCarry
 from gradcheck.checker.subject.carry.passes import passes_at
+from gradcheck.checker.subject.left_by_calls import Left, as_left, noted
 from gradcheck.checker.subject.monte_carlo import (
     Nudges,
     current_draw,
@@ -25,6 +28,7 @@ from gradcheck.checker.subject.tensors import (
     to_numpy,
     where_raised,
 )
+from gradcheck.checker.subject.way_back import Forward, as_cotangents, go_back
 from gradcheck.model import Array, Mode
 
 if TYPE_CHECKING:
@@ -61,7 +65,8 @@ class Tape:
         self._drawn_at: tuple[Any, list[Backward]] = (None, [])
         """Values and upstream, and by draw: the pass there in nudged arithmetic."""
         self._going_back = False
-        self._forward: _Forward | None = None
+        self._forward: Forward | None = None
+        self._gone_back: tuple[Sequence[Array], Backward] | None = None
 
     def __call__(self, values: Sequence[Array], upstream: Sequence[Array]) -> Backward:
         """One pass forward and one back.
@@ -110,7 +115,7 @@ class Tape:
 
     def record(self, arguments: Sequence[Any]) -> list[Any]:
         """A pass forward on tensors and variables; `back` goes the other way."""
-        self._forward = self._go_forward(arguments, arguments)
+        self._forward, self._gone_back = self._go_forward(arguments, arguments), None
         return self._forward.outputs
 
     def record_all(self, arguments: Sequence[Any]) -> list[Any]:
@@ -118,23 +123,48 @@ class Tape:
         self._forward = self._go_forward(arguments, arguments, watch_all=True)
         return list(self._forward.tape.watched_variables())
 
+    def lifted(
+        self, function: Function, operands: Sequence[Operand], variables: Sequence[Any]
+    ) -> Tape:
+        """What was recorded here, as a record of a function that takes these variables too.
+
+        Without it `test_a_layer_is_called_no_more_than_it_takes` fails.
+        """
+        tape = Tape(function, operands)
+        if self._forward is not None:
+            tape._forward = self._forward._replace(
+                sources=[*self._forward.sources, *variables],
+                arguments=[*self._forward.arguments, *variables],
+            )
+        return tape
+
+    def note(self, left: Left) -> None:
+        """Know what the call that was recorded left."""
+        if self._forward is not None:
+            self._forward = self._forward._replace(left=[left])
+
     @property
     def recorded(self) -> tuple[Sequence[Any], list[Any]] | None:
-        """The arguments and the outputs of a call that was recorded, until `back` has used it."""
+        """The arguments and the outputs of the call that was recorded, if one was."""
         if self._forward is None:
             return None
         return self._forward.arguments, self._forward.outputs
 
     def back(self, upstream: Sequence[Array]) -> Backward:
-        """The way back of what was recorded, once; raises as a call does."""
-        import tensorflow as tf
-
+        """The way back of what was recorded, for one upstream alone; raises as a call does."""
+        if self._gone_back is not None:
+            given, found = self._gone_back
+            if not all(map(np.array_equal, given, upstream)):
+                raise RuntimeError("what was recorded went back for another upstream")
+            return found
         if self._forward is None:
             raise RuntimeError("nothing was recorded")
         forward, self._forward = self._forward, None
         self._going_back = True
-        cotangents = [tf.constant(ct) for ct in upstream]
-        return self._run(lambda: (forward.outputs, self._go_back(forward, cotangents)))
+        cotangents = as_cotangents(upstream, forward.outputs)
+        found = self._run(lambda: (forward.outputs, self._go_back(forward, cotangents)))
+        self._forward, self._gone_back = forward, (upstream, found)
+        return found
 
     def _run(self, run: Callable[..., Any], *arguments: Any) -> Backward:
         try:
@@ -217,29 +247,24 @@ class Tape:
 
     def _go_forward(
         self, arguments: Sequence[Any], given: Sequence[Any], *, watch_all: bool = False
-    ) -> _Forward:
+    ) -> Forward:
         import tensorflow as tf
 
         sources = [s for s, o in zip(given, self._operands, strict=True) if o.differentiate]
         with tf.GradientTape(watch_accessed_variables=watch_all) as tape:
             tape.watch(sources)
-            outputs = call(self._function, arguments)
-        return _Forward(tape, sources, outputs, arguments)
+            with noted() as left:
+                outputs = call(self._function, arguments)
+        return Forward(tape, sources, outputs, arguments, left)
 
-    def _go_back(self, forward: _Forward, upstream: Sequence[Any]) -> list[Any]:
+    def _go_back(self, forward: Forward, upstream: Sequence[Any]) -> list[Any]:
         # (A function may have to be called in a way that its gradient has to be, too.)
         going_back = getattr(self._function, "going_back", None)
         with nullcontext() if going_back is None else going_back(forward.arguments):
-            return _go_back(forward, upstream)
-
-
-class _Forward(NamedTuple):
-    """A pass forward that was recorded."""
-
-    tape: Any
-    sources: list[Any]
-    outputs: list[Any]
-    arguments: Sequence[Any]
+            if not forward.left:
+                return go_back(forward, upstream)
+            with as_left(forward.left):
+                return go_back(forward, upstream)
 
 
 def _traced(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -248,44 +273,3 @@ def _traced(function: Callable[..., Any], *arguments: Any) -> Any:
 
     # (Called as a tf.function it would count as one that is traced too often, and TensorFlow warn.)
     return tf.function(function, autograph=False).get_concrete_function(*arguments)
-
-
-def _go_back(forward: _Forward, upstream: Sequence[Any]) -> list[Any]:
-    import tensorflow as tf
-
-    cotangents = [
-        ct if ct.dtype == output.dtype else tf.cast(ct, output.dtype)
-        for ct, output in zip(upstream, forward.outputs, strict=True)
-    ]
-    return [_dense(gradient) for gradient in _gradients(forward, cotangents)]
-
-
-def _gradients(forward: _Forward, cotangents: list[Any]) -> Sequence[Any]:
-    """What the tape has to say.
-
-    `tape.gradient` spends more time on structures, of which there are none here, than most
-    gradients take: where it can be, what it calls is called.
-    """
-    import tensorflow as tf
-    from tensorflow.python.eager import imperative_grad
-
-    recorded = getattr(forward.tape, "_tape", None)
-    plain = all(isinstance(each, tf.Tensor) for each in (*forward.outputs, *forward.sources))
-    if recorded is None or not plain or not tf.executing_eagerly():
-        given: Sequence[Any] = forward.tape.gradient(
-            forward.outputs, forward.sources, output_gradients=cotangents
-        )
-        return given
-    found: Sequence[Any] = imperative_grad.imperative_grad(
-        recorded, forward.outputs, forward.sources, output_gradients=cotangents
-    )
-    return found
-
-
-def _dense(gradient: Any) -> Any:
-    """A gradient as one tensor: the tape may give slices that stand for one."""
-    import tensorflow as tf
-
-    if gradient is None or isinstance(gradient, tf.Tensor):
-        return gradient
-    return tf.convert_to_tensor(gradient)

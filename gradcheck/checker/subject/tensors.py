@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker import limits
 from gradcheck.checker.subject.flatten import flatten
 from gradcheck.errors import UsageError
 
@@ -63,6 +64,8 @@ def differentiable_outputs(structure: Any) -> list[Any]:
             tensor = tf.convert_to_tensor(leaf)
         except (TypeError, ValueError):  # no tensor, and so no output to differentiate
             continue
+        except Exception as error:  # an object of the user's that does something when it is asked
+            raise FunctionRaised(error) from error
         if tensor.dtype.is_floating or tensor.dtype.is_complex:
             outputs.append(tensor)
     return outputs
@@ -85,6 +88,20 @@ def widen(value: Array) -> Array:
     if np.iscomplexobj(value):
         return value.astype(np.complex128, copy=False)
     return value.astype(np.float64, copy=False) if is_floating(value.dtype) else value
+
+
+@cache
+def is_low_precision(dtype: np.dtype[Any]) -> bool:
+    """Whether numbers of this dtype have less than double precision."""
+    return dtype == np.complex64 or (is_floating(dtype) and dtype != np.float64)
+
+
+@cache
+def tf_dtype(dtype: np.dtype[Any]) -> Any:
+    """What TensorFlow calls it."""
+    import tensorflow as tf
+
+    return tf.as_dtype(dtype)
 
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
@@ -133,7 +150,7 @@ def explain_exception(error: BaseException) -> str:
     """The telling line of an exception, without TensorFlow's decoration."""
     if isinstance(error, FunctionRaised):
         return str(error)
-    text = str(getattr(error, "message", "") or error)
+    text = _text_of(error)
     # Graph errors name their node in braces, eager ones their op at the end.
     text = re.sub(r"\{\{[^}]*\}\}|\[Op:\w+\]( name: ?)?", "", text)
     missing = re.search(r"Could not find device for node:.*= (\w+)\[.*?T=DT_(\w+)", text)
@@ -157,7 +174,23 @@ def explain_exception(error: BaseException) -> str:
             "(tf.cast(w, x.dtype))"
         )
     reason, where = _reason(text)
+    reason = _cut(reason, limits.LONGEST_REASON)
     return f"{type(error).__name__}: {reason}{where}" if reason else type(error).__name__
+
+
+def _text_of(error: BaseException) -> str:
+    """What an exception says of itself; what that does, and how long it is, is the user's too.
+
+    Without it `test_what_an_exception_says_of_itself` fails.
+    """
+    try:
+        return _cut(str(getattr(error, "message", "") or error), limits.LONGEST_ERROR)
+    except Exception as other:
+        return f"its text raises {type(other).__name__}"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
 _TRACED = re.compile(r"\n {4}[\w.]+: (?P<message>(?:.|\n)*)")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import limits
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.errors import UsageError
 
@@ -38,13 +41,26 @@ def draw_upstream(
         return [np.asarray(given) for given in upstream]
     if upstream == "ones":
         return [np.ones(shape) for shape in shapes]
+    is_small = sum(map(prod, shapes)) <= limits.DRAWN_ONCE
+    return list((_drawn_once if is_small else _drawn)(tuple(shapes), tuple(complex_), seed))
+
+
+def _drawn(shapes: Sequence[Shape], complex_: Sequence[bool], seed: int) -> list[Array]:
+    """A cotangent of each output, which nobody may change."""
     rng = generator(seed, 0x6374)
 
     def draw(shape: Shape) -> Array:
         size = np.array(rng.integers(32, 97, size=shape) / 64)
         return np.asarray(size * (2.0 * rng.integers(0, 2, size=shape) - 1.0))
 
-    return [
-        draw(shape) + 1j * draw(shape) if is_complex else draw(shape)
+    drawn = [
+        np.asarray(draw(shape) + 1j * draw(shape)) if is_complex else draw(shape)
         for shape, is_complex in zip(shapes, complex_, strict=True)
     ]
+    for array in drawn:
+        array.flags.writeable = False
+    return drawn
+
+
+_drawn_once = lru_cache(maxsize=256)(_drawn)
+"""Cases of a suite have the same few shapes, and a generator costs more than a sine."""

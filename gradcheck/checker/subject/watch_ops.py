@@ -6,12 +6,14 @@ if its operands have one: the inputs have their names, single numbers their digi
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.checker import causes
 from gradcheck.checker.subject.as_python import as_python
+from gradcheck.checker.subject.private_names import Absent, called_back
 from gradcheck.checker.subject.tensors import call
 
 if TYPE_CHECKING:
@@ -40,16 +42,11 @@ def results_on_the_way(
     function: Callable[..., Any], operands: Sequence[Operand], values: Sequence[Array]
 ) -> dict[str, Array]:
     """By formula: the real floating-point results of a call, where they have one; no products."""
-    from tensorflow.python.framework import op_callbacks
-
     constants = [operand.hold(v) for operand, v in zip(operands, values, strict=True)]
     watcher = _Watcher({id(c): o.name for c, o in zip(constants, operands, strict=True)})
-    with as_python():
-        op_callbacks.add_op_callback(watcher)
-        try:
-            call(function, constants)
-        finally:
-            op_callbacks.remove_op_callback(watcher)
+    # (Where TensorFlow does not tell of them, there are none.)
+    with suppress(Absent), as_python(), called_back(watcher):
+        call(function, constants)
     return watcher.results
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.numerics.vectors import epsilon_of
+from gradcheck.checker.subject.private_names import Absent, Private, private, replaced
 from gradcheck.checker.subject.promote_graph import rounding_of
 from gradcheck.checker.subject.substituted import Run, executed, place_of
 from gradcheck.checker.subject.tensors import widen, wider
@@ -138,9 +139,12 @@ def _widened(given: Any, seen: Seen | None) -> Any:
 def _created(seen: Seen | None) -> Iterator[None]:
     """The same for ops that are added to a graph."""
     import tensorflow as tf
-    from tensorflow.python.framework import op_def_library
 
-    helper, own = op_def_library._apply_op_helper, threading.get_ident()
+    try:
+        helper, own = private(Private.CREATE_OP), threading.get_ident()
+    except Absent:  # a graph is as it is
+        yield
+        return
 
     def create(kind: str, name: Any = None, **given: Any) -> Any:
         if threading.get_ident() != own:
@@ -154,11 +158,8 @@ def _created(seen: Seen | None) -> Iterator[None]:
                 given = {key: _widened(each, seen) for key, each in given.items()}
         return helper(kind, name, **given)
 
-    op_def_library._apply_op_helper = create
-    try:
+    with replaced(Private.CREATE_OP, create):
         yield
-    finally:
-        op_def_library._apply_op_helper = helper
 
 
 @cache

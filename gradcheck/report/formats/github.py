@@ -1,24 +1,58 @@
-"""For GitHub Actions: annotations at the lines of the specs, and a summary of the job."""
+"""For GitHub Actions: annotations at your code and at the specs, and the summary of the job.
+
+GitHub shows ten errors and ten warnings of a step and drops the others, so the gravest come first.
+A gradient function has one error, however many cases find it wrong; the lines of these cases in the
+specs have warnings. What is not among them is printed, folded, and stands in the summary.
+"""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from gradcheck.model import Location
 from gradcheck.report import numbers
 from gradcheck.report.columns import failure_text
-from gradcheck.report.details import fails, failure_details, gist, input_label, mark
+from gradcheck.report.details import fails, failure_details, input_label, mark
+from gradcheck.report.formats.markdown import document
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
-from gradcheck.report.safe_text import SafeStream, clean, one_line
-from gradcheck.report.totals import file_totals, succeeded, totals
+from gradcheck.report.repository import is_inside, repository_path
+from gradcheck.report.safe_text import SafeStream, clean, defused, one_line
+from gradcheck.report.totals import totals, worst_first
 
 if TYPE_CHECKING:
-    from gradcheck.model import Result
+    from collections.abc import Iterable, Sequence
+
+    from gradcheck.model import CodePlace, Plan, Result, SpecProblem
 
 SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 """The variable with the path of the file whose Markdown GitHub shows on the job's page."""
+
+MOST_ANNOTATIONS = 10
+"""Errors of one step that GitHub shows, and as many warnings."""
+
+_MOST_PROBLEMS = 5
+"""Of them for specs that cannot be read, where there are failures too."""
+
+MOST_SUMMARY = 2**20 - 1024
+"""Bytes: the summary of a step has 1 MiB, and one that is longer is not shown at all."""
+
+_LONGEST_MESSAGE = 4000
+"""Characters: the runner cuts a message at 4,096."""
+
+_MOST_OTHER_CASES = 5
+"""Other cases that an annotation names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A text at a line of a file."""
+
+    title: str
+    text: str
+    where: Location | None
 
 
 class GitHubReporter(CollectingReporter):
@@ -27,51 +61,76 @@ class GitHubReporter(CollectingReporter):
     def __init__(self, stream: TextIO, options: Options) -> None:
         super().__init__(stream, options)
         self._out = SafeStream(stream)
+        # (Of what changed all results have their part.)
+        self.counts_many = not options.background.earlier
 
     def report(self, outcome: Outcome) -> None:
         """Print an error for each problem and each failure, then the totals."""
-        for problem in outcome.plan.problems:
-            text = f"{problem.message}\n{problem.hint}" if problem.hint else problem.message
-            self._command("error", text, "gradcheck: spec problem", problem.location)
-        for result in outcome.failures:
-            details = failure_details(result, outcome.plan)
-            name = result.case.name if result.case else result.id
-            what = f"{mark(result)} {result.verdict}".lstrip()
-            title = f"gradcheck: {what} in {name}"
-            where = result.case.location if result.case else None
-            self._command("error", failure_text(details), title, where)
-            self._at_code(result, name)
-        self._command("notice", totals(outcome), "gradcheck", None)
-        summary_file = os.environ.get(SUMMARY_FILE)
-        if summary_file:
-            with Path(summary_file).open("a", encoding="utf-8", errors="replace") as file:
-                file.write(markdown(outcome))
+        failures = worst_first(outcome.failures)
+        at_code = _at_code(failures)
+        placed = {id(result) for _, results in at_code for result in results}
+        problems = [problem_annotation(problem) for problem in outcome.plan.problems]
+        errors = [
+            *problems[:_MOST_PROBLEMS],
+            *(_of_function(place, results) for place, results in at_code),
+            *(_at_spec(result, outcome.plan) for result in failures if id(result) not in placed),
+            *problems[_MOST_PROBLEMS:],
+        ]
+        write_annotations(self.stream, "error", errors)
+        # What is told at the code is told at the spec as well, for who looks there.
+        again = [_at_spec(result, outcome.plan) for result in failures if id(result) in placed]
+        write_annotations(self.stream, "warning", again)
+        command(self._out, "notice", Annotation("gradcheck", totals(outcome), None))
+        if summary_file := os.environ.get(SUMMARY_FILE):
+            self._summarise(outcome, Path(summary_file))
 
-    def _at_code(self, result: Result, name: str) -> None:
-        """An error at each of the user's gradient functions that lies in the repository."""
-        for place in result.places:
-            told = [c for c in result.comparisons if place in c.places and fails(result, c)]
-            path = _repository_path(place.path)
-            if told and not Path(path).is_absolute():
-                causes = [c.diagnosis.text if c.diagnosis else c.note for c in told]
-                labels = ", ".join(map(input_label, told))
-                lines = [f"{place.function}: the gradient of {labels} is wrong", *causes]
-                text = "\n".join(line for line in lines if line)
-                title = f"gradcheck: {told[0].verdict} in {name}"
-                self._command("error", text, title, Location(place.path, place.line, 1))
+    def _summarise(self, outcome: Outcome, file: Path) -> None:
+        """Add to what the step has written into its summary, as far as there is room."""
+        try:
+            used = file.stat().st_size if file.exists() else 0
+            text = document(outcome, self.options.background, MOST_SUMMARY - used)
+            with file.open("a", encoding="utf-8", errors="replace") as stream:
+                stream.write(defused(text))
+        except OSError as error:
+            why = f"the summary of the step could not be written: {error.strerror or error}"
+            command(self._out, "warning", Annotation("gradcheck", why, None))
 
-    def _command(self, kind: str, message: str, title: str, where: Location | None) -> None:
-        properties = {"title": title}
-        if where:
-            place = {"file": _repository_path(where.path), "line": where.line, "col": where.column}
-            properties = {**{key: str(value) for key, value in place.items()}, **properties}
-        listed = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items())
-        self._out.write(f"::{kind} {listed}::{escape_data(message)}\n")
+
+def problem_annotation(problem: SpecProblem) -> Annotation:
+    """What is wrong in a spec, at its line."""
+    text = f"{problem.message}\n{problem.hint}" if problem.hint else problem.message
+    return Annotation("gradcheck: spec problem", text, problem.location)
+
+
+def write_annotations(stream: TextIO, kind: str, annotations: Sequence[Annotation]) -> None:
+    """The first ten as errors or warnings, the others as text that the log folds."""
+    out = SafeStream(stream)
+    for annotation in annotations[:MOST_ANNOTATIONS]:
+        command(out, kind, annotation)
+    rest = annotations[MOST_ANNOTATIONS:]
+    if rest:
+        more = numbers.count(len(rest), f"more {kind}")
+        out.command(f"::group::{more}: GitHub shows {MOST_ANNOTATIONS} of a step\n")
+        for annotation in rest:
+            place = f"{annotation.where}: " if annotation.where else ""
+            out.write(f"{place}{one_line(annotation.title)}\n{clean(annotation.text)}\n\n")
+        out.command("::endgroup::\n")
+
+
+def command(out: SafeStream, kind: str, annotation: Annotation) -> None:
+    """Print a workflow command, which is one line."""
+    where, properties = annotation.where, {"title": annotation.title}
+    if where:
+        path = repository_path(where.path)
+        place = {"file": path, "line": str(where.line), "col": str(where.column)}
+        properties = place | properties
+    listed = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items())
+    out.command(f"::{kind} {listed}::{escape_data(_shortened(annotation.text))}\n")
 
 
 def escape_data(text: str) -> str:
-    """The message of a workflow command: a command is one line."""
-    return clean(text).replace("%", "%25").replace("\n", "%0A")
+    """The message of a workflow command."""
+    return defused(clean(text)).replace("%", "%25").replace("\n", "%0A")
 
 
 def escape_property(text: str) -> str:
@@ -79,61 +138,48 @@ def escape_property(text: str) -> str:
     return escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def markdown(outcome: Outcome) -> str:
-    """The job's summary: totals, problems, failures, and one row per spec file."""
-    sign = "✅" if succeeded(outcome) else "❌"
-    parts = [f"## gradcheck\n\n{sign} {totals(outcome)}\n"]
-    if outcome.plan.problems:
-        rows = [
-            [f"`{_code(str(p.location))}`", _cell(p.message), _cell(p.hint)]
-            for p in outcome.plan.problems
-        ]
-        parts.append(_markdown_table(["spec problem", "what", "hint"], rows))
-    if outcome.failures:
-        details = [failure_details(result, outcome.plan) for result in outcome.failures]
-        rows = [
-            [f"`{_code(d.id)}`", d.verdict, _cell(gist(d)), f"`{_code(d.replay)}`"] for d in details
-        ]
-        parts.append(_markdown_table(["failure", "verdict", "what", "replay"], rows))
-    files = file_totals(outcome.results)
-    rows = [
-        [
-            f"`{_code(f.path or 'gradcheck')}`",
-            str(f.cases),
-            numbers.error(f.max_abs_error),
-            numbers.error(f.max_rel_error),
-            numbers.error(f.error_bar),
-            f"**{f.verdicts}**" if f.failed else f.verdicts,
-            numbers.seconds(f.seconds),
-        ]
-        for f in files
-    ]
-    header = ["spec", "cases", "max abs error", "max rel error", "error bar", "verdicts", "time"]
-    if rows:
-        parts.append(_markdown_table(header, rows))
-    return "\n".join(parts) + "\n"
+def _shortened(text: str) -> str:
+    if len(text) <= _LONGEST_MESSAGE:
+        return text
+    return f"{text[:_LONGEST_MESSAGE].rstrip()}\n… (the whole of it is in the other reports)"
 
 
-def _markdown_table(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def _at_spec(result: Result, plan: Plan) -> Annotation:
+    text = failure_text(failure_details(result, plan))
+    return Annotation(_title(result), text, result.case.location if result.case else None)
 
 
-def _cell(text: str) -> str:
-    """Text in a cell: nothing in it is Markdown or HTML."""
-    text = one_line(text).replace("&", "&amp;").replace("<", "&lt;")
-    return "".join(f"\\{c}" if c in "\\`*_|[]" else c for c in text)
+def _title(result: Result) -> str:
+    name = result.case.name if result.case else result.id
+    return f"gradcheck: {mark(result)} {result.verdict} in {name}".replace(":  ", ": ")
 
 
-def _code(text: str) -> str:
-    """Text between backticks in a cell: a bar would end the cell, a backtick the code."""
-    return one_line(text).replace("|", "\\|").replace("`", "'")
+def _at_code(failures: Iterable[Result]) -> list[tuple[CodePlace, list[Result]]]:
+    """The gradient functions in the repository that are to blame, each with its failures."""
+    found: dict[CodePlace, list[Result]] = {}
+    for result in failures:
+        for place in result.places:
+            told = any(place in c.places and fails(result, c) for c in result.comparisons)
+            if told and is_inside(repository_path(place.path)):
+                found.setdefault(place, []).append(result)
+    return list(found.items())
 
 
-def _repository_path(path: str) -> str:
-    """The path as GitHub wants it: from the root of the repository, wherever the job runs."""
-    workspace = os.environ.get("GITHUB_WORKSPACE")
-    if not workspace:
-        return path
-    absolute = Path(path).absolute()
-    return str(absolute.relative_to(workspace)) if absolute.is_relative_to(workspace) else path
+def _of_function(place: CodePlace, results: Sequence[Result]) -> Annotation:
+    """What is wrong with a gradient function, by the worst of its failures."""
+    worst = results[0]
+    told = [c for c in worst.comparisons if place in c.places and fails(worst, c)]
+    causes = [c.diagnosis.text if c.diagnosis else c.note for c in told]
+    labels = ", ".join(map(input_label, told))
+    lines = [f"{place.function}: the gradient of {labels} is wrong", *dict.fromkeys(causes)]
+    lines.append(f"found by {worst.id}")
+    others = [result.id for result in results[1:]]
+    if others:
+        more = (
+            f" and {len(others) - _MOST_OTHER_CASES} more"
+            if len(others) > _MOST_OTHER_CASES
+            else ""
+        )
+        lines.append(f"also in {', '.join(others[:_MOST_OTHER_CASES])}{more}")
+    text = "\n".join(line for line in lines if line)
+    return Annotation(_title(worst), text, Location(place.path, place.line, 1))

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
 from gradcheck.model import Stage, Verdict
-from gradcheck.report.reporter import CollectingReporter, Outcome
+from gradcheck.report.error_shades import error_shades
+from gradcheck.report.reporter import Options, PlannedReporter
+from gradcheck.report.safe_text import spelt
+from gradcheck.report.spool import Spool
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from gradcheck.model import (
         Array,
+        Case,
+        CloseUp,
         Comparison,
         Diagnosis,
         Element,
@@ -38,28 +45,49 @@ _MOST_ELEMENTS = 64
 elements say what there is to say."""
 
 
-class JsonReporter(CollectingReporter):
-    """One object, written at the end."""
+class JsonReporter(PlannedReporter):
+    """One object, of which the results are written down as they come, and put together at the end.
 
-    def report(self, outcome: Outcome) -> None:
+    Kept until then, a hundred thousand of them took two gigabytes.
+    """
+
+    def __init__(self, stream: TextIO, options: Options) -> None:
+        super().__init__(stream, options)
+        self._results = Spool()
+        self._found: list[int] = []
+        """The cases of the plan that have a result, by number."""
+
+    def result(self, result: Result) -> None:
+        """Write the result aside."""
+        position = self.position(result)
+        self._found.append(position)
+        self._results.add(position, json_text(encode_result(self.with_case(result)), "    "))
+
+    def finish(self, summary: Summary) -> None:
         """Write the object."""
-        # ASCII alone, so that the bytes do not depend on the stream's encoding.
-        text = json.dumps(document(outcome), indent=2, ensure_ascii=True, allow_nan=False)
-        self.stream.write(text + "\n")
+        plan = self.plan
+        before = {"version": REPORT_VERSION, "environment": dict(plan.environment)}
+        if plan.shard:  # only where there is one: a merged report is that of the whole suite
+            before["shard"] = _shard(plan.shard, sorted(self._found))
+        after = {
+            "summary": _summary(summary),
+            "problems": [encode_problem(problem) for problem in plan.problems],
+        }
+        write = self.stream.write
+        write(json_text(before).removesuffix("\n}") + ',\n  "results": [')
+        separator = "\n    "
+        for text in self._results:
+            write(separator + text)
+            separator = ",\n    "
+        write(("\n  ]" if self._found else "]") + "," + json_text(after).removeprefix("{") + "\n")
+        self.stream.flush()
 
 
-def document(outcome: Outcome) -> dict[str, Any]:
-    """The whole run as plain dictionaries, lists, strings and finite numbers."""
-    shard = outcome.plan.shard
-    return {
-        "version": REPORT_VERSION,
-        "environment": dict(outcome.plan.environment),
-        # Only where there is one: a merged report is that of the whole suite.
-        **({"shard": _shard(shard, outcome)} if shard else {}),
-        "results": [encode_result(result) for result in outcome.results],
-        "summary": _summary(outcome.summary),
-        "problems": [_problem(problem) for problem in outcome.plan.problems],
-    }
+def json_text(data: Mapping[str, Any], indent: str = "") -> str:
+    """An object as text, in which no line is a command of a CI."""
+    # ASCII alone, so that the bytes do not depend on the stream's encoding.
+    text = json.dumps(data, indent=2, ensure_ascii=True, allow_nan=False)
+    return spelt(text.replace("\n", f"\n{indent}"), "\\u{:04x}")
 
 
 def encode_result(result: Result) -> dict[str, Any]:
@@ -76,6 +104,7 @@ def encode_result(result: Result) -> dict[str, Any]:
         "diagnosis": _diagnosis(result.diagnosis),
         "seconds": _number(result.seconds),
         "location": _location(case.location) if case else None,
+        "target": _target(case) if case else None,
         "dtype": case.dtype if case else None,
         "mode": str(case.mode) if case else None,
         "seed": case.seed if case else None,
@@ -86,6 +115,10 @@ def encode_result(result: Result) -> dict[str, Any]:
 
 def _stage(stage: Stage | None) -> str | None:
     return None if stage is None else str(stage)
+
+
+def _target(case: Case) -> dict[str, str]:
+    return {"kind": str(case.target.kind), "text": case.target.text}
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
@@ -115,6 +148,32 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
             {"path": place.path, "line": place.line, "function": place.function}
             for place in comparison.places
         ],
+        **_pictures(comparison),
+    }
+
+
+def _pictures(comparison: Comparison) -> dict[str, Any]:
+    """What was gathered for pictures; not of what passes, where nobody would look for it."""
+    if comparison.verdict is Verdict.PASS:
+        return {}
+    told: dict[str, Any] = {}
+    if comparison.elements > _MOST_ELEMENTS and (shades := error_shades(comparison)):
+        told["shades"] = shades
+    if comparison.close_up is not None:
+        told["close_up"] = _close_up(comparison.close_up)
+    if comparison.jacobian:
+        told["jacobian"] = list(comparison.jacobian)
+    return told
+
+
+def _close_up(close_up: CloseUp) -> dict[str, Any]:
+    numbers = ("analytic", "numeric", "bound", "chosen")
+    series = ("steps", "errors", "right", "left")
+    return {
+        "index": _index(close_up.index),
+        "imaginary": close_up.imaginary,
+        **{name: _number(getattr(close_up, name)) for name in numbers},
+        **{name: [_number(value) for value in getattr(close_up, name)] for name in series},
     }
 
 
@@ -131,15 +190,13 @@ def _element(element: Element) -> dict[str, Any]:
     }
 
 
-def _shard(shard: Shard, outcome: Outcome) -> dict[str, Any]:
-    ids = [case.id for case in outcome.plan.cases]
-    position = dict(zip(ids, shard.positions, strict=True))
+def _shard(shard: Shard, found: Sequence[int]) -> dict[str, Any]:
     return {
         "index": shard.index,
         "count": shard.count,
         "cut": shard.cut,
         # Where each result stands in the whole suite.
-        "positions": [position[result.id] for result in outcome.results],
+        "positions": [shard.positions[number] for number in found],
     }
 
 
@@ -156,7 +213,8 @@ def _summary(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _problem(problem: SpecProblem) -> dict[str, Any]:
+def encode_problem(problem: SpecProblem) -> dict[str, Any]:
+    """One thing that is wrong in a spec."""
     return {
         "message": problem.message,
         "location": _location(problem.location),

@@ -1,11 +1,15 @@
 """JUnit XML, as GitLab, Jenkins and GitHub's actions read it: a suite per spec file.
 
+It keeps to the schema of Jenkins, the strictest there is: a test case has no file and no line, so
+that its suite names the file, and the text of a failure the line.
+
 A known bug is `skipped`, as pytest writes its expected failures; a spec that could not be read is
 a test case with an error.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -16,11 +20,12 @@ from gradcheck.model import Verdict
 from gradcheck.report.columns import failure_text
 from gradcheck.report.details import failure_details, gist, mark
 from gradcheck.report.reporter import CollectingReporter, Outcome
-from gradcheck.report.safe_text import one_line
-from gradcheck.report.totals import by_file, split_id
+from gradcheck.report.safe_text import one_line, spelt
+from gradcheck.report.tally import split_id
+from gradcheck.report.totals import by_file
 
 if TYPE_CHECKING:
-    from gradcheck.model import Location, Plan, Result, SpecProblem
+    from gradcheck.model import Plan, Result, SpecProblem
 
 _BROKEN = frozenset({Verdict.ERROR, Verdict.CRASHED, Verdict.TIMEOUT})
 """Verdicts that say nothing about the gradient: an `error`, where the others are a `failure`."""
@@ -37,6 +42,7 @@ class JUnitReporter(CollectingReporter):
         ET.indent(root)
         # Character references for all that is not ASCII: right whatever the stream's encoding.
         text = ET.tostring(root, encoding="us-ascii", xml_declaration=False).decode("ascii")
+        text = spelt(text, "&#{};", lines=True)
         self.stream.write(f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n')
 
 
@@ -52,9 +58,14 @@ class _Suite:
             "tests": str(len(self.cases)),
             "failures": str(outcomes.count("failure")),
             "errors": str(outcomes.count("error")),
-            "skipped": str(outcomes.count("skipped")),
             "time": _time(self.seconds),
         }
+
+    def element(self) -> ET.Element:
+        skipped = sum(child.tag == "skipped" for case in self.cases for child in case)
+        known = {"file": self.path} if self.path else {}
+        counts = {**self.counts(), "skipped": str(skipped)}
+        return _element("testsuite", name=self.path or "gradcheck", **known, **counts)
 
 
 def document(outcome: Outcome) -> ET.Element:
@@ -74,8 +85,8 @@ def document(outcome: Outcome) -> ET.Element:
     everything.seconds = outcome.summary.seconds
     root = _element("testsuites", name="gradcheck", **everything.counts())
     for suite in suites.values():
-        element = ET.SubElement(root, "testsuite")
-        element.attrib.update(_valid({"name": suite.path or "gradcheck", **suite.counts()}))
+        element = suite.element()
+        root.append(element)
         properties = ET.SubElement(element, "properties")
         for key, value in outcome.plan.environment.items():
             properties.append(_element("property", name=key, value=value))
@@ -85,8 +96,7 @@ def document(outcome: Outcome) -> ET.Element:
 
 def _testcase(result: Result, plan: Plan) -> ET.Element:
     path, name = split_id(result)
-    case = result.case
-    element = _case_element(path, name, case.location if case else None, result.seconds)
+    element = _case_element(path, name, result.seconds)
     if not result.expected:
         details = failure_details(result, plan)
         message = gist(details) if details.headline else f"{result.verdict}: {gist(details)}"
@@ -97,7 +107,7 @@ def _testcase(result: Result, plan: Plan) -> ET.Element:
     elif result.verdict is Verdict.SKIPPED:
         element.append(_element("skipped", type="skipped", message=one_line(result.message)))
     elif mark(result):
-        reason = one_line(case.reason) if case else ""
+        reason = one_line(result.case.reason) if result.case else ""
         message = f"expected {result.verdict}{reason and f': {reason}'}"
         element.append(_element("skipped", type="known", message=message))
     return element
@@ -106,20 +116,18 @@ def _testcase(result: Result, plan: Plan) -> ET.Element:
 def _problem(problem: SpecProblem) -> ET.Element:
     where = problem.location
     name = f"spec problem at {where.line}:{where.column}"
-    element = _case_element(where.path, name, where, 0.0)
+    element = _case_element(where.path, name, 0.0)
     child = _element("error", type="spec", message=one_line(problem.message))
     child.text = _NOT_XML.sub("", str(problem))
     element.append(child)
     return element
 
 
-def _case_element(path: str, name: str, location: Location | None, seconds: float) -> ET.Element:
+def _case_element(path: str, name: str, seconds: float) -> ET.Element:
     # Jenkins takes what stands before the last dot for the package.
-    classname = ".".join(PurePath(path).with_suffix("").parts) if path else "gradcheck"
-    attributes = {"classname": classname, "name": name, "time": _time(seconds)}
-    if location:
-        attributes |= {"file": location.path, "line": str(location.line)}
-    return _element("testcase", **attributes)
+    parts = PurePath(os.path.splitext(path)[0]).parts  # noqa: PTH122  (`.` and `/` have no suffix)
+    classname = ".".join(parts) or "gradcheck"
+    return _element("testcase", classname=classname, name=name, time=_time(seconds))
 
 
 def _element(tag: str, **attributes: str) -> ET.Element:

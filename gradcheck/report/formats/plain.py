@@ -30,6 +30,8 @@ _LABEL_WIDTH = max(len(verdict) for verdict in Verdict)
 class PlainReporter(CollectingReporter):
     """Lines to read in a log and to grep."""
 
+    counts_many = True
+
     def __init__(self, stream: TextIO, options: Options) -> None:
         super().__init__(stream, options)
         self._out = SafeStream(stream)

@@ -14,7 +14,8 @@ from gradcheck.report.columns import WIDEST_NAME
 from gradcheck.report.power_totals import Tally, floor, percent, power_totals
 from gradcheck.report.reporter import MOST_CASES
 from gradcheck.report.safe_text import clean, one_line
-from gradcheck.report.totals import by_file, split_id
+from gradcheck.report.tally import split_id
+from gradcheck.report.totals import by_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

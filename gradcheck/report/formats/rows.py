@@ -18,7 +18,8 @@ from gradcheck.model import Stage, Verdict
 from gradcheck.report import numbers
 from gradcheck.report.details import input_label, input_mark, mark
 from gradcheck.report.safe_text import clean, one_line
-from gradcheck.report.totals import by_file, file_totals, split_id
+from gradcheck.report.tally import split_id
+from gradcheck.report.totals import by_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from gradcheck.model import Comparison, Result
+    from gradcheck.report.tally import FileTotals
 
 _STYLES = {Verdict.PASS: "green", Verdict.KINK: "green", Verdict.SKIPPED: "dim"}
 _WIDE_SCREEN = 100
@@ -98,9 +100,8 @@ def case_table(results: Sequence[Result], width: int, *, stages: bool = False) -
     return Group(*parts)
 
 
-def file_table(results: Sequence[Result], width: int) -> RenderableType:
+def file_table(files: Sequence[FileTotals], width: int) -> RenderableType:
     """A row for each spec file."""
-    files = file_totals(results)
     folder = _common_folder([file.path for file in files])
     rows = [
         [

@@ -29,8 +29,6 @@ from gradcheck.report.safe_text import SafeStream
 from gradcheck.report.totals import environment_line, slowest, succeeded, totals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import RenderableType
 
     from gradcheck.model import Plan, Result, Summary
@@ -41,6 +39,8 @@ _NARROWEST_SCREEN = 72
 
 class TableReporter(CollectingReporter):
     """A rich table, with what matters in colour."""
+
+    counts_many = True
 
     def __init__(self, stream: TextIO, options: Options, *, width: int | None = None) -> None:
         super().__init__(stream, options)
@@ -69,19 +69,19 @@ class TableReporter(CollectingReporter):
             self._bar.stop()
         super().finish(summary)
 
-    def _table(self, outcome: Outcome, results: Sequence[Result]) -> RenderableType:
+    def _table(self, outcome: Outcome) -> RenderableType:
         width = self._console.width
         if not self.case_by_case(outcome):
-            return file_table(results, width)
-        return case_table(results, width, stages=self.options.verbose)
+            return file_table(outcome.tally.files(), width)
+        return case_table(outcome.results, width, stages=self.options.verbose)
 
     def report(self, outcome: Outcome) -> None:
         """Print the table, the failures, then what else there is to know, then the totals."""
         console, results = self._console, outcome.results
         console.width = max(console.width, _NARROWEST_SCREEN)
-        if results:
+        if outcome.tally.count:
             console.print()
-            console.print(self._table(outcome, results))
+            console.print(self._table(outcome))
         if outcome.plan.problems:
             title = numbers.count(len(outcome.plan.problems), "spec problem")
             print_heading(console, title, "red")

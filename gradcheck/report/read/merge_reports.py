@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from gradcheck.errors import UsageError
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gradcheck.report.read.json_reader import Report
+
+_MOST_NAMED = 20
+"""Shards that a message names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,9 +76,14 @@ def _must_be_whole(reports: Mapping[str, Report]) -> None:
             raise UsageError(f"{seen[shard.index]} and {name} are both shard {shard.index}")
         seen[shard.index] = name
     if first is not None:
-        missing = [f"{i}/{first.count}" for i in range(1, first.count + 1) if i not in seen]
+        # (A damaged report may claim any number of them.)
+        numbers = (i for i in range(1, first.count + 1) if i not in seen)
+        missing = [f"{i}/{first.count}" for i in islice(numbers, _MOST_NAMED)]
+        left = first.count - len(seen) - len(missing)
         if missing:
-            raise UsageError(f"the suite is not whole: shard {', '.join(missing)} is missing")
+            more = f" and {left:,} more" if left else ""
+            told = f"{', '.join(missing)}{more}"
+            raise UsageError(f"the suite is not whole: shard {told} is missing")
 
 
 def _in_order(reports: Sequence[Report]) -> list[Result]:

@@ -1,69 +1,35 @@
-"""What runs inside a Dask worker: cases in processes of their own, as on this machine.
-
-A Dask worker that ran a case itself would die with it, and take its other tasks along. Each of its
-threads has a pool of one process instead, which stays from task to task until the run is over.
-"""
+"""What Dask runs inside its workers: functions that the command calls there by their names."""
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 import os
+import pickle
+import re
+import socket
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from gradcheck.model.versions import installed_version
+from gradcheck.run.dask.machine_pool import MachinePool
+from gradcheck.run.dask.messages import Introduction, RemoteJob, Reply, Request
+from gradcheck.run.environment import describe
 from gradcheck.run.workers import fork_server
-from gradcheck.run.workers.memory import default_limit
-from gradcheck.run.workers.pool import Pool
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+POOL_END_SECONDS = 10.0
+"""Seconds for the processes of a run to end; they are killed, which takes milliseconds."""
 
-    from gradcheck.model import Case, Result
-    from gradcheck.run.workers.worker import Check
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class RemoteJob:
-    """What all cases of a run have in common."""
-
-    token: str
-    """The name of the run: the next one gets new processes, and so the user's code as it is."""
-    allow: tuple[str, ...]
-    root: str
-    timeout: float
-    memory_limit: int | None
-    fair_share: bool
-    """Whether the limit is a share of the machine that the Dask worker is on."""
-    check: Check
-    preload: tuple[str, ...]
-
-    def make_pool(self, facts: dict[str, str]) -> Pool:
-        """A process for one thread of a Dask worker."""
-        limit = default_limit(os.cpu_count() or 1) if self.fair_share else self.memory_limit
-        return Pool(
-            allow=self.allow,
-            root=self.root,
-            jobs=1,
-            timeout=self.timeout,
-            memory_limit=limit,
-            check=self.check,
-            preload=self.preload,
-            facts=facts,
-        )
-
-
-class _OwnPool:
-    """The pool of one thread."""
-
-    def __init__(self, job: RemoteJob) -> None:
-        self.facts: dict[str, str] = {}
-        self.pool = job.make_pool(self.facts)
-        self.lock = threading.Lock()
-
-
-_POOLS: dict[tuple[str, int], _OwnPool] = {}
+_LOCK = threading.Lock()
+_POOLS: dict[str, MachinePool] = {}
+"""By the name of their run."""
 _ENDED: set[str] = set()
-"""The runs that are over: whatever still runs for them is given up."""
+"""The runs that are over: a request that was under way then must not bring them back."""
+
+
+def introduce() -> Introduction:
+    """Who this Dask worker is."""
+    dask = installed_version("distributed") or ""
+    return Introduction(_place(), socket.gethostname(), describe(), dask)
 
 
 def prepare(preload: tuple[str, ...]) -> None:
@@ -71,21 +37,12 @@ def prepare(preload: tuple[str, ...]) -> None:
     fork_server.warm_up(preload)
 
 
-def check_remotely(job: RemoteJob, case: Case) -> tuple[Result | None, Mapping[str, str]]:
-    """The result of a case, and what TensorFlow says here; no result once the run is over."""
-    key = (job.token, threading.get_ident())
-    own = _POOLS.get(key)
-    if own is None:
-        own = _POOLS[key] = _OwnPool(job)
-    with own.lock:
-        found = list(own.pool.run([case], stop=lambda: job.token in _ENDED))
-        if job.token in _ENDED:
-            own.pool.stop()
-            _POOLS.pop(key, None)
-            _shut_down_if_unused()
-    # The case stays where it came from.
-    result = dataclasses.replace(found[0], case=None) if found else None
-    return result, own.facts
+def converse(job: bytes, request: bytes) -> bytes:
+    """Give the machine's pool what is asked, and tell what it has; pickles both ways."""
+    asked: Request = pickle.loads(request)  # noqa: S301  (the command's, as is all of Dask's)
+    pool = _pool(pickle.loads(job))  # noqa: S301  (as above)
+    answer = Reply("", failed="the run is over") if pool is None else pool.exchange(asked)
+    return pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
 
 
 def end_run(token: str = "") -> None:
@@ -93,16 +50,50 @@ def end_run(token: str = "") -> None:
 
     Without a run, only that one: a run that never began has prepared it all the same.
     """
-    _ENDED.add(token)
-    for key, own in list(_POOLS.items()):
-        # A thread that is at work sees for itself that the run is over.
-        if key[0] == token and own.lock.acquire(timeout=1.0):
-            own.pool.stop()
-            _POOLS.pop(key, None)
-            own.lock.release()
-    _shut_down_if_unused()
+    with _LOCK:
+        _ENDED.add(token)
+        pool = _POOLS.pop(token, None)
+    if pool is not None:
+        pool.end()
+    # (Not here: this is the thread in which the Dask worker hears and answers.)
+    threading.Thread(target=_shut_down_if_unused, args=(pool,), daemon=True).start()
 
 
-def _shut_down_if_unused() -> None:
-    if not _POOLS:
+def _pool(job: RemoteJob) -> MachinePool | None:
+    """The pool of a run, made when it is first asked for; None once the run is over."""
+    with _LOCK:
+        if job.token in _ENDED:
+            return None
+        pool = _POOLS.get(job.token)
+        # (One that failed stays, to say so; one that nobody asked for any more is made again.)
+        if pool is None or (pool.over and not pool.failed):
+            pool = _POOLS[job.token] = MachinePool(job, _shut_down_if_unused)
+        return pool
+
+
+def _shut_down_if_unused(ending: MachinePool | None = None) -> None:
+    """Let TensorFlow go where no pool needs it; one that is about to end is waited for."""
+    if ending is not None:
+        ending.wait(POOL_END_SECONDS)
+    with _LOCK:
+        unused = all(pool.over for pool in _POOLS.values())
+    if unused:
         fork_server.shut_down()
+
+
+def _place() -> str:
+    """A text that those have in common who share a machine, and may use the same part of it.
+
+    Two containers, two jobs of a batch system or workers that are bound to processors of their own
+    are as good as two machines: a process that one of them starts is in its bounds.
+    """
+    parts = [socket.gethostname(), str(os.getuid())]
+    with contextlib.suppress(OSError):
+        parts += [str(Path(f"/proc/self/ns/{kind}").readlink()) for kind in ("pid", "mnt")]
+    if hasattr(os, "sched_getaffinity"):
+        parts.append(str(sorted(os.sched_getaffinity(0))))
+    with contextlib.suppress(OSError):
+        # (Slurm has a group for each task of a step; their limits are the step's.)
+        groups = Path("/proc/self/cgroup").read_text()
+        parts.append(re.sub(r"/task_\w+", "", groups))
+    return "\n".join(parts)

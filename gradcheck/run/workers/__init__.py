@@ -1,7 +1,9 @@
-"""Cases in worker processes of this machine, which may crash, hang or exit.
+"""Cases in worker processes of this machine, which may crash, hang, exit or attack.
 
 May import the modules of `gradcheck.run`, but nothing of `gradcheck.run.dask`; what runs inside a
 worker imports `gradcheck.checker`, when it runs. The modules come in this order: memory,
-crash_message, fork_server, preload, channel and result_bytes; leftovers; worker, which runs in the
-process; worker_output and worker_handle, which are its parent's; pool.
+crash_message, orphans, preload, wire, frames; result_bytes and channel; process_settings and
+tensorflow_settings, state_guard, leftovers; worker, which runs in the process, and server_process,
+from which it forks; fork_server, worker_output, worker_process, worker_fate and worker_handle,
+which are their parent's; first_deaths; pool; run_cases.
 """

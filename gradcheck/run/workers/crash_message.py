@@ -10,6 +10,9 @@ SHOWN_LINES = 8
 """How many lines of output are worth showing: the reason of a failed check of TensorFlow's, which
 takes one or two, and what was printed on the way there."""
 
+SHOWN_FIRST = 3
+"""How many lines are shown of the beginning of an output that is too long to be kept."""
+
 SHOWN_WIDTH = 300
 """How many characters of a line are worth showing: TensorFlow's own messages fit into as many."""
 
@@ -26,6 +29,11 @@ _MEANINGS = {
     signal.SIGBUS: "an access to memory that is not there",
 }
 
+_FAULTS = {
+    *(signal.SIGABRT, signal.SIGSEGV, signal.SIGFPE, signal.SIGILL, signal.SIGBUS, signal.SIGTRAP),
+    signal.SIGSYS,
+}
+
 # Python's own account of where it is begins so; what TensorFlow has to say comes before it.
 _STACK = re.compile(r"(Fatal Python error:|Stack \(most recent call first\):)")
 
@@ -37,6 +45,14 @@ _OURS = str(Path(__file__).parents[2])
 _MACHINERY = re.compile(
     rf"{re.escape(_OURS)}|[/\\](tensorflow|keras|multiprocessing)[/\\]|<(frozen|string)"
 )
+
+
+def is_own_fault(code: int | None) -> bool:
+    """Whether an exit code tells of something that the process did by itself.
+
+    It leaves on its own, or runs into something; other signals come from other processes too.
+    """
+    return code is None or code >= 0 or -code in _FAULTS
 
 
 def death_message(code: int | None) -> str:
@@ -51,6 +67,14 @@ def death_message(code: int | None) -> str:
         return f"the worker process died of signal {-code}"
     meaning = _MEANINGS.get(name)
     return f"the worker process died of {name.name}" + (f": {meaning}" if meaning else "")
+
+
+def first_words(output: str) -> list[str]:
+    """The first lines of an output; the last of them may be torn and is left out."""
+    lines = [
+        line.rstrip()[:SHOWN_WIDTH] for line in output.splitlines()[:-1] or output.splitlines()
+    ]
+    return [line for line in lines if line.strip() and not _NOISE.match(line)][:SHOWN_FIRST]
 
 
 def last_words(output: str) -> list[str]:

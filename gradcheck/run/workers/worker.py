@@ -8,31 +8,32 @@ import faulthandler
 import functools
 import io
 import os
+import pickle
+import select
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Collection
-from multiprocessing import process
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.run.environment import tensorflow_facts
-from gradcheck.run.workers.channel import Answer
+from gradcheck.run.workers import orphans
+from gradcheck.run.workers.channel import Answer, WorkerEnd, hidden
 from gradcheck.run.workers.leftovers import Leftovers
-from gradcheck.run.workers.result_bytes import to_bytes
+from gradcheck.run.workers.result_bytes import cut, to_bytes
+from gradcheck.run.workers.state_guard import StateGuard, with_note
 
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
-    from gradcheck.run.workers.channel import WorkerEnd
-
-CASE_MARK = b"\0\x1egradcheck\x1e\0"
-"""Written to the output before each case, so that it is known whose words follow."""
+CASE_MARK = b"\0\x1egradcheck %d\x1e\0"
+"""Written to the output before each case, with its number: so it is known whose words follow."""
 
 WHERE_SIGNAL = signal.SIGUSR1
 """Lets a worker write down where in Python it is, whatever it does."""
+
+LIFE_MILLISECONDS = 300
+"""How long a worker waits at once for the end of its parent."""
 
 Check = Callable[..., Result]
 """`check(case, allow=…, root=…)`: what is done with a case."""
@@ -45,11 +46,15 @@ class Job:
     check: Check
     allow: Collection[str]
     root: str
+    folder: str = ""
+    """Where the cases run, if it exists; empty for where their parent is."""
 
 
-def check_with_tensorflow(case: Case, *, allow: Collection[str], root: str) -> Result:
-    """The real check."""
-    return _real_check()(case, allow=allow, root=root)
+def check_with_tensorflow(
+    case: Case, *, allow: Collection[str], root: str, close_ups: Collection[Verdict] = ()
+) -> Result:
+    """The real check; with what pictures need, for these verdicts."""
+    return _real_check()(case, allow=allow, root=root, close_ups=close_ups)
 
 
 @functools.cache
@@ -60,43 +65,61 @@ def _real_check() -> Check:
     return check_case
 
 
-def work(job: Job, channel: WorkerEnd, output: Connection) -> None:
-    """The life of a worker; it ends when the parent is gone, or a case left something running."""
-    _settle(output)
-    # TensorFlow reads these when its first op runs. One thread each: the workers share the
-    # machine, and sums that are split among threads would differ with the number of them.
-    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
-    os.environ.setdefault("TF_NUM_INTEROP_THREADS", "1")
+def work(channel: int, output: int) -> None:
+    """The life of a worker; it ends when the parent is gone, or a case left something behind."""
+    end = WorkerEnd(hidden(channel))
+    _settle(output, end.descriptor)
+    job = _introduced(end)
     leftovers = Leftovers()
+    guard: StateGuard | None = None
     first = True
-    for number, case in channel.cases():
-        _mark()
-        result = to_bytes(_check(job, case))
+    for number, case in end.cases():
+        _mark(number)
+        if case.target.users_own and guard is None:
+            guard = StateGuard(job.root)
+        found, changed = _guarded(job, case, guard) if guard else (_check(job, case), False)
+        result = to_bytes(found)
         if leftovers.copied:
             break
-        leftovers.look(idle=channel.idle)
+        leftovers.unclean |= changed
+        leftovers.look(idle=end.idle)
         facts = tensorflow_facts() if first else {}
         first = False
-        channel.answer(Answer(number, result, leftovers.held, leftovers.unclean, facts))
+        end.answer(Answer(number, result, leftovers.held, leftovers.unclean, facts))
         if leftovers.unclean:
             break
     # The next case gets a worker of its own. Not `sys.exit`: that waits for threads.
     os._exit(0)
 
 
-def _settle(output: Connection) -> None:
+def _introduced(end: WorkerEnd) -> Job:
+    """What the run is about, and the parent's folder and path, by which its functions are found."""
+    # The check itself may be found only by that path: it comes last.
+    folder, sys.path[:], rest = end.greeting()
+    with contextlib.suppress(OSError):
+        os.chdir(folder)
+    job: Job = pickle.loads(rest)  # noqa: S301  (our parent's)
+    return job
+
+
+def introduction(job: Job) -> tuple[str, list[str], bytes]:
+    """What a new worker is told first."""
+    return job.folder or str(Path.cwd()), list(sys.path), pickle.dumps(job)
+
+
+def _settle(output: int, channel: int) -> None:
     """Make this process independent of the terminal, and dependent on its parent."""
     # A group of its own: what the case starts can be ended with it, and Ctrl-C passes it by.
     os.setsid()
+    # What a case forks twice stays below this process, where it is seen.
+    orphans.adopt()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The fork server was started with it blocked; what a case starts should not find it so.
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     nowhere = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nowhere, 0)
-    os.dup2(output.fileno(), 1)
-    os.dup2(output.fileno(), 2)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
     os.close(nowhere)
-    output.close()
+    os.close(output)
     # Unbuffered, or a crash would take the last words with it.
     sys.stdout, sys.stderr = _unbuffered(1), _unbuffered(2)
     faulthandler.enable(file=2, all_threads=False)
@@ -106,7 +129,7 @@ def _settle(output: Connection) -> None:
     # Where the machine runs out of memory, this process is to be ended and not the command.
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_command, args=(channel,), daemon=True).start()
 
 
 def _unbuffered(descriptor: int) -> io.TextIOWrapper:
@@ -114,11 +137,19 @@ def _unbuffered(descriptor: int) -> io.TextIOWrapper:
     return io.TextIOWrapper(raw, "utf-8", "replace", write_through=True)
 
 
-def _end_with_parent() -> None:
-    """A case that hangs must not outlive a command that was killed."""
-    parent = process.parent_process()
-    if parent is not None:
-        parent.join()
+def _end_with_command(channel: int) -> None:
+    """A case that hangs must not outlive a command that was killed.
+
+    The fork server sees to that, unless somebody has stopped it. Without it
+    `test_a_killed_command_takes_its_workers_along_though_the_server_is_stopped` fails.
+    """
+    poll = select.poll()
+    poll.register(channel, 0)  # that the other end is gone is always told
+    events: list[tuple[int, int]] = []
+    while not events:
+        # Not for ever: a case may close the channel, which stays open while somebody waits for it.
+        events = poll.poll(LIFE_MILLISECONDS)
+    if any(event & select.POLLHUP for _, event in events):
         os.killpg(0, signal.SIGKILL)
 
 
@@ -130,12 +161,34 @@ def _check(job: Job, case: Case) -> Result:
             return result
         message = f"the check returned {type(result).__name__} in place of a Result"
     except SystemExit as error:
-        message = f"the function under test called sys.exit({error.code!r})"
+        message = f"the function under test called sys.exit({told(repr, error.code)})"
     except BaseException as error:
-        message = f"{type(error).__name__}: {error}"
+        text = told(str, error)
+        message = type(error).__name__ + (f": {text}" if text else ", which has no text")
     return Result(case.id, Verdict.ERROR, message=message, seconds=time.perf_counter() - start)
 
 
-def _mark() -> None:
+def _guarded(job: Job, case: Case, guard: StateGuard) -> tuple[Result, bool]:
+    """The result, and whether the user's function left something changed; it then says so."""
+    if not case.target.users_own:
+        if not guard.pass_by(case):
+            # A function before it has patched what it calls: it runs again, in a worker of its own.
+            os._exit(0)
+        return _check(job, case), False
+    guard.begin(case)
+    result = _check(job, case)
+    changes = guard.changes()
+    return (with_note(result, changes) if changes else result), bool(changes)
+
+
+def told(how: Callable[[Any], str], what: object) -> str:
+    """A user's object as a text: what that does is the user's too."""
+    try:
+        return cut(how(what))
+    except Exception:
+        return ""
+
+
+def _mark(number: int) -> None:
     with contextlib.suppress(OSError):  # a case may have closed its output
-        os.write(1, CASE_MARK)
+        os.write(1, CASE_MARK % number)

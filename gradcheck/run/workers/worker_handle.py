@@ -1,32 +1,29 @@
 """A worker as its parent sees it: give it cases, ask whether there are results, end it.
 
 A worker at small cases has many waiting, and its parent looks now and then what has come of them.
-Only the one that it is at can be to blame for what happens; the others are then still to do.
+Only the one that it is at can be to blame for what happens; the others are then still to do. Where
+somebody else may have done it, the one that it is at is suspect: it is to run again, alone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
-import signal
 import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from gradcheck.errors import GradcheckError
-from gradcheck.model import Case, Result, Stage, Verdict
-from gradcheck.run.workers import fork_server
-from gradcheck.run.workers.channel import ParentEnd
-from gradcheck.run.workers.crash_message import death_message
-from gradcheck.run.workers.memory import LOOK_SECONDS, held, shown
+from gradcheck.model import Case, Result, Stage
+from gradcheck.run.workers.frames import GarbledError
+from gradcheck.run.workers.memory import LOOK_SECONDS
 from gradcheck.run.workers.result_bytes import from_bytes
-from gradcheck.run.workers.worker import WHERE_SIGNAL, Job, work
-from gradcheck.run.workers.worker_output import WorkerOutput
+from gradcheck.run.workers.worker import Job, introduction
+from gradcheck.run.workers.worker_fate import EXIT_SECONDS, OUTPUT_SECONDS, Fate, Fates
+from gradcheck.run.workers.worker_process import start
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Container, Mapping, Sequence
-    from multiprocessing.connection import Connection
 
     from gradcheck.run.workers.channel import Answer
 
@@ -48,16 +45,8 @@ AHEAD_BYTES = 65_536
 way must find room in the channel, or one side would wait for the other. Linux has room for three
 times as much."""
 
-OUTPUT_SECONDS = 0.005
-"""Seconds between two looks at a worker's output while there is more of it than is read at once."""
-
-EXIT_SECONDS = 1.0
-"""Seconds that a worker which closed its connection has to be gone, and that one whose cases were
-recalled has to confirm that."""
-
-
-class WorkersUnavailableError(GradcheckError):
-    """No worker process can be started on this machine."""
+CLOSE_SECONDS = 5.0
+"""Seconds that a killed worker has to be gone: more only where the system itself is stuck."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -74,31 +63,33 @@ class _Given:
 class Worker:
     """One worker process, and the cases that it has."""
 
-    def __init__(self, job: Job, preload: Sequence[str], memory_limit: int | None = None) -> None:
-        context = fork_server.context(preload)
-        self._channel = ParentEnd(context)
-        reading, writing = context.Pipe(duplex=False)
-        self._output = WorkerOutput(reading)
-        self._process = context.Process(target=work, args=(job, self._channel.other_end, writing))
-        try:
-            with fork_server.starting():
-                self._process.start()
-        except (OSError, EOFError) as error:
-            self._channel.close()
-            self._output.close()
-            raise WorkersUnavailableError(
-                "the worker processes do not start: the process that loads TensorFlow ended. "
-                'Does `python -c "import tensorflow"` work here?'
-            ) from error
-        finally:
-            self._channel.let_go()
-            writing.close()
+    def __init__(
+        self,
+        job: Job,
+        preload: Sequence[str],
+        memory_limit: int | None = None,
+    ) -> None:
+        """Start it; ServerLostError where the fork server fails."""
+        self._channel, self._process = start(preload)
+        # (That nobody listens is seen when it is given a case.)
+        self._channel.greet(introduction(job))
+        self.last_chance = False
+        """Whether its case is to blame for whatever happens: no other runs, and not for the first
+        time."""
+        self._fates = Fates(self._process, memory_limit)
+        self.ran_users_code = False
+        """Whether a function of the user's has ended here, and may have left anything behind."""
+        self.suspects: list[Case] = []
+        """What it was at when something happened that somebody else may have done."""
+        self.answers = 0
+        """How many results it has given."""
         self._given: deque[_Given] = deque()
         """What it has not answered yet; it is at the first of them."""
+        self._recalled: set[int] = set()
+        """Numbers of cases that were taken back, of which it may have begun one."""
         self._begun = 0.0
         """When it was first seen at that case."""
         self._next_look = 0.0
-        self._memory_limit = memory_limit
         self._held_first: int | None = None
         self._pace = AHEAD_SECONDS
         """Seconds that its last cases took."""
@@ -138,20 +129,23 @@ class Worker:
             return self._begun + EXIT_SECONDS
         return min(self._next_look, self._begun + self._given[0].limit)
 
-    def handles(self) -> list[Connection | int]:
+    def handles(self) -> list[socket.socket | int]:
         """What to wait for: the worker's end, and its answers where nobody would look in time."""
-        if self._pace * (len(self._given) - 1) > LOOK_SECONDS:
-            # It has enough to do until the next look. To wake up for every answer costs a quarter
-            # of the throughput of small cases: each time the processor is taken from a worker.
-            return [self._process.sentinel]
-        return [self._channel.connection, self._process.sentinel]
+        found: list[socket.socket | int] = [self._process.line]
+        if self._process.output.chatty:
+            found.append(self._process.output.descriptor)
+        if self._pace * (len(self._given) - 1) <= LOOK_SECONDS:
+            # Else it has enough to do until the next look. To wake up for every answer costs a
+            # quarter of the throughput of small cases: each time it takes a worker's processor.
+            found.append(self._channel.connection)
+        return found
 
     def give(self, cases: Sequence[tuple[Case, float]]) -> bool:
         """Hand over cases with their time limits; False if the worker cannot take them.
 
         Raises UnsendableError, and gives none, if one of them cannot be sent.
         """
-        if not self._process.is_alive():
+        if self._process.ended:
             return False
         idle = not self._given
         try:
@@ -171,6 +165,12 @@ class Worker:
             self._next_look = now + LOOK_SECONDS
         return True
 
+    def refuse(self, case: Case) -> list[Result]:
+        """The end of a worker that could not take its first case; none where that is suspect."""
+        self._begun = time.monotonic()
+        self._given.append(_Given(case, 0.0, -1))
+        return self._meet(self._fates.refusal())
+
     def recall(self) -> list[Case]:
         """Take back the cases behind one that takes long: others may be sooner at them."""
         if len(self._given) < 2 or not self._slow:
@@ -179,6 +179,7 @@ class Worker:
             self._channel.recall()
         first, *behind = self._given
         self._given = deque([first])
+        self._recalled.update(given.number for given in behind)
         return [given.case for given in behind]
 
     def poll(self, ready: Container[object]) -> list[Result]:
@@ -186,7 +187,9 @@ class Worker:
 
         `ready` are those of all handles that have something to tell.
         """
-        ended = self._process.sentinel in ready
+        ended = self._process.line in ready
+        if self._process.output.descriptor in ready:
+            self._process.output.drain()
         results: list[Result] = []
         try:
             # What was sent before the end came may have arrived since.
@@ -194,6 +197,9 @@ class Worker:
                 results += self._take(answer)
         except (EOFError, OSError):
             ended = True
+        except GarbledError as error:
+            fate = self._fates.garbled(str(error), after_users_code=self.ran_users_code)
+            return [*results, *self._meet(fate)]
         now = time.monotonic()
         if self._given:
             results += self._judge(now, ended=ended)
@@ -209,9 +215,15 @@ class Worker:
             self.facts = answer.facts
         grown = answer.held is not None and answer.held > self._held_first + MOST_GROWTH
         self.to_replace |= answer.unclean or grown
-        if not self._given or self._given[0].number != answer.number:
+        if answer.number in self._recalled:
+            self._recalled.remove(answer.number)
             return []
-        result = from_bytes(answer.result, self._given.popleft().case)
+        if not self._given or answer.number != self._given[0].number:
+            raise GarbledError("an answer to another case")
+        case = self._given.popleft().case
+        self.ran_users_code |= case.target.users_own
+        self.answers += 1
+        result = from_bytes(answer.result, case)
         self._begun = time.monotonic()
         self._pace = (self._pace + result.seconds) / 2
         if len(answer.result) > AHEAD_BYTES:
@@ -221,80 +233,51 @@ class Worker:
     def _judge(self, now: float, *, ended: bool) -> list[Result]:
         """What has become of the case that it is at, where that is not the case's own result."""
         at = self._given[0]
+        fate: Fate | None = None
         if ended:
-            return [] if self.to_replace else [self._death()]
-        if now >= self._begun + at.limit:
-            self._ask_where()
-            self.kill()
-            text = f"stopped after {at.limit:g} s, the time limit of the case"
-            return [self._blame(Verdict.TIMEOUT, text)]
-        if now >= self._next_look:
-            return self._look(now)
-        return []
+            if self.to_replace:
+                return []
+            fate = self._fates.death(after_users_code=self.ran_users_code)
+        elif now >= self._begun + at.limit:
+            fate = self._fates.too_late(at.number, at.limit, after_users_code=self.ran_users_code)
+        elif now >= self._next_look:
+            fate = self._fates.look()
+            self._next_look = now + (
+                OUTPUT_SECONDS if self._process.output.chatty else LOOK_SECONDS
+            )
+        return [] if fate is None else self._meet(fate)
+
+    def _meet(self, fate: Fate) -> list[Result]:
+        """The end of the worker: its case has a verdict, or is suspect if another could do it.
+
+        Without that `test_who_kills_the_server_is_blamed_and_nobody_else` fails.
+        """
+        self.kill()
+        if not self._given:
+            return []
+        case = self._given.popleft().case
+        if fate.doubtful and not self.last_chance:
+            self.suspects.append(case)
+            return []
+        self._process.output.drain()
+        return [
+            Result(
+                case.id,
+                fate.verdict,
+                message=fate.text + ", again" * fate.doubtful + self._process.output.last_words(),
+                seconds=time.monotonic() - self._begun,
+                case=case,
+                decided_by=Stage.WORKER,
+            )
+        ]
 
     def kill(self) -> None:
         """End the worker and what it started, without waiting for it."""
         self.alive = False
-        pid = self._process.pid
-        if pid is None:
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
-        # In its first moments a worker is not yet the leader of a group of its own.
-        if self._process.is_alive():
-            self._process.kill()
+        self._process.kill()
 
     def close(self) -> None:
         """Wait for a killed worker to be gone and give its resources back."""
-        self._process.join()
+        self._process.wait_until_gone(CLOSE_SECONDS)
         self._channel.close()
-        self._output.close()
         self._process.close()
-
-    def _ask_where(self) -> None:
-        """Let it write down where it is; on a busy machine that may take a moment."""
-        if self._process.pid is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._process.pid, WHERE_SIGNAL)
-        for _ in range(100):
-            told = b"most recent call first" in self._output.kept
-            time.sleep(OUTPUT_SECONDS)
-            self._output.drain()
-            if told:  # and all of it by now
-                return
-
-    def _look(self, now: float) -> list[Result]:
-        """Take what it printed, and see whether it is still within its memory."""
-        self._next_look = now + (OUTPUT_SECONDS if self._output.drain() else LOOK_SECONDS)
-        limit = self._memory_limit
-        if limit is None:
-            return []
-        size = held(self._process.pid or 0)
-        if size <= limit:
-            return []
-        self.kill()
-        self._output.drain()
-        text = f"stopped with {shown(size)} in memory, over the limit of {shown(limit)}"
-        return [self._blame(Verdict.CRASHED, f"{text}; --memory-limit raises it")]
-
-    def _death(self) -> Result:
-        self._process.join(EXIT_SECONDS)
-        code = self._process.exitcode
-        self.kill()
-        self._output.drain()
-        return self._blame(Verdict.CRASHED, death_message(code))
-
-    def _blame(self, verdict: Verdict, message: str) -> Result:
-        """What happened to the worker happened to the case that it was at."""
-        case = self._given.popleft().case
-        message += self._output.last_words()
-        seconds = time.monotonic() - self._begun
-        return Result(
-            case.id,
-            verdict,
-            message=message,
-            seconds=seconds,
-            case=case,
-            decided_by=Stage.WORKER,
-        )

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+_MOST_GUESSES = 20
+"""Unknown names for which the nearest is looked for: that takes longer than all the rest."""
+
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
@@ -113,14 +116,15 @@ class Parameters:
             for name in names:
                 if not self.takes(name):
                     strangers += 1
-                    yield self._unknown(function, kind, name)
-        missing = [n for n in self.names if n in self.required and n not in {*inputs, *args}]
+                    yield self._unknown(function, kind, name, guess=strangers <= _MOST_GUESSES)
+        given = {*inputs, *args}
+        missing = [n for n in self.names if n in self.required and n not in given]
         # A wrong name explains a missing one: it is said once.
         yield from (self._missing(function, name) for name in missing[strangers:])
 
     def placed_misfits(self, function: str, count: int, args: Collection[str]) -> Iterator[Misfit]:
         """What is wrong with a call of so many inputs by position."""
-        taken = self.by_position[:count]
+        taken, strangers = self.by_position[:count], 0
         if count > len(self.by_position) and not self.variadic:
             yield Misfit(
                 "",
@@ -132,13 +136,15 @@ class Parameters:
             if name in taken:
                 yield Misfit(name, f"{function} gets `{name}` twice: from `inputs` by position too")
             elif not self.takes(name):
-                yield self._unknown(function, "arg", name)
+                strangers += 1
+                yield self._unknown(function, "arg", name, guess=strangers <= _MOST_GUESSES)
+        given = {*taken, *args}
         for name in self.names:
-            if name in self.required and name not in {*taken, *args}:
+            if name in self.required and name not in given:
                 yield self._missing(function, name)
 
-    def _unknown(self, function: str, kind: str, name: str) -> Misfit:
-        near = difflib.get_close_matches(name, self.by_name, n=1, cutoff=0.6)
+    def _unknown(self, function: str, kind: str, name: str, *, guess: bool) -> Misfit:
+        near = difflib.get_close_matches(name, self.by_name, n=1, cutoff=0.6) if guess else []
         hint = f"did you mean `{near[0]}`? {self.list_text()}" if near else self.list_text()
         if kind == "input" and (self.variadic or set(self.by_position) - set(self.by_name)):
             hint = "write `inputs` as a list, [[3], [3]]: it takes them by position"

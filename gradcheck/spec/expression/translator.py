@@ -203,17 +203,26 @@ def value_of(name: str) -> Code:
     return lambda values, _lookup: values[name]
 
 
+MOST_KNOWN = 5_000
+"""Names among which the nearest is looked for: TensorFlow has two thousand."""
+MOST_LISTED = 40
+"""Names that a message lists: more than there are keys of a case."""
+
+
 def did_you_mean(name: str, known: Collection[str]) -> str:
     """A question with the nearest known name; empty where none is near."""
     if name in known:
         return f"did you mean `{name}(…)`?"
-    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(name, sorted(known)[:MOST_KNOWN], n=1, cutoff=0.6)
     return f"did you mean `{near[0]}`?" if near else ""
 
 
 def inputs_are(names: Collection[str]) -> str:
     """Which names are known, for a message."""
-    return f"known are: {', '.join(sorted(names))}" if names else "no names are known here"
+    if not names:
+        return "no names are known here"
+    first, more = ", ".join(sorted(names)[:MOST_LISTED]), len(names) - MOST_LISTED
+    return f"known are: {first} and {more:,} more" if more > 0 else f"known are: {first}"
 
 
 # What Python has and an expression has not, with what to write instead.

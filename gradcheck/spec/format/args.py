@@ -38,11 +38,13 @@ def read_args(source: Source, entries: Entries, place: Node, op: Op | None) -> d
 
 def _unknown_arg(source: Source, name: str, entry: Entry, op: Op) -> None:
     known = [*op.required, *op.args]
-    hint = fields.did_you_mean(name, known)
-    if any(p.name == name for p in op.inputs):
-        hint = f"`{name}` is a tensor: put it under `inputs`"
-    elif op.tf in allowlist.ALLOWED and allowlist.parameters(op.tf).takes(name):
-        hint = f"write `op: {op.tf}`, which takes it: our formula is for calls without it"
-    elif not hint:
-        hint = f"its args are: {', '.join(known)}" if known else "it takes none"
+
+    def hint() -> str:
+        if any(p.name == name for p in op.inputs):
+            return f"`{name}` is a tensor: put it under `inputs`"
+        if op.tf in allowlist.ALLOWED and allowlist.parameters(op.tf).takes(name):
+            return f"write `op: {op.tf}`, which takes it: our formula is for calls without it"
+        listed = f"its args are: {', '.join(known)}" if known else "it takes none"
+        return fields.did_you_mean(name, known) or listed
+
     source.problem(entry.key, f"`{op.name}` has no arg {shown(name)}", hint)

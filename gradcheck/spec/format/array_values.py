@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcheck.ops.language.bounds import MAX_ELEMENTS, MAX_RANK
 from gradcheck.spec.format.fields import found
-from gradcheck.spec.yaml.nodes import ListNode, Node, ScalarNode
+from gradcheck.spec.yaml.nodes import MAX_DIGITS, ListNode, Node, ScalarNode
 from gradcheck.spec.yaml.source import Source, shown
 
 if TYPE_CHECKING:
@@ -51,13 +51,16 @@ def read_array(source: Source, node: Node, what: str) -> Array | None:
 
     Its dtype is int64, float64, complex128 or bool, whichever holds what is written.
     """
+    return source.once(node, "array", lambda: _array(source, node, what))
+
+
+def _array(source: Source, node: Node, what: str) -> Array | None:
     shape = _shape_of(source, node, what)
     if shape is None:
         return None
-    scalars = list(_scalars(node))
     values: list[object] = []
     kinds: set[type] = set()
-    for scalar in scalars:
+    for scalar in scalars(node):
         value = _element(scalar)
         if value is None:
             hint = "write a complex number as '1+2j'" if isinstance(scalar.value, str) else ""
@@ -96,12 +99,13 @@ def _shape_of(source: Source, node: Node, what: str) -> Shape | None:
     return shape
 
 
-def _scalars(node: Node) -> Iterator[ScalarNode]:
+def scalars(node: Node) -> Iterator[ScalarNode]:
+    """All that nested lists hold, in the order of the array's elements."""
     if isinstance(node, ScalarNode):
         yield node
     elif isinstance(node, ListNode):
         for item in node.items:
-            yield from _scalars(item)
+            yield from scalars(item)
 
 
 def _element(node: ScalarNode) -> bool | int | float | complex | None:
@@ -115,7 +119,7 @@ def _element(node: ScalarNode) -> bool | int | float | complex | None:
     if isinstance(value, float):
         return value
     compact = value.replace(" ", "")
-    if not compact.endswith(("j", "J", "j)", "J)")):
+    if len(compact) > 2 * MAX_DIGITS or not compact.endswith(("j", "J", "j)", "J)")):
         return None
     try:
         return complex(compact)

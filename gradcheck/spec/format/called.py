@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gradcheck import ops
 from gradcheck.errors import ExpressionError, ShapeError
+from gradcheck.ops.language.bounds import MAX_ELEMENTS
 from gradcheck.spec.expression.expression import parse_tf
 from gradcheck.spec.format import claims, fields, keys
 from gradcheck.spec.format.args import read_args
@@ -155,6 +157,10 @@ class CallReader:
             self._source.problem(place, f"`{called.op.name}` is declared for tensors alone", hint)
         elif not inputs.tensors:
             self._source.problem(place, "`inputs` is empty")
+        elif sum(math.prod(i.shape) for i in inputs.tensors) > MAX_ELEMENTS:
+            together = sum(math.prod(i.shape) for i in inputs.tensors)
+            message = f"the inputs hold {together:,} elements together: at most {MAX_ELEMENTS:,}"
+            self._source.problem(place, message)
         elif not any(i.grad for i in inputs.tensors) and not self._reads_variables(chosen):
             hint = "leave out `grad: false` where the gradient is to be checked"
             self._source.problem(place, "no input has a gradient", hint)
@@ -213,10 +219,13 @@ class CallReader:
         self._source.problem(place, f"the inputs do not fit `{op.name}`: {why}")
 
     def _check_expression(self, chosen: Chosen, names: Collection[str]) -> None:
-        try:
-            parse_tf(chosen.target.text, names)
-        except ExpressionError as error:
-            claims.expression_problem(self._source, chosen.node, error)
+        def read() -> None:
+            try:
+                parse_tf(chosen.target.text, names)
+            except ExpressionError as error:
+                claims.expression_problem(self._source, chosen.node, error)
+
+        self._source.once(chosen.node, tuple(names), read)
 
 
 def _tensors(listed: Listed | None) -> list[str]:

@@ -1,25 +1,25 @@
-"""What a case claims: gradients, the upstream, the verdict it expects, its tolerance."""
+"""What a case claims: gradients, the upstream, its tolerance."""
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradcheck.errors import ExpressionError
 from gradcheck.model import (
     Argument,
     Array,
-    Expectation,
     Input,
     Shape,
     Tolerance,
     Upstream,
-    Verdict,
 )
 from gradcheck.spec.expression.expression import parse_formula
 from gradcheck.spec.format import fields
-from gradcheck.spec.format.array_values import read_array
-from gradcheck.spec.format.keys import EXPECTATIONS, NEED_A_REASON, TOLERANCE_KEYS, UPSTREAMS
+from gradcheck.spec.format.array_values import read_array, scalars
+from gradcheck.spec.format.keys import TOLERANCE_KEYS, UPSTREAMS
 from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, ScalarNode, place_of
 from gradcheck.spec.yaml.source import Source, shown
 
@@ -62,12 +62,8 @@ def read_gradient(
     for name, entry in entries.items():
         claimed = differentiated.get(name)
         if claimed is None:
-            hint = fields.did_you_mean(name, differentiated)
-            if name.endswith(")"):
-                hint = "quote a formula that holds a comma: inside of { } it ends the value"
-            elif any(i.name == name for i in inputs):
-                hint = "it has `grad: false`, or holds integers or booleans"
             message = f"`gradient` names {shown(name)}, which is no differentiated input"
+            hint = partial(_unclaimable, name, inputs, differentiated)
             source.problem(entry.key, message, hint)
             continue
         claim: str | Array | None
@@ -78,6 +74,15 @@ def read_gradient(
         if claim is not None:
             claims[name] = claim
     return claims
+
+
+def _unclaimable(name: str, inputs: Collection[Input], known: Collection[str]) -> str:
+    """What would be right where a claim is about no differentiated input."""
+    if name.endswith(")"):
+        return "quote a formula that holds a comma: inside of { } it ends the value"
+    if any(i.name == name for i in inputs):
+        return "it has `grad: false`, or holds integers or booleans"
+    return fields.did_you_mean(name, known)
 
 
 def _claimed_formula(
@@ -119,6 +124,7 @@ def read_upstream(source: Source, node: Node, output: Shape | None) -> Upstream:
     values = read_array(source, node, "`upstream`")
     if values is None:
         return "random"
+    _must_be_finite(source, node, values)
     _must_weigh(source, node, [values])
     if output is not None and values.shape != output:
         source.problem(
@@ -127,6 +133,19 @@ def read_upstream(source: Source, node: Node, output: Shape | None) -> Upstream:
             "there is one upstream value for each element of the output",
         )
     return (values,)
+
+
+def _must_be_finite(source: Source, node: Node, values: Array) -> None:
+    """What is infinite or no number weighs nothing either: all it is multiplied with is lost."""
+    if np.isfinite(values).all():
+        return
+    place = next(
+        scalar
+        for scalar, value in zip(scalars(node), values.flat, strict=True)
+        if not np.isfinite(value)
+    )
+    message = f"`upstream` must hold finite numbers, not {fields.found(place)}"
+    source.problem(place, message, "write `random`, `ones` or values that are finite")
 
 
 def _must_weigh(source: Source, node: Node, values: Iterable[Array]) -> None:
@@ -146,53 +165,17 @@ def _upstream_by_output(source: Source, node: MapNode) -> Upstream:
         source.problem(outputs or node, "`upstream` needs a list of `outputs`", hint)
         return "random"
     arrays = [read_array(source, item, "`upstream`") for item in outputs.items]
+    for item, array in zip(outputs.items, arrays, strict=True):
+        if array is not None:
+            _must_be_finite(source, item, array)
     known = tuple(array for array in arrays if array is not None)
     if len(known) == len(arrays):
         _must_weigh(source, outputs, known)
     return known
 
 
-def read_expect(
-    source: Source, node: Node, reason: str, inputs: Collection[Input], *, others: bool = False
-) -> Expectation:
-    """The verdict that the case expects, of the whole or by input.
-
-    `others`: a name that is no input may be a variable's.
-    """
-    expect: Expectation
-    if isinstance(node, MapNode):
-        known = [i.name for i in inputs if i.grad]
-        expect = _expected_by_input(source, node, known, others=others)
-        found = set(expect.values())
-    else:
-        single = fields.choice(source, node, "`expect`", EXPECTATIONS)
-        if single is None:
-            return None
-        expect = Verdict(single)
-        found = {expect}
-    if found & NEED_A_REASON and not reason:
-        worst = min(found & NEED_A_REASON)
-        message = f"`expect: {worst}` is a known bug: it needs a `reason`"
-        source.problem(node, message, "say in a sentence why, for example `reason: bug 123`")
-    return expect
-
-
-def _expected_by_input(
-    source: Source, node: MapNode, known: list[str], *, others: bool
-) -> dict[str, Verdict]:
-    if not node.items:
-        source.problem(node, "`expect` is an empty mapping", "name an input, or a verdict")
-    verdicts: dict[str, Verdict] = {}
-    for name, entry in node.entries.items():
-        # A variable is not called almost as an input is.
-        if name not in known and not (others and not get_close_matches(name, known, cutoff=0.8)):
-            hint = fields.did_you_mean(name, known) or f"those are: {', '.join(known)}"
-            message = f"`expect` names {shown(name)}, which is no differentiated input"
-            source.problem(entry.key, message, hint)
-        verdict = fields.choice(source, entry.value, f"`expect` of `{name}`", EXPECTATIONS)
-        if verdict is not None:
-            verdicts[name] = Verdict(verdict)
-    return verdicts
+def _nearest_part(name: str) -> str:
+    return fields.did_you_mean(name, TOLERANCE_KEYS) or "known are: rtol, atol"
 
 
 def read_tolerance(source: Source, entries: Entries, place: Node) -> Tolerance | None:
@@ -200,8 +183,8 @@ def read_tolerance(source: Source, entries: Entries, place: Node) -> Tolerance |
     parts: dict[str, float] = {}
     for name, entry in entries.items():
         if name not in TOLERANCE_KEYS:
-            hint = fields.did_you_mean(name, TOLERANCE_KEYS) or "known are: rtol, atol"
-            source.problem(entry.key, f"`tolerance` has no key {shown(name)}", hint)
+            message = f"`tolerance` has no key {shown(name)}"
+            source.problem(entry.key, message, partial(_nearest_part, name))
             continue
         value = fields.number(source, entry.value, f"`{name}`")
         if value is None:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
         Argument,
         Array,
         CheckKind,
-        Expectation,
         Input,
         Location,
         Mode,
         Tolerance,
         Upstream,
     )
+    from gradcheck.spec.format.expectations import Expected
     from gradcheck.spec.format.target import Chosen
     from gradcheck.spec.yaml.nodes import Node
 
@@ -48,8 +48,8 @@ class Draft:
     upstream: Upstream
     gradient: Mapping[str, str | Array]
     cdf: str
-    expect: Expectation
-    reason: str
+    expect: tuple[Expected, ...]
+    """Of which the first counts whose conditions hold; nothing in particular where none does."""
     tolerance: Tolerance | None
     timeout: float | None
     budget: float | None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from gradcheck.model import Case
+from gradcheck.spec.format.expectations import Expected
+from gradcheck.spec.format.keys import LONGEST_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,15 +15,55 @@ if TYPE_CHECKING:
     from gradcheck.spec.format.draft import Draft
     from gradcheck.spec.yaml.source import Source
 
+_MOST_TAGS = 20_000_000
+"""Tags of all cases of a file: a report lists them with each."""
+_MOST_SHAPES = 12
+"""In a name that the spec does not give: more inputs are counted."""
 
-def expand(source: Source, drafts: Sequence[Draft], seed: int | None) -> tuple[Case, ...]:
-    """The cases of one file, in its order; `seed` is for those that give none of their own."""
+
+MAX_CASES = 200_000
+"""What specs may expand to, unless the user raises it: seconds of reading, and some 100 MB. A list
+of dtypes, one of modes and one of seeds multiply: a few lines can stand for millions."""
+
+
+def expand(
+    source: Source, drafts: Sequence[Draft], seed: int | None, room: int = MAX_CASES
+) -> tuple[Case, ...]:
+    """The cases of one file, in its order; `seed` is for those that give none of their own.
+
+    None, and a problem, where they would be more than there is `room` for: they are counted before
+    one of them is made. Without that `test_products_are_counted_before_they_are_made` fails.
+    """
+    counts = [len(d.dtypes) * len(d.modes) * len(d.seeds or (0,)) for d in drafts]
+    if sum(counts) > room:
+        _too_many(source, drafts, counts, room)
+        return ()
+    tags = sum(count * len(draft.tags) for count, draft in zip(counts, drafts, strict=True))
+    if tags > _MOST_TAGS:
+        where = drafts[0].location
+        message = f"the cases have {tags:,} tags together: at most {_MOST_TAGS:,}"
+        source.problem_at(where.line, where.column, message, "a tag is for many cases")
+        return ()
     return tuple(
         case
         for draft, name in zip(drafts, _names(source, drafts), strict=True)
         if name is not None
         for case in _variants(source.path, draft, name, seed or 0)
     )
+
+
+def _too_many(source: Source, drafts: Sequence[Draft], counts: Sequence[int], room: int) -> None:
+    largest = max(range(len(drafts)), key=lambda number: counts[number])
+    where, total = drafts[largest].location, sum(counts)
+    left = "" if room == MAX_CASES else ", beside those of other files"
+    message = f"the file expands to {total:,} cases, and there is room for {room:,}{left}"
+    if counts[largest] > 1:
+        message += f": {counts[largest]:,} of them are made here"
+    hint = (
+        "give fewer dtypes, modes and seeds, or raise the limit: `--max-cases N`, or `max_cases` "
+        "in [tool.gradcheck] of pyproject.toml"
+    )
+    source.problem_at(where.line, where.column, message, hint)
 
 
 def _names(source: Source, drafts: Sequence[Draft]) -> list[str | None]:
@@ -31,10 +73,11 @@ def _names(source: Source, drafts: Sequence[Draft]) -> list[str | None]:
         if draft.name is not None:
             first.setdefault(draft.name, draft)
     taken = set(first)
+    numbers: dict[str, int] = {}
     names: list[str | None] = []
     for draft in drafts:
         if draft.name is None:
-            names.append(_free(_default_name(draft), taken))
+            names.append(_free(_default_name(draft), taken, numbers))
         elif first[draft.name] is draft:
             names.append(draft.name)
         else:
@@ -47,14 +90,18 @@ def _names(source: Source, drafts: Sequence[Draft]) -> list[str | None]:
 
 def _default_name(draft: Draft) -> str:
     shapes = ("x".join(map(str, i.shape)) or "scalar" for i in draft.inputs)
-    return "-".join([draft.chosen.label, *shapes])
+    name = "-".join([draft.chosen.label, *islice(shapes, _MOST_SHAPES)])
+    more = len(draft.inputs) - _MOST_SHAPES
+    return (f"{name}-and-{more}" if more > 0 else name)[:LONGEST_NAME]
 
 
-def _free(name: str, taken: set[str]) -> str:
-    number, free = 1, name
+def _free(name: str, taken: set[str], numbers: dict[str, int]) -> str:
+    """The name, with a number where it is taken; `numbers` has the last of each name."""
+    number, free = numbers.get(name, 1), name
     while free in taken:
         number += 1
         free = f"{name}-{number}"
+    numbers[name] = number
     taken.add(free)
     return free
 
@@ -72,6 +119,7 @@ def _variants(path: str, draft: Draft, name: str, seed: int) -> Iterator[Case]:
             if len(axis) > 1
         ]
         suffix = f"[{','.join(shown)}]" if shown else ""
+        expected = next((e for e in draft.expect if e.holds(dtype, mode.value)), Expected())
         yield Case(
             id=f"{path}::{name}{suffix}",
             path=path,
@@ -91,8 +139,8 @@ def _variants(path: str, draft: Draft, name: str, seed: int) -> Iterator[Case]:
             upstream=draft.upstream,
             gradient=draft.gradient,
             cdf=draft.cdf,
-            expect=draft.expect,
-            reason=draft.reason,
+            expect=expected.verdict,
+            reason=expected.reason,
             seed=one_seed,
             tolerance=draft.tolerance,
             timeout=draft.timeout,

@@ -10,8 +10,11 @@ import difflib
 import keyword
 import math
 import re
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from gradcheck.spec.expression.translator import MOST_KNOWN, MOST_LISTED
 from gradcheck.spec.format.keys import IDENTIFIER
 from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 from gradcheck.spec.yaml.source import Source, shown
@@ -27,8 +30,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     # Nobody misspells a name that long, and comparing takes time by the square.
     if len(name) > 100:
         return ""
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(name, list(islice(known, MOST_KNOWN)), n=1, cutoff=0.6)
     return f"did you mean `{near[0]}`?" if near else ""
+
+
+def listed(names: Collection[str]) -> str:
+    """Names for a message: the first, where there are many."""
+    first = ", ".join(islice(names, MOST_LISTED))
+    more = len(names) - MOST_LISTED
+    return f"{first} and {more:,} more" if more > 0 else first
 
 
 def found(node: Node) -> str:
@@ -100,8 +110,9 @@ def choice(source: Source, node: Node, what: str, options: Collection[str]) -> s
     if isinstance(node, ScalarNode) and node.text in options:
         return node.text
     known = f"one of {', '.join(options)}"
-    near = did_you_mean(node.text, options) if isinstance(node, ScalarNode) else ""
-    source.problem(node, f"{what} must be {known}, not {found(node)}", near)
+    written = node.text if isinstance(node, ScalarNode) else ""
+    message = f"{what} must be {known}, not {found(node)}"
+    source.problem(node, message, lambda: did_you_mean(written, options))
     return None
 
 
@@ -114,13 +125,13 @@ def one_or_more(
         return () if single is None else (single,)
     if not node.items:
         source.problem(node, f"{what} is an empty list", "give at least one, or leave the key out")
-    values: list[T] = []
+    values: dict[T, None] = {}
     for item in node.items:
         value = read(item)
         if value is not None and value in values:
             source.problem(item, f"{what} holds {found(item)} twice")
         elif value is not None:
-            values.append(value)
+            values[value] = None
     return tuple(values)
 
 
@@ -137,8 +148,12 @@ def unknown_keys(source: Source, node: MapNode, what: str, known: Collection[str
     """Note each key that is not known, with the nearest that is."""
     for name, key in node.keys.items():
         if name not in known:
-            hint = did_you_mean(name, known) or f"known are: {', '.join(known)}"
+            hint = partial(_nearest_key, name, known)
             source.problem(key, f"{what} has no key {shown(name)}", hint)
+
+
+def _nearest_key(name: str, known: Collection[str]) -> str:
+    return did_you_mean(name, known) or f"known are: {', '.join(known)}"
 
 
 def name_is_good(

@@ -109,7 +109,10 @@ def _missing_inputs(
 
 def _unknown_input(source: Source, name: str, entry: Entry, op: Op) -> None:
     inputs = [p.name for p in op.inputs]
-    hint = fields.did_you_mean(name, inputs) or f"its inputs are: {', '.join(inputs)}"
-    if name in op.args or name in op.required:
-        hint = f"`{name}` is not a tensor: put it under `args`"
+
+    def hint() -> str:
+        if name in op.args or name in op.required:
+            return f"`{name}` is not a tensor: put it under `args`"
+        return fields.did_you_mean(name, inputs) or f"its inputs are: {', '.join(inputs)}"
+
     source.problem(entry.key, f"`{op.name}` has no input {shown(name)}", hint)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gradcheck.errors import ExpressionError
-from gradcheck.model import Array, CheckKind, Expectation, Input, Mode, Tolerance, Upstream
+from gradcheck.model import Array, CheckKind, Input, Mode, Tolerance, Upstream
 from gradcheck.spec.expression.expression import OUT, parse_tf
 from gradcheck.spec.format import claims, fields, keys
 from gradcheck.spec.format.called import Called, CallReader
 from gradcheck.spec.format.draft import Draft
+from gradcheck.spec.format.expectations import Expected, ExpectReader
 from gradcheck.spec.yaml.nodes import ScalarNode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from gradcheck.spec.yaml.nodes import Entries, Node
     from gradcheck.spec.yaml.source import Source
+
+
+T = TypeVar("T")
+
+_NAME_HINT = f"up to {keys.LONGEST_NAME} letters, digits and any of _ - . , + make a name"
 
 
 class CaseReader:
@@ -43,7 +49,7 @@ class CaseReader:
         modes = self._choices("mode", keys.MODES, ("eager",))
         checks = self._choices("check", keys.CHECKS, ("reverse",))
         seeds, tags = self._seeds(), self._tags()
-        name = self._text("name", keys.NAME, "letters, digits and any of _ - . , + make a name")
+        name = self._text("name", keys.NAME, _NAME_HINT)
         reason = self._text("reason") or ""
         upstream, tolerance = self._upstream(called), self._tolerance()
         timeout, budget = self._seconds("timeout"), self._seconds("budget")
@@ -51,7 +57,7 @@ class CaseReader:
         # Claims about inputs that could not be read would only raise false alarms.
         gradient = self._gradient(called) if fitting else {}
         cdf = self._cdf(called) if fitting else ""
-        expect = self._expect(reason, called, variables=variables) if fitting else None
+        expect = self._expect(reason, called, variables=variables) if fitting else ()
         if self._source.count != before or called.chosen is None:
             return None
         return Draft(
@@ -74,7 +80,6 @@ class CaseReader:
             gradient=gradient,
             cdf=cdf,
             expect=expect,
-            reason=reason,
             tolerance=tolerance,
             timeout=timeout,
             budget=budget,
@@ -100,18 +105,13 @@ class CaseReader:
             return "random"
         return claims.read_upstream(self._source, self._entries["upstream"].value, called.output)
 
-    def _expect(self, reason: str, called: Called, *, variables: bool) -> Expectation:
+    def _expect(self, reason: str, called: Called, *, variables: bool) -> tuple[Expected, ...]:
         if "expect" not in self._entries:
-            return None
+            return (Expected(reason=reason),)
         # Of which variables a function reads, nothing is known before it runs.
         known = not variables or called.chosen is None or not called.chosen.may_read_variables
-        return claims.read_expect(
-            self._source,
-            self._entries["expect"].value,
-            reason,
-            called.inputs.tensors,
-            others=not known,
-        )
+        reader = ExpectReader(self._source, called.inputs.tensors, reason, others=not known)
+        return reader.read(self._entries["expect"].value)
 
     def _variables(self) -> bool:
         if "variables" not in self._entries:
@@ -136,8 +136,7 @@ class CaseReader:
     def _outputs(self) -> tuple[int | str, ...]:
         if "outputs" not in self._entries:
             return ()
-        node = self._entries["outputs"].value
-        return fields.one_or_more(self._source, node, "`outputs`", self._output)
+        return self._several("outputs", self._output)
 
     def _output(self, node: Node) -> int | str | None:
         if isinstance(node, ScalarNode) and type(node.value) is int:
@@ -167,22 +166,16 @@ class CaseReader:
     def _seeds(self) -> tuple[int, ...] | None:
         if "seed" not in self._entries:
             return None
-        return fields.one_or_more(
-            self._source,
-            self._entries["seed"].value,
-            "`seed`",
-            lambda node: fields.whole(self._source, node, "`seed`", 0, keys.MAX_SEED),
+        return self._several(
+            "seed", lambda node: fields.whole(self._source, node, "`seed`", 0, keys.MAX_SEED)
         )
 
     def _tags(self) -> tuple[str, ...]:
         if "tags" not in self._entries:
             return ()
-        hint = "letters, digits and any of _ - . , + make a tag"
-        return fields.one_or_more(
-            self._source,
-            self._entries["tags"].value,
-            "`tags`",
-            lambda node: fields.text(self._source, node, "a tag", keys.NAME, hint),
+        hint = f"up to {keys.LONGEST_NAME} letters, digits and any of _ - . , + make a tag"
+        return self._several(
+            "tags", lambda node: fields.text(self._source, node, "a tag", keys.NAME, hint)
         )
 
     def _choices(
@@ -190,14 +183,17 @@ class CaseReader:
     ) -> tuple[str, ...]:
         if key not in self._entries:
             return default
-        return fields.one_or_more(
-            self._source,
-            self._entries[key].value,
-            f"`{key}`",
-            lambda node: fields.choice(self._source, node, f"`{key}`", options),
+        return self._several(
+            key, lambda node: fields.choice(self._source, node, f"`{key}`", options)
         )
+
+    def _several(self, key: str, read: Callable[[Node], T | None]) -> tuple[T, ...]:
+        """One value or a list of them; what cases share is read once."""
+        node, source = self._entries[key].value, self._source
+        return source.once(node, key, lambda: fields.one_or_more(source, node, f"`{key}`", read))
 
     def _text(self, key: str, pattern: str = "", hint: str = "") -> str | None:
         if key not in self._entries:
             return None
-        return fields.text(self._source, self._entries[key].value, f"`{key}`", pattern, hint)
+        node, source = self._entries[key].value, self._source
+        return source.once(node, key, lambda: fields.text(source, node, f"`{key}`", pattern, hint))

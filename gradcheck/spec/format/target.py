@@ -11,7 +11,7 @@ from gradcheck.model import Target, TargetKind
 from gradcheck.spec.expression import allowlist
 from gradcheck.spec.expression.control_flow import CONTROL_FLOW
 from gradcheck.spec.format import fields
-from gradcheck.spec.format.keys import FUNCTION
+from gradcheck.spec.format.keys import DOTTED, FUNCTION, package_allowed
 from gradcheck.spec.yaml.source import Source, shown
 
 if TYPE_CHECKING:
@@ -148,12 +148,17 @@ def _function_allowed(source: Source, node: Node, text: str, allow: Collection[s
 def _package_allowed(
     source: Source, node: Node, text: str, key: str, allow: Collection[str]
 ) -> bool:
+    private = next((p for p in re.split(r"[.:]", text) if p.startswith("_")), "")
+    if private and re.fullmatch(rf"{DOTTED}:{DOTTED}", text):
+        message = f"{shown(private)} in {shown(text)} is private: a spec cannot name it"
+        source.problem(node, message, "name what the package offers by a public name")
+        return False
     if not re.fullmatch(FUNCTION, text):
         message = f"`{key}` must be written package.module:name, not {shown(text)}"
         source.problem(node, message)
         return False
     module = text.partition(":")[0]
-    if any(module == entry or module.startswith(entry + ".") for entry in allow):
+    if package_allowed(module, allow):
         return True
     package = module.partition(".")[0]
     source.problem(

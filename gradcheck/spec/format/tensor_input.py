@@ -49,7 +49,11 @@ def read_tensor(
     if "variable" in options:
         variable = bool(fields.boolean(source, options["variable"], "`variable`"))
     if values is not None:
-        values = _fit_values(source, content.place, values, dtype, what)
+        given, place = values, content.place
+        # (Cases share what they do not change, the numbers themselves included.)
+        values = source.once(
+            place, ("values", dtype), lambda: _fit_values(source, place, given, dtype, what)
+        )
         shape = None if values is None else values.shape
     if source.count != before or shape is None:
         return None

@@ -12,12 +12,14 @@ from typing import Any
 
 import yaml
 
-from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, ScalarNode, resolve
+from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, Scalar, ScalarNode, resolve
 from gradcheck.spec.yaml.source import Source, shown
 
 MAX_NODES = 1_000_000
 """Counted with every alias spelt out: a small file can stand for a huge one. A million numbers take
 150 MiB and ten seconds to read."""
+_CHARACTERS = 100
+"""Of a text that count as one more value."""
 MAX_YAML_DEPTH = 64
 """Values of the highest rank, 32, nest as deep as that, and five levels of keys stand around them:
 `cases`, the case, `inputs`, the input, `values`. The rest is room."""
@@ -74,8 +76,8 @@ class _Builder:
     def take(self, event: yaml.Event) -> None:
         """Add one event."""
         if isinstance(event, yaml.ScalarEvent):
-            self._count(event, 1)
             node = self._scalar(event)
+            self._count(event, node.size)
             if event.anchor is not None:
                 self._anchors[event.anchor] = node
             self._add(node)
@@ -130,17 +132,27 @@ class _Builder:
         line, column = _start(event)
         end: Any = event.end_mark
         one_line = line == end.line + 1
-        plain = not event.style and event.implicit[0]
+        value: Scalar = event.value
+        misfit = ""
+        if not event.style and event.implicit[0]:
+            try:
+                value = resolve(event.value)
+            except ValueError as error:
+                value, misfit = 0, str(error)
         node = ScalarNode(
             line=line,
             column=column,
             length=max(1, end.column + 1 - column) if one_line else 1,
-            value=resolve(event.value) if plain else event.value,
+            value=value,
+            # (A long text takes as long as many short ones.)
+            size=1 + len(event.value) // _CHARACTERS,
             text=event.value,
             style=event.style or None,
             one_line=one_line,
         )
         self._refuse_tag(event, node)
+        if misfit:
+            self._fault(node, node, misfit)
         return node
 
     def _refuse_tag(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, node: Node) -> None:
@@ -161,6 +173,7 @@ class _Builder:
         frame = self._open[-1]
         parent = frame.node
         parent.size += node.size
+        parent.parts += node.parts + 1 if isinstance(node, ListNode | MapNode) else 0
         parent.bad |= node.bad
         if isinstance(parent, ListNode):
             parent.items.append(node)
@@ -184,6 +197,7 @@ class _Builder:
             self._fault(parent, key, message, "keep one of them")
         else:
             frame.merged.discard(name)
+            parent.parts += 1
             parent.keys[name] = key
             parent.items[name] = value
 

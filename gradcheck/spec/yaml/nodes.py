@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ class Node:
     length: int = 1
     size: int = 1
     """How many values it holds, itself included."""
+    parts: int = 0
+    """How many lists and entries of mappings it holds: what reading it takes time for."""
     fault: bool = False
     """Whether a problem was found in it while the YAML was read."""
     bad: bool = False
@@ -106,13 +109,22 @@ takes Python time by the square of the digits."""
 
 
 def resolve(text: str) -> Scalar:
-    """What an unquoted scalar means by the core schema of YAML 1.2."""
+    """What an unquoted scalar means by the core schema of YAML 1.2.
+
+    ValueError, in words, where it is a number that is too long or too large to be read.
+    """
     if text in _WORDS:
         return _WORDS[text]
-    if _INTEGER.fullmatch(text) and len(text) <= MAX_DIGITS:
-        return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
-    if _FLOAT.fullmatch(text):
-        return float(text)
+    is_whole = _INTEGER.fullmatch(text)
+    if is_whole or _FLOAT.fullmatch(text):
+        if len(text) > MAX_DIGITS:
+            raise ValueError(f"a number of {len(text):,} digits: at most {MAX_DIGITS} are read")
+        if is_whole:
+            return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+        number = float(text)
+        if math.isinf(number):
+            raise ValueError("a number beyond what float64 holds: infinity is written .inf")
+        return number
     infinite = _INFINITE.fullmatch(text)
     if infinite:
         return float(infinite[1] + "inf")
@@ -133,8 +145,7 @@ def place_of(node: ScalarNode, offset: int, line: str) -> tuple[int, int] | None
         return node.line, node.column + offset
     column = node.column + 1
     for _ in range(offset):
-        rest = line[column - 1 :]
-        escape = _ESCAPE.match(rest) if node.style == '"' else None
-        doubled = node.style == "'" and rest.startswith("''")
+        escape = _ESCAPE.match(line, column - 1) if node.style == '"' else None
+        doubled = node.style == "'" and line.startswith("''", column - 1)
         column += len(escape[0]) if escape else 2 if doubled else 1
     return node.line, column

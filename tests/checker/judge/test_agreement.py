@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradcheck
 from gradcheck.checker.judge.agreement import MISMATCH, PASS, compare, relative_error
 from gradcheck.checker.numerics.estimate import Estimate
 from gradcheck.model import Tolerance, Verdict
@@ -116,3 +117,20 @@ def test_relative_errors() -> None:
     # What cannot be told from zero has no relative error.
     tiny = estimate(1e-12, 1e-9)
     assert relative_error(np.array([1e-12]), np.array([0.0]), tiny)[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("gradient", "verdict"),
+    [(np.inf, "pass"), (-np.inf, "mismatch"), (np.nan, "nonfinite"), (7.0, "mismatch")],
+)
+def test_where_the_derivative_is_infinite(tf: Any, gradient: float, verdict: str) -> None:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def root(x: Any) -> Any:
+        def back(upstream: Any) -> Any:
+            at_zero = tf.fill(tf.shape(x), tf.constant(gradient, x.dtype))
+            return tf.where(x == 0, at_zero, upstream / (2 * tf.sqrt(x)))
+
+        return tf.sqrt(x), back
+
+    found = gradcheck.check(root, np.array([0.0, 1.0, 4.0]), upstream="ones").verdict
+    assert found == verdict

@@ -32,6 +32,20 @@ def test_the_wrong_element_is_named(tf: Any, where: int) -> None:
     assert worst.analytic == pytest.approx(1.01 * worst.numeric, rel=1e-9)
 
 
+def test_the_figures_are_those_of_what_is_wrong(tf: Any) -> None:
+    x = np.random.default_rng(0).uniform(0.1, 1.0, SIZE)
+    factor = np.ones(SIZE)
+    factor[SIZE - 1] = 1.01
+    result = gradcheck.check(planted(entangled(tf), lambda gs: [gs[0] * factor]), x)
+    (one,) = result.comparisons
+    assert one.decided_by == "random directions"
+    assert one.max_abs_error is not None
+    assert one.max_rel_error == pytest.approx(0.01, rel=0.02)
+    assert one.max_abs_error == pytest.approx(abs(one.worst[0].analytic - one.worst[0].numeric))
+    assert one.error_bar is not None
+    assert one.max_abs_error > 100 * one.error_bar
+
+
 def test_a_right_one_passes(tf: Any) -> None:
     result = gradcheck.check(entangled(tf), np.random.default_rng(0).uniform(0.1, 1.0, SIZE))
     assert result.verdict == "pass"

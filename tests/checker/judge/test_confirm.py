@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -165,3 +166,46 @@ def test_a_last_digit_is_no_randomness(tf: Any) -> None:
 def _normed(tf: Any, x: Any) -> Any:
     mean, variance = tf.nn.moments(x, [0])
     return (x - mean) / tf.sqrt(variance)
+
+
+CANCELLING: dict[str, Any] = {
+    "sqrt": lambda tf: lambda x: (tf.sqrt(1 + x) - 1) / x,
+    "exp": lambda tf: lambda x: (tf.exp(x) - 1) / x,
+}
+
+
+@pytest.mark.parametrize("name", CANCELLING)
+@pytest.mark.parametrize("x", [7.3e-7, 3.5e-6, 7.3e-6, 1.2e-4, 2.6e-4])
+def test_what_cancels_is_smooth_from_close_by(tf: Any, name: str, x: float) -> None:
+    function = CANCELLING[name](tf)
+    # Between the jumps of what is left it is smooth, with another slope.
+    assert gradcheck.check(function, np.array([x]), upstream="ones").verdict == "pass"
+
+
+@pytest.mark.parametrize("name", CANCELLING)
+def test_and_its_faults_are_found(tf: Any, name: str) -> None:
+    wrong = planted(CANCELLING[name](tf), lambda gs: [gs[0] * 1.01])
+    assert gradcheck.check(wrong, np.array([2.6e-3]), upstream="ones").verdict == "mismatch"
+
+
+def test_beyond_all_rounding_takes_few_passes(tf: Any) -> None:
+    """Of a large input, for which a pass takes long."""
+    passes = itertools.count()
+    factor = np.ones(40_000)
+    factor[1234] = 1.5
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TensorFlow
+    def function(x: Any) -> Any:
+        y = tf.tanh(x)
+
+        def gradient(upstream: Any) -> Any:
+            next(passes)
+            return upstream * (1 - y * y) * factor
+
+        return y, gradient
+
+    result = gradcheck.check(function, np.linspace(-1.0, 1.0, 40_000), budget=100)
+    (x,) = result.comparisons
+    assert (result.verdict, x.worst_index, x.failing) == ("mismatch", (1234,), 1)
+    before_causes = next(passes)
+    assert before_causes < 40

@@ -61,6 +61,32 @@ def test_a_function_that_rounds_inside_is_not_settled(tf: Any) -> None:
     assert found is None or not found.settled.any()
 
 
+def test_a_function_that_rounds_is_looked_at_once(tf: Any) -> None:
+    calls, inside = [], "float32"
+
+    def function(x: Any) -> Any:
+        calls.append(x)
+        return tf.sin(tf.cast(tf.cast(x, inside), x.dtype))
+
+    look(function, rounds_in=frozenset({inside}))
+    once = len(calls)
+    look(function)
+    # Whoever does not know that it rounds asks for more and more steps.
+    assert len(calls) - once > once + 3
+
+
+@pytest.mark.parametrize("seed", [40, 64, 101])
+def test_a_switch_nearby_where_something_was_rounded(tf: Any, seed: int) -> None:
+    def saturated(x: Any) -> Any:
+        weights = tf.cast(tf.constant([0.2989, 0.587, 0.114], tf.float32), x.dtype)
+        grey = tf.reduce_sum(x * weights, -1, keepdims=True)
+        return tf.clip_by_value(x + 0.6 * (x - grey), 0.0, 1.0)
+
+    # Steps that cross the switch look like noise to whoever measures that.
+    x = np.random.default_rng(seed).uniform(0.1, 0.9, (1, 1, 2, 3))
+    assert gradcheck.check(saturated, x).verdict == "pass"
+
+
 def test_what_is_no_ordinary_problem_gets_none(tf: Any) -> None:
     assert look(tf.tanh, tolerance=Tolerance(rtol=1e-3)) is None
     assert look(planted(tf.tanh, lambda gs: [gs[0][:2]])) is None

@@ -88,6 +88,23 @@ def test_a_dear_function_says_what_is_known_when_the_budget_is_spent(tf: Any, cl
     assert clock.now < 5, "that was all"
 
 
+def test_where_nothing_was_judged_there_is_no_error_to_tell(tf: Any, clock: Clock) -> None:
+    (x,) = run(tf, clock, 0.15).comparisons
+    assert (x.verdict, x.failing) == ("inconclusive", 24)
+    assert (x.max_abs_error, x.max_rel_error, x.error_bar) == (None, None, None)
+
+
+def test_what_looks_wrong_and_was_not_confirmed_is_told(tf: Any, clock: Clock) -> None:
+    one = np.ones(24)
+    one[7] = 1.5
+    notes = [run(tf, clock, seconds, one).comparisons[0].note for seconds in range(4, 40, 4)]
+    told = [note for note in notes if "looks wrong and was not confirmed: [7], " in note]
+    assert told
+    assert " where the first steps gave " in told[0]
+    right = [run(tf, clock, seconds).comparisons[0].note for seconds in range(4, 40, 4)]
+    assert not any("looks wrong" in note for note in right)
+
+
 def test_with_more_it_is_decided(tf: Any, clock: Clock) -> None:
     result = run(tf, clock, 100.0)
     assert (result.verdict, result.decided_by) == ("pass", "first look")

@@ -244,3 +244,14 @@ def test_a_few_ulp_need_no_neighbours(tf: Any) -> None:
     x = np.random.default_rng(3).standard_normal(5).astype(np.float32)
     assert verdict(square, x) == "pass"
     assert backward == 2  # (in float64, and in float32)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_no_gradient_in_its_own_precision(tf: Any, dtype: str) -> None:
+    def resized(x: Any) -> Any:
+        return tf.image.resize(x, (3, 6), method="bicubic")
+
+    images = tf.cast(tf.reshape(tf.range(1, 9), (1, 2, 4, 1)), dtype)
+    result = gradcheck.check(resized, images)
+    assert result.verdict == "disconnected"
+    assert f"in {dtype} the tape returned None" in result.comparisons[0].note

@@ -62,3 +62,40 @@ class TestBeyondTheBudget:
         factor[1234] = np.nan
         wrong = planted(large, lambda gs: [gs[0] * factor])
         assert gradcheck.check(wrong, self.X).verdict is Verdict.NONFINITE
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_beside_a_switch_of_what_rounds(tf: Any, seed: int) -> None:
+    def larger(x: Any, y: Any) -> Any:
+        low = tf.maximum(tf.cast(x, tf.float32), tf.cast(y, tf.float32))
+        return tf.cast(low, x.dtype)
+
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(6)
+    gaps = 10 ** rng.uniform(-4, -0.5, 6) * rng.choice([-1, 1], 6)
+    assert gradcheck.check(larger, x, x * (1 + gaps)).verdict.acceptable
+    wrong = planted(larger, lambda gs: [gs[1], gs[0]])
+    assert gradcheck.check(wrong, x, x * (1 + gaps)).verdict == "mismatch"
+
+
+LOSSES: dict[str, Any] = {
+    "squares": lambda tf: lambda y: tf.reduce_sum(tf.square(y)),
+    "entropy": lambda tf: lambda y: tf.reduce_sum(tf.nn.log_softmax(y)[:, 0]),
+    "norm": lambda tf: tf.norm,
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", [3, 7])
+def test_steps_that_are_larger_than_the_reach(tf: Any, loss: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, weights = rng.normal(size=(3, 4)), rng.normal(size=(4, 3))
+
+    def function(x: Any) -> Any:
+        # Each element moves three numbers, which are rounded to steps of other sizes.
+        return LOSSES[loss](tf)(tf.cast(tf.cast(x @ weights, tf.bfloat16), x.dtype))
+
+    result = gradcheck.check(function, x, seed=seed, upstream="ones")
+    assert result.verdict == "pass", gradcheck.checker.api.describe(result)
+    wrong = planted(function, lambda gs: [1.3 * gs[0]])
+    assert gradcheck.check(wrong, x, seed=seed, upstream="ones").verdict == "mismatch"

@@ -51,6 +51,18 @@ def test_a_wrong_gradient_is_found_all_the_same(tf: Any, name: str, error: float
     assert gradcheck.check(lambda x: function(tf, larger(x)), x, mode="xla").verdict == "mismatch"
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("mode", ["graph", "xla"])
+def test_another_function_in_a_graph(tf: Any, mode: str, dtype: str) -> None:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def power(x: Any) -> Any:
+        return (x**2 if tf.executing_eagerly() else x**3), lambda g: g * 2 * x
+
+    x = np.array([1.5, 2.0], dtype)
+    assert gradcheck.check(power, x).verdict == "pass"
+    assert gradcheck.check(power, x, mode=mode).verdict == "mismatch"
+
+
 def test_one_that_is_wrong_in_its_mode_alone(tf: Any) -> None:
     def two(x: Any, slope: float) -> Any:
         factor = 1.0 if tf.executing_eagerly() else 1.5

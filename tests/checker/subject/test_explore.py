@@ -11,6 +11,7 @@ import gradcheck
 from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
+from tests.checker.planted import planted
 
 X = np.random.default_rng(0).standard_normal((1, 3, 3, 1))
 
@@ -80,6 +81,46 @@ def test_what_runs_many_ops_is_traced(tf: Any) -> None:
     by_graph, calls = calls, 0
     assert gradcheck.check(lambda x: waves(x, 1), x).verdict == "pass"
     assert by_graph < 20 < calls
+
+
+def test_a_loop_is_traced_early(tf: Any) -> None:
+    calls = 0
+
+    def looped(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        tf.debugging.assert_greater(x, tf.constant(0.0, tf.float64))
+        shrunk = tf.while_loop(lambda i, _: i < 200, lambda i, y: (i + 1, tf.sin(y)), (0, x))[1]
+        return tf.reshape(shrunk, (3,))
+
+    def unrolled(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        tf.debugging.assert_greater(x, tf.constant(0.0, tf.float64))
+        for _ in range(600):
+            x = tf.sin(x)
+        return tf.reshape(x, (3,))
+
+    x = np.linspace(0.5, 1.5, 3)
+    assert gradcheck.check(looped, x).verdict == "pass"
+    of_a_loop, calls = calls, 0
+    assert gradcheck.check(unrolled, x).verdict == "pass"
+    assert of_a_loop < 8 < calls
+
+
+def test_gradients_of_a_loop_are_drawn_in_a_graph(tf: Any) -> None:
+    calls = 0
+
+    def looped(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        tf.debugging.assert_greater(x, tf.constant(0.0, tf.float64))
+        shrunk = tf.while_loop(lambda i, _: i < 200, lambda i, y: (i + 1, tf.sin(y)), (0, x))[1]
+        return tf.reshape(shrunk, (3,))
+
+    wrong = planted(looped, lambda gs: [1.001 * gs[0]])
+    assert gradcheck.check(wrong, np.linspace(0.5, 1.5, 3)).verdict == "mismatch"
+    assert calls < 60
 
 
 class TestInItsOwnPrecision:

@@ -200,3 +200,71 @@ def test_generators_of_python_and_numpy(tf: Any) -> None:
     before = random.getstate(), np.random.get_state()[1].tolist()  # type: ignore[index]
     gradcheck.check(layer, X.astype(np.float32))
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # type: ignore[index]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_is_built_is_kept_and_what_is_counted_is_not(tf: Any, dtype: str) -> None:
+    import keras
+
+    class Counting(keras.layers.Layer):  # type: ignore[misc]  # no types in Keras
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self.calls = 0
+            self.seen: list[Any] = []
+
+        def build(self, shape: Any) -> None:
+            self.kernel = self.add_weight(shape=(shape[-1],), initializer="ones")
+            self.count = self.add_weight(shape=(), initializer="zeros", trainable=False)
+            self.shape = tuple(shape)
+
+        def call(self, x: Any) -> Any:
+            self.calls += 1
+            self.seen.append(x)
+            self.last = x
+            self.count.assign_add(1.0)
+            return tf.sin(x) * self.kernel
+
+    layer = Counting(dtype=dtype)
+    assert verdict(layer, X.astype(dtype)) == "pass"
+    assert layer.built
+    assert layer.shape == (3, 2)
+    assert len(layer.weights) == 2
+    assert layer.count.numpy() == 0
+    assert layer.calls == 0
+    assert list(layer.seen) == []
+    assert not hasattr(layer, "last")
+
+
+def test_what_knows_by_its_count_that_it_is_built(tf: Any) -> None:
+    class Lazy(tf.Module):  # type: ignore[misc]  # no types in TF
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls = 0
+
+        def __call__(self, x: Any) -> Any:
+            if self.calls == 0:
+                self.weight = tf.Variable([2.0, 3.0], dtype=tf.float64)
+            self.calls += 1
+            return tf.sin(x) * self.weight
+
+    module = Lazy()
+    result = gradcheck.check(module, X)
+    assert [str(c.verdict) for c in result.comparisons] == ["pass", "pass"]
+    assert module.calls == 1
+    np.testing.assert_array_equal(module.weight.numpy(), [2.0, 3.0])
+
+
+def test_whether_a_weight_is_trained(tf: Any) -> None:
+    import keras
+
+    class Freezing(keras.layers.Dense):  # type: ignore[misc]  # no types in Keras
+        def call(self, x: Any) -> Any:
+            self.trainable = False
+            return super().call(x)
+
+    layer = Freezing(2, dtype="float64")
+    layer.build((3, 2))
+    gradcheck.check(layer, X)
+    assert layer.trainable
+    assert layer.kernel.trainable
+    assert layer.bias.trainable

@@ -54,13 +54,34 @@ def test_a_layer_that_draws_other_numbers_has_no_twin(tf: Any) -> None:
     import keras
 
     noise, x = keras.layers.GaussianNoise(0.01, seed=1), X.astype(np.float32)
-    drawn = Callee(lambda x: noise(x, training=True))
-    made_again = Callee(noise, arrange=lambda tensors: (tensors, {"training": True}))
-    assert keras_twin.in_double(made_again, drawn, [Operand("x", x)], ()) is None
+    drawn = Callee(noise, arrange=lambda tensors: (tensors, {"training": True}))
+    assert keras_twin.in_double(drawn, [Operand("x", x)], ()) is not None
+    with explored(Problem(drawn, (Operand("x", x),))) as problem:
+        # (What the twin would draw is something else: it is not believed.)
+        assert problem.recorded_in_double is None
     # Its graph, promoted, draws what the layer draws.
     result = gradcheck.check(noise, x, call={"training": True})
     assert verdicts(result) == {"inputs": "pass"}
     assert "of float64" in result.comparisons[0].note
+
+
+def test_a_layer_is_called_no_more_than_it_takes(tf: Any) -> None:
+    import keras
+
+    calls = []
+
+    class Doubled(keras.layers.Dense):  # type: ignore[misc]  # no types in Keras
+        def call(self, inputs: Any) -> Any:
+            calls.append(self.compute_dtype)
+            return 2 * super().call(inputs)
+
+    layer = Doubled(2)
+    layer.build(X.shape)
+    assert set(verdicts(gradcheck.check(layer, X.astype(np.float32))).values()) == {"pass"}
+    # Once for what it is and for its gradient in its own precision; by its twin: once to be built,
+    # once for what it is and for its gradient, once for many points, once each for two others.
+    assert calls.count("float32") == 1
+    assert calls.count("float64") == 5
 
 
 def counting() -> Any:
@@ -193,3 +214,50 @@ def test_layers_that_are_made_when_it_is_built(tf: Any) -> None:
     result = gradcheck.check(Late(), X.astype(np.float32))
     assert set(verdicts(result).values()) == {"pass"}
     assert all("ulp of float64" in c.note for c in result.comparisons)
+
+
+@pytest.mark.parametrize("kind", ["SimpleRNN", "GRU"])
+@pytest.mark.parametrize("dtype", ["float32", "mixed_float16", "mixed_bfloat16"])
+def test_what_a_recurrent_layer_remembers_is_the_same(tf: Any, kind: str, dtype: str) -> None:
+    import keras
+
+    layer = getattr(keras.layers, kind)(4, stateful=True, dtype=dtype)
+    x = np.random.default_rng(0).standard_normal((2, 5, 3)).astype(np.float32)
+    with explored(Problem(Callee(layer), (Operand("x", x),))) as problem:
+        assert problem.recorded_in_double is not None
+        given = [operand.value for operand in problem.operands]
+        own = problem.function(*(o.hold(v) for o, v in zip(problem.operands, given, strict=True)))
+        wide = [o.hold(v.astype(float)) for o, v in zip(problem.operands, given, strict=True)]
+        off = np.abs(tf.cast(own, tf.float64) - problem.function(*wide)).max()
+    assert off < {"float32": 1e-6, "mixed_float16": 2e-3, "mixed_bfloat16": 1.5e-2}[dtype]
+    assert gradcheck.check(layer, x).verdict == "pass"
+
+
+def test_the_names_of_later_layers(tf: Any) -> None:
+    """A model that is made again in float64 takes no names from those that the user makes."""
+    import keras
+
+    class Stacked(keras.Model):  # type: ignore[misc]  # no types in Keras
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = keras.layers.Dense(2)
+
+        def build(self, shape: Any) -> None:
+            self.outer = keras.layers.Dense(2)
+            super().build(shape)
+
+        def call(self, x: Any) -> Any:
+            return self.outer(self.inner(x))
+
+        def get_config(self) -> dict[str, Any]:
+            return {}
+
+    model = Stacked()
+    before = keras.layers.Dense(2).name
+    gradcheck.check(model, np.ones((3, 2), np.float32))
+    (stem, number), (other, later) = (
+        name.rsplit("_", 1) for name in (before, keras.layers.Dense(2).name)
+    )
+    assert stem == other
+    # (That which is made when the model is built is the user's.)
+    assert int(later) == int(number) + 2

@@ -11,7 +11,7 @@ import pytest
 import gradcheck
 from gradcheck.checker.subject import in_either
 from gradcheck.checker.subject.operand import Operand
-from gradcheck.checker.subject.promote_eagerly import promoted_eagerly
+from gradcheck.checker.subject.promote_eagerly import NoDouble, promoted_eagerly
 from gradcheck.checker.subject.widened_ops import double_wins
 from tests.checker.planted import planted
 from tests.checker.subject.test_promote import W, X, in_float64
@@ -91,6 +91,20 @@ def test_nor_is_one_with_another_gradient(tf: Any) -> None:
         return tf.sin(x), lambda up: up * tf.cos(x) * (1.0 if x.dtype == tf.float32 else 1.1)
 
     assert promoted_eagerly(function, [Operand("x", X)]) is None
+
+
+def test_what_rounding_leaves_is_no_zero(tf: Any) -> None:
+    def rest(x: Any) -> Any:
+        return x - tf.cast(tf.cast(x, tf.bfloat16), tf.float32)
+
+    # At these points nothing is rounded: there it is zero in every precision.
+    assert promoted_eagerly(rest, [Operand("x", np.array([0.5, -1.25], np.float32))]) is None
+
+
+def test_a_kernel_that_gives_float32_alone_is_not_traced(tf: Any) -> None:
+    images = Operand("x", np.ones((1, 2, 2, 1), np.float32))
+    with pytest.raises(NoDouble):
+        promoted_eagerly(lambda x: tf.image.resize(x, [3, 3]), [images])
 
 
 def test_a_tf_function_keeps_no_trace_of_it(tf: Any) -> None:

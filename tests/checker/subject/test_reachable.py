@@ -115,3 +115,35 @@ def test_slots(tf: Any) -> None:
 
     slotted = Slotted()
     assert names(lambda x: x * slotted.weight) == {"w"}
+
+
+class Alike(type):
+    """Classes that are all equal."""
+
+    def __eq__(cls, other: object) -> bool:
+        return isinstance(other, Alike)
+
+    def __hash__(cls) -> int:
+        return 1
+
+
+def test_classes_of_odd_kinds(tf: Any) -> None:
+    class Slotted(metaclass=Alike):
+        __slots__ = ("weight",)
+
+        def __init__(self, weight: Any) -> None:
+            self.weight = weight
+
+    class Plain(metaclass=Alike):
+        def __init__(self, weight: Any) -> None:
+            self.weight = weight
+
+    class Odd:
+        __module__ = None  # type: ignore[assignment]
+
+        def __init__(self, weight: Any) -> None:
+            self.weight = weight
+
+    for kind in (Slotted, Plain, Odd):
+        held = kind(tf.Variable(1.0))
+        assert len(reachable(held).variables) == 1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcheck.checker.subject.accumulator import forward
+from gradcheck.checker.subject.accumulator import Accumulator
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised
@@ -104,10 +104,15 @@ def test_no_gradient_is_registered(tf: Any, mode: Mode) -> None:
         back(lambda x: tf.unique(x)[0], Operand("x", X), mode=mode)
 
 
-def test_moving_forward(tf: Any) -> None:
-    operands = [Operand("a", X), Operand("b", X, differentiate=False)]
-    (moved,) = forward(tf.multiply, operands, [X, X + 1], [np.array([1.0, 10.0])])
-    np.testing.assert_allclose(moved, (X + 1) * [1, 10])
+@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("variable", [False, True])
+def test_moving_forward(tf: Any, mode: Mode, variable: bool) -> None:
+    operands = [Operand("a", X, variable=variable), Operand("b", X, differentiate=False)]
+    accumulator = Accumulator(tf.multiply, operands, mode)
+    for at in (X, 2 * X):
+        found = accumulator([at, at + 1], [np.array([1.0, 10.0])])
+        np.testing.assert_allclose(found.outputs[0], at * (at + 1))
+        np.testing.assert_allclose(found.moves[0], (at + 1) * [1, 10])
 
 
 @pytest.mark.parametrize("mode", list(Mode))

@@ -86,3 +86,26 @@ def test_tensors_of_two_precisions(tf: Any) -> None:
         call(lambda x: x * own, [tf.constant([1.0, 2.0], tf.float64)])
     assert "float64 and float32 do not mix" in str(raised.value)
     assert "`dtype:` in a spec" in str(raised.value)
+
+
+class Untellable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def test_what_an_exception_says_of_itself() -> None:
+    assert explain_exception(Untellable()) == "Untellable: its text raises RuntimeError"
+    long = explain_exception(ValueError("a" + "x" * 50_000_000 + "z"))
+    assert len(long) < 2_100
+    assert long.startswith("ValueError: ax")
+    assert long.endswith("xz")
+
+
+def test_an_object_that_is_no_tensor_is_the_users_own(tf: Any) -> None:
+    class Odd:
+        def __array__(self, *_: object, **__: object) -> None:
+            raise RuntimeError("planted")
+
+    assert call(object, []) == []
+    with pytest.raises(FunctionRaised, match="RuntimeError: planted"):
+        call(Odd, [])

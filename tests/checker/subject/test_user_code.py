@@ -41,3 +41,73 @@ def test_what_an_allowed_module_imports_is_not_its_own() -> None:
     result = run("function", f"{CODE}:system", values("x", [1.0]))
     assert result.verdict is Verdict.ERROR
     assert "which is not among the allowed packages" in result.message
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "weights.tofile",
+        "stream.write",
+        "attribute_of",
+        "run_command",
+        "traced_command",
+        "exponential",
+        "vectors",
+        "lying",
+        "Process.communicate",
+        "Text.upper",
+        "Text.maketrans",
+        "Inside.from_config",
+        "dense.save_own_variables",
+        "doubled.func.fget",
+    ],
+)
+def test_what_a_package_merely_holds_is_not_its_own(name: str) -> None:
+    result = run("function", f"{CODE}:{name}", values("x", [1.0]))
+    assert result.verdict is Verdict.ERROR
+    assert "not among the allowed packages" in result.message or "has no" in result.message
+
+
+def test_a_class_that_says_it_is_from_here() -> None:
+    result = run("layer", f"{CODE}:Renamed", values("x", [1.0]), init={"args": "true"})
+    assert result.verdict is Verdict.ERROR
+    assert "is defined in `subprocess`" in result.message
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["leaky", "dense", "Outer.Inner.cube", "Outer.Inner.kept", "outer.traced", "right_swish"],
+)
+def test_what_it_defined_itself_is_reached_through_whatever_stands_around_it(name: str) -> None:
+    parameter = {"leaky": "features", "dense": "inputs"}.get(name, "x")
+    result = run("function", f"{CODE}:{name}", values(parameter, [[1.0, 2.0]]))
+    assert result.verdict is Verdict.PASS, result.message
+
+
+def test_a_partial_call_of_its_own() -> None:
+    result = run("function", f"{CODE}:doubled", values("base", [1.5]), values("shift", [1.0]))
+    assert result.verdict is Verdict.PASS, result.message
+
+
+def test_a_property_that_raises_is_a_sentence() -> None:
+    result = run("function", f"{CODE}:broken.property", values("x", [1.0]))
+    assert "cannot be had: RuntimeError: not today" in result.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tests.checker.__main__:run",
+        "tests.checker._hidden:f",
+        f"{CODE}:ſystem",
+        f"{CODE}:",
+        f"{CODE}:a..b",
+        "tests.checkers:f",
+        "tests.chec:f",
+        "",
+    ],
+)
+def test_no_other_way_leads_in(text: str) -> None:
+    result = run("function", text, values("x", [1.0]))
+    assert result.verdict is Verdict.ERROR
+    assert "cannot be imported" not in result.message

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from gradcheck.model import Element, Result, Verdict
 from gradcheck.report import make_reporter
@@ -40,6 +41,24 @@ def test_it_is_strict_and_complete() -> None:
     assert {result["verdict"] for result in told["results"]} == {str(v) for v in Verdict}
     assert told["summary"]["failed"] == 11
     assert told["problems"][0]["location"] == {"path": "specs/broken.yaml", "line": 4, "column": 7}
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_results_are_written_one_by_one_and_the_text_is_that_of_the_whole(count: int) -> None:
+    class Pieces(io.StringIO):
+        longest = 0
+
+        def write(self, text: str) -> int:
+            self.longest = max(self.longest, text.count('"verdict"'))
+            return super().write(text)
+
+    stream = Pieces()
+    results = [replace(examples.nonfinite(), id=f"specs/a.yaml::{n}") for n in range(count)]
+    examples.tell(make_reporter("json", stream), results)
+    assert stream.longest == (2 if count else 0)  # of the result and of its input
+    text = stream.getvalue()
+    assert text == json.dumps(json.loads(text), indent=2) + "\n"
+    assert len(json.loads(text)["results"]) == count
 
 
 def test_numbers_that_json_has_not() -> None:

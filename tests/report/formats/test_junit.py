@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+import xmlschema
+
 from gradcheck.model import Result, Verdict
 from gradcheck.report import make_reporter
-from tests.report import examples
+from tests.report import examples, hostile
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -28,11 +32,12 @@ def test_the_whole_document(snapshot: SnapshotAssertion) -> None:
 
 def test_counts_agree_with_what_is_there() -> None:
     root = parsed(examples.all_results())
+    for suite in root.iter("testsuite"):
+        assert suite.get("skipped") == str(len(list(suite.iter("skipped"))))
     for suite in [root, *root.iter("testsuite")]:
         assert suite.get("tests") == str(len(list(suite.iter("testcase"))))
         assert suite.get("failures") == str(len(list(suite.iter("failure"))))
         assert suite.get("errors") == str(len(list(suite.iter("error"))))
-        assert suite.get("skipped") == str(len(list(suite.iter("skipped"))))
 
 
 def outcome(result: Result) -> tuple[str, str | None]:
@@ -59,14 +64,15 @@ def test_a_failure_names_the_gradient_function() -> None:
 
 
 def test_a_testcase_can_be_found_in_its_file() -> None:
-    testcase = next(parsed([examples.mismatch()]).iter("testcase"))
+    suite = next(parsed([examples.mismatch()]).iter("testsuite"))
+    assert suite.get("file") == "specs/linalg/matmul.yaml"
+    testcase = next(suite.iter("testcase"))
     assert testcase.attrib == {
         "classname": "specs.linalg.matmul",
         "name": "transposed[float32,xla]",
         "time": "0.310",
-        "file": "specs/linalg/matmul.yaml",
-        "line": "7",
     }
+    assert "at specs/linalg/matmul.yaml:7:5" in (testcase[0].text or "")
 
 
 def test_a_spec_problem_is_an_error() -> None:
@@ -83,3 +89,20 @@ def test_characters_that_xml_has_not_are_removed() -> None:
     error = next(parsed([result]).iter("error"))
     assert error.get("message") == "error: ab <&>"
     assert "ab <&>" in (error.text or "")
+
+
+SCHEMA = xmlschema.XMLSchema(Path(__file__).parents[1] / "schemas" / "junit-10.xsd")
+"""What Jenkins' xunit plugin takes, in its strictest version."""
+
+
+def test_it_passes_the_schema_of_jenkins() -> None:
+    slow = replace(examples.passing(), seconds=123456.789)
+    SCHEMA.validate(text_of([*examples.all_results(), examples.pictured(), slow]))
+    SCHEMA.validate(text_of([]))
+    SCHEMA.validate(text_of(hostile.results()))
+
+
+def test_the_schema_would_find_what_is_wrong() -> None:
+    text = text_of(examples.all_results())
+    assert not SCHEMA.is_valid(text.replace("<testcase ", '<testcase file="a.yaml" ', 1))
+    assert not SCHEMA.is_valid(text.replace("properties>", "facts>"))

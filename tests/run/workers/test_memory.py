@@ -1,11 +1,28 @@
 from __future__ import annotations
 
+import contextlib
+import inspect
 import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gradcheck.errors import UsageError
-from gradcheck.run.workers.memory import LEAST_MEMORY, default_limit, held, parse_size, shown
+from gradcheck.run.workers import orphans
+from gradcheck.run.workers.memory import (
+    LEAST_MEMORY,
+    default_limit,
+    held,
+    held_alone,
+    parse_size,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @pytest.mark.parametrize(
@@ -44,3 +61,57 @@ def test_the_default_is_a_share_of_the_machine() -> None:
 
 def test_sizes_are_shown_short() -> None:
     assert [shown(n * 2**20) for n in (300, 1024, 1536)] == ["300 MiB", "1 GiB", "1.5 GiB"]
+
+
+LINE = """
+import os, sys, time
+for _ in range(int(sys.argv[1])):
+    if os.fork():
+        break
+else:
+    print("all", flush=True)
+time.sleep(3600)
+"""
+
+BROOD = """
+import os, sys, time
+for _ in range(int(sys.argv[1])):
+    if not os.fork():
+        time.sleep(3600)
+print("all", flush=True)
+time.sleep(3600)
+"""
+
+
+@contextlib.contextmanager
+def forked(script: str, count: int) -> Iterator[int]:
+    """A process that has so many below it, all of them there."""
+    command = [sys.executable, "-S", "-c", script, str(count)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"all\n"
+            yield process.pid
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_a_long_line_of_processes_is_counted() -> None:
+    # Far more generations than are left of Python's own calls.
+    limit = sys.getrecursionlimit()
+    with forked(LINE, 150) as pid:
+        sys.setrecursionlimit(len(inspect.stack()) + 60)
+        try:
+            assert held(pid) >= 150 * held_alone(pid) / 4
+        finally:
+            sys.setrecursionlimit(limit)
+
+
+def test_every_one_of_many_children_is_counted() -> None:
+    # Their numbers take more than a page of the file in which the system lists them.
+    with forked(BROOD, 1_000) as pid:
+        children = orphans.children(pid)
+        assert len(children) == 1_000
+        # (They still settle while they are looked at.)
+        one_by_one = held_alone(pid) + sum(map(held_alone, children))
+        assert held(pid) == pytest.approx(one_by_one, rel=0.05)

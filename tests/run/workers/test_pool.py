@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from gradcheck.model import Case, Result, Verdict
+from gradcheck.model import Case, Location, Result, Target, TargetKind, Verdict
 from gradcheck.run import Pool, run, shut_down
 from tests.run.fakes import make_case, perform
 from tests.run.processes import descendants, gone, reaped
@@ -63,7 +62,6 @@ def test_a_check_is_told_what_is_allowed_and_where() -> None:
         ("abort", "SIGABRT"),
         ("segfault", "SIGSEGV"),
         ("nullpointer", "SIGSEGV"),
-        ("kill", "SIGKILL: killed, perhaps out of memory"),
         ("vanish-7", "exit code 7"),
         ("vanish-0", "exit code 0"),
         ("mute", "closed its connection"),
@@ -225,8 +223,8 @@ def test_no_more_workers_than_cases_and_no_more_than_jobs() -> None:
 
 
 def test_tensorflow_has_one_thread_however_many_workers_there_are() -> None:
-    assert {r.message for r in run_fakes("threads-1", "threads-2", jobs=2)} == {"1 1"}
-    assert run_one("threads", jobs=1).message == "1 1"
+    assert {r.message for r in run_fakes("threads-1", "threads-2", jobs=2)} == {"1 1 1"}
+    assert run_one("threads", jobs=1).message == "1 1 1"
 
 
 def test_a_worker_that_has_grown_is_replaced() -> None:
@@ -323,8 +321,24 @@ def test_large_cases_and_large_results_find_their_way() -> None:
     cases.insert(30, make_case("hang", timeout=1.0))
     results = run_fakes(*cases, jobs=2)
     assert [r.id for r in results if r.verdict is not Verdict.PASS] == ["specs/a.yaml::hang"]
-    assert {len(r.message) for r in results if r.verdict is Verdict.PASS} == {300_000}
+    arrays = [c.numeric for r in results if r.verdict is Verdict.PASS for c in r.comparisons]
+    assert all(array is not None and array[-1] == 39_999 for array in arrays)
     assert len(results) == 61
+
+
+class Deadly:
+    """A check that ends whoever reads it."""
+
+    def __reduce__(self) -> Any:
+        return exec, ("import os; print('planted', flush=True); os._exit(7)",)
+
+
+def test_a_large_case_whose_workers_die_at_once_has_a_verdict() -> None:
+    large = make_case("pass-large", args={"load": "x" * 8_000_000})
+    for result in run_fakes(large, make_case("pass-small"), jobs=1, check=Deadly()):
+        assert result.verdict is Verdict.CRASHED
+        assert "exit code 7" in result.message
+        assert "planted" in result.message
 
 
 def test_results_are_not_kept_back_by_a_case_that_hangs() -> None:
@@ -371,19 +385,49 @@ def test_the_fork_server_may_be_killed_and_every_case_still_has_a_result() -> No
     assert sum(r.verdict is Verdict.PASS for r in results) >= 10
 
 
-def test_workers_killed_at_random_cost_their_case_and_nothing_else() -> None:
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP])
+def test_a_worker_that_is_killed_from_outside_costs_no_case(sent: signal.Signals) -> None:
     rng = np.random.default_rng(7)
     cases = [make_case(f"nap-{number}") for number in range(60)]
-    results = []
+    results, killed = [], 0
     for result in run(cases, jobs=2, allow=(), root=".", check=perform, preload=LIGHT):
         results.append(result)
         for pid in worker_pids():
-            if rng.random() < 0.3:
+            if rng.random() < 0.3 and len(results) < 40:  # what then runs alone is left in peace
                 with suppress(ProcessLookupError):  # it may have gone since
-                    os.kill(pid, signal.SIGKILL)
+                    os.kill(pid, sent)
+                    killed += 1
     assert sorted(r.id for r in results) == sorted(case.id for case in cases)
-    verdicts = Counter(r.verdict for r in results)
-    assert set(verdicts) == {Verdict.PASS, Verdict.CRASHED}
+    assert {r.verdict for r in results} == {Verdict.PASS}
+    assert killed
+
+
+def test_who_is_killed_again_and_again_is_to_blame() -> None:
+    results = run_fakes("pass-1", "kill", "pass-2", "pass-3", jobs=1)
+    assert [r.id.partition("::")[2] for r in results] == ["pass-1", "pass-2", "pass-3", "kill"]
+    assert [r.verdict for r in results] == [Verdict.PASS] * 3 + [Verdict.CRASHED]
+    assert "SIGKILL: killed, perhaps out of memory, again" in results[-1].message
+
+
+@pytest.mark.parametrize(("kind", "times"), [(TargetKind.OP, 3), (TargetKind.FUNCTION, 2)])
+def test_how_often_a_case_that_is_killed_runs(kind: TargetKind, times: int, tmp_path: Path) -> None:
+    (result,) = run_fakes(make_case("killed-9", target=target(kind)), root=str(tmp_path))
+    assert result.verdict is Verdict.CRASHED
+    assert len((tmp_path / "killed-9").read_text()) == times
+
+
+@pytest.mark.parametrize(("kind", "workers"), [(TargetKind.OP, 1), (TargetKind.FUNCTION, 3)])
+def test_what_runs_alone_has_a_worker_without_users_code(
+    kind: TargetKind, workers: int, tmp_path: Path
+) -> None:
+    cases = [make_case(f"killed-1-{n}", target=target(kind)) for n in range(3)]
+    results = run_fakes(*cases, root=str(tmp_path))
+    assert {r.verdict for r in results} == {Verdict.PASS}
+    assert len({r.message for r in results}) == workers
+
+
+def target(kind: TargetKind) -> Target:
+    return Target(kind, "a:f", Location("specs/a.yaml", 1, 1))
 
 
 def test_a_worker_that_dies_between_cases_is_nobodys_fault() -> None:
@@ -441,7 +485,7 @@ def test_shut_down_leaves_no_process() -> None:
 
 
 def server_pids() -> list[int]:
-    return [pid for pid, text in descendants(os.getpid()) if "forkserver" in text]
+    return [pid for pid, text in descendants(os.getpid()) if "server_process" in text]
 
 
 def worker_pids() -> list[int]:

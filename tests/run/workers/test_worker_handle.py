@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gradcheck.model import Verdict
-from gradcheck.run import shut_down
+from gradcheck.run import Pool, shut_down
 from gradcheck.run.workers.worker import Job
-from gradcheck.run.workers.worker_handle import AHEAD_SECONDS, Worker, WorkersUnavailableError
+from gradcheck.run.workers.worker_handle import AHEAD_SECONDS, Worker
 from gradcheck.run.workers.worker_output import KEPT_BYTES
+from gradcheck.run.workers.worker_process import ServerLostError, WorkersUnavailableError
 from tests.run.fakes import make_case, perform
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def test_of_endless_output_only_the_end_is_held() -> None:
     assert worker.give([(make_case("flood"), 60.0)])
     held = 0
     while not (results := worker.poll(wait(worker.handles(), 0.01))):
-        held = max(held, len(worker._output.kept))
+        held = max(held, len(worker._process.output.kept))
     worker.kill()
     worker.close()
     assert [result.verdict for result in results] == [Verdict.CRASHED]
@@ -86,5 +87,24 @@ def test_a_case_that_is_recalled_too_late_is_not_blamed_here(name: str) -> None:
 
 def test_a_server_that_cannot_start_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
-    with pytest.raises(WorkersUnavailableError, match="import tensorflow"):
+    with pytest.raises(ServerLostError, match="loads TensorFlow ended"):
         Worker(JOB, ("tests.run.deadly",))
+    with (
+        pytest.raises(WorkersUnavailableError, match="import tensorflow"),
+        Pool(allow=(), root=".", check=perform, preload=("tests.run.deadly",)) as pool,
+    ):
+        list(pool.run([make_case("pass")]))
+
+
+@pytest.mark.parametrize("sent", ["SIGKILL", "SIGSTOP"])
+def test_a_server_that_is_killed_while_it_loads_is_replaced(
+    sent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
+    shut_down()
+    monkeypatch.setenv("STRUCK_BY", sent)
+    monkeypatch.setenv("STRUCK_IN", str(tmp_path / "times"))
+    with Pool(allow=(), root=".", jobs=1, check=perform, preload=("tests.run.struck",)) as pool:
+        (result,) = pool.run([make_case("pass")])
+    assert result.verdict is Verdict.PASS
+    assert (tmp_path / "times").read_text() == "xxxx"

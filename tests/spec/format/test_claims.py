@@ -47,6 +47,22 @@ def test_an_upstream_of_zeros_is_refused(problem: Problem, zeros: str, column: i
     problem(SQUARE + f"upstream: {zeros}\n", (3, column), "weighs nothing")
 
 
+@pytest.mark.parametrize(
+    ("values", "column"),
+    [
+        ("[[1, 2], [.inf, 4]]", 21),
+        ("[[.nan, .nan], [.nan, .nan]]", 13),
+        ("[[1, -.inf], [0, 0]]", 16),
+        ("[[1, 'nan+1j'], [0, 0]]", 16),
+        ("{outputs: [[[1, 2], [3, .nan]]]}", 35),
+    ],
+)
+def test_an_upstream_that_is_not_finite_is_refused(
+    problem: Problem, values: str, column: int
+) -> None:
+    problem(SQUARE + f"upstream: {values}\n", (3, column), "must hold finite numbers")
+
+
 def test_expect(good: Good) -> None:
     assert good(SQUARE).expect is None
     assert good(SQUARE + "expect: kink\n").expect is Verdict.KINK

@@ -49,5 +49,9 @@ def test_nan_is_a_number() -> None:
     assert math.isnan(float(str(resolve(".nan"))))
 
 
-def test_a_very_long_number_is_not_read_as_one() -> None:
-    assert isinstance(resolve("9" * 5000), float)
+@pytest.mark.parametrize(
+    "text", ["9" * 5000, "0x" + "f" * 500, "0." + "3" * 500, "1e400", "-1e999"]
+)
+def test_a_number_that_is_too_long_or_too_large_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"digits: at most 400|beyond what float64 holds"):
+        resolve(text)

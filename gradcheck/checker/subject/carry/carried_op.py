@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gradcheck.checker.subject.private_names import definition_of_op
 from gradcheck.checker.subject.substituted import Run, place_of
 
 
@@ -147,20 +148,14 @@ def moved_ahead(batch: Any, place: int) -> Any:
 @cache
 def inputs_of(kind: str) -> int:
     """How many tensors, or lists of them, an op of this kind is given."""
-    found = _definition(kind)
+    found = definition_of_op(kind)
     return 0 if found is None else len(found.input_arg)
 
 
 def lengths_of(kind: str, attributes: Sequence[Any] | None) -> list[int | None] | None:
     """By input of an op: how many tensors its list has, None if it is none; None for no op."""
-    found, given = _definition(kind), list(attributes or ())
+    found, given = definition_of_op(kind), list(attributes or ())
     if found is None or any(each.type_list_attr for each in found.input_arg):
         return None
     numbers = [each.number_attr for each in found.input_arg]
     return [given[given.index(name) + 1] if name else None for name in numbers]
-
-
-def _definition(kind: str) -> Any:
-    from tensorflow.python.framework import op_def_registry
-
-    return op_def_registry.get(kind)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.carry.cargo import Cargo
 from gradcheck.checker.subject.carry.carried_op import lengths_of
+from gradcheck.checker.subject.private_names import Absent, Private, private, replaced
 from gradcheck.checker.subject.recording import one_at_a_time
 from gradcheck.checker.subject.substituted import executed, reads_as
 
@@ -34,9 +35,7 @@ def carrying(cargo: Cargo) -> Iterator[None]:
 @contextmanager
 def _calls_watched(cargo: Cargo) -> Iterator[None]:
     """Within this, ops that go the long way carry the cargo too; traced functions have none."""
-    from tensorflow.python import pywrap_tfe
-
-    slow, own = pywrap_tfe.TFE_Py_Execute, threading.get_ident()
+    slow, own = private(Private.SLOW), threading.get_ident()
 
     def execute(
         context: Any, device: Any, kind: Any, inputs: Any, attributes: Any, count: Any
@@ -59,11 +58,8 @@ def _calls_watched(cargo: Cargo) -> Iterator[None]:
 
         return cargo.execute(name, [*grouped, *(attributes or ())], run)
 
-    pywrap_tfe.TFE_Py_Execute = execute
-    try:
+    with replaced(Private.SLOW, execute):
         yield
-    finally:
-        pywrap_tfe.TFE_Py_Execute = slow
 
 
 def _grouped(flat: Sequence[Any], lengths: Sequence[int | None]) -> list[Any]:
@@ -90,10 +86,12 @@ def _values_watched(cargo: Cargo) -> Iterator[None]:
     Without it `test_a_branch_is_not_carried` fails.
     """
     import tensorflow as tf
-    from tensorflow.python.framework import ops
 
-    eager: Any = next(each for each in type(tf.constant(0)).__mro__ if "_numpy" in vars(each))
-    look = eager._numpy
+    kinds = [each for each in type(tf.constant(0)).__mro__ if "_numpy" in vars(each)]
+    if not kinds:
+        raise Absent("_numpy of a tensor")
+    eager: Any = kinds[0]
+    look, worded = eager._numpy, private(Private.TEXT)
 
     def looked_at(tensor: Any) -> Any:
         if cargo.of(tensor) is not None:
@@ -104,11 +102,12 @@ def _values_watched(cargo: Cargo) -> Iterator[None]:
         # (What is only to be read, as in messages that TensorFlow makes up on its way.)
         return "…" if cargo.of(tensor) is not None else worded(tensor, is_repr)
 
-    worded, ops.numpy_text, eager._numpy = ops.numpy_text, text, looked_at
+    eager._numpy = looked_at
     try:
-        yield
+        with replaced(Private.TEXT, text):
+            yield
     finally:
-        ops.numpy_text, eager._numpy = worded, look
+        eager._numpy = look
 
 
 def carried(

@@ -82,7 +82,7 @@ def _flat(batch: Any) -> Any:
 
 @rule("""
     AvgPool AvgPool3D DepthToSpace Dilation2D ExtractImagePatches LRN MaxPool MaxPool3D
-    ResizeBicubic ResizeBilinear ResizeNearestNeighbor SpaceToDepth
+    ResizeBicubic ResizeBilinear ResizeNearestNeighbor ScaleAndTranslate SpaceToDepth
 """)
 def _examples(op: Op) -> Sequence[Any]:
     """Points side by side along the axis of examples."""

@@ -398,6 +398,17 @@ CASES: dict[str, tuple[Callable[[Any], Callable[..., Any]], list[Array]]] = {
         )
         for kind in ("ResizeBicubic", "ResizeBilinear", "ResizeNearestNeighbor")
     },
+    "ScaleAndTranslate": (
+        lambda tf: (
+            lambda x: tf.cast(
+                tf.raw_ops.ScaleAndTranslate(
+                    images=x, size=[3, 6], scale=[0.5, 1.5], translation=[0.2, -0.3]
+                ),
+                tf.float64,
+            )
+        ),
+        [draw(*IMAGES)],
+    ),
     "SoftmaxCrossEntropyWithLogits": (
         lambda tf: lambda x, y: tf.raw_ops.SoftmaxCrossEntropyWithLogits(features=x, labels=y)[0],
         [draw(3, 4), draw(3, 4, seed=1)],
@@ -541,6 +552,7 @@ LOW = {
     "LRN",
     "ResizeBicubic",
     "ResizeBilinear",
+    "ScaleAndTranslate",
     "CropAndResize",
     "FusedBatchNorm",
     "FusedBatchNormV2",

@@ -1,0 +1,47 @@
+"""What has to be told where a gradient is not right: of samples, of complex eigenvectors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gradcheck.checker.judge.notes import joined
+from gradcheck.checker.subject.phases import FREE_PHASE, depends_on_the_phase, shows_a_phase
+from gradcheck.model import Comparison, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.checker.subject.problem import Problem
+
+_DOUBTED = (Verdict.MISMATCH, Verdict.INCONCLUSIVE)
+
+
+def _has_a_free_phase(problem: Problem) -> bool:
+    """Whether the outputs depend on phases that nothing defines, as of complex eigenvectors."""
+    values = [operand.value for operand in problem.operands]
+    return shows_a_phase(problem.function, values) and depends_on_the_phase(
+        problem.function, values
+    )
+
+
+def with_remarks(comparisons: Sequence[Comparison], problem: Problem) -> list[Comparison]:
+    """The comparisons, with what is to be said of the function where one of them is doubted."""
+    free = any(c.verdict in _DOUBTED for c in comparisons) and _has_a_free_phase(problem)
+    return [_with_remark(comparison, problem, free=free) for comparison in comparisons]
+
+
+def _with_remark(comparison: Comparison, problem: Problem, *, free: bool) -> Comparison:
+    if comparison.verdict not in _DOUBTED:
+        return comparison
+    if problem.remark:
+        comparison = replace(comparison, note=joined(comparison.note, problem.remark))
+    if not free:
+        return comparison
+    # (Of what has no derivative no gradient is wrong.)
+    return replace(
+        comparison,
+        verdict=Verdict.INCONCLUSIVE,
+        note=joined(comparison.note, FREE_PHASE),
+        diagnosis=None,
+    )

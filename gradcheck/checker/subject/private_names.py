@@ -1,0 +1,118 @@
+"""The names of TensorFlow that are not public: all that are used stand here, and nowhere else.
+
+Another version may lack one. Then whoever asks for it gets `Absent` and does without: with more
+calls or less to say, never with another verdict. `test_verdicts_without_a_private_name` takes each
+of them away.
+"""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import contextmanager
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Absent(Exception):  # noqa: N818  (an answer, not an error)
+    """This TensorFlow does not have it."""
+
+
+class Private(Enum):
+    """By what each is for: where it stands."""
+
+    FAST = "pywrap_tfe.TFE_Py_FastPathExecute"
+    """Runs most eager ops."""
+    SLOW = "pywrap_tfe.TFE_Py_Execute"
+    """Runs the others, and traced functions."""
+    CONTEXT = "eager.context.context"
+    """Knows the definitions of traced functions."""
+    DEFINITION = "framework.op_def_registry.get"
+    """Knows those of ops."""
+    GRADIENT = "eager.imperative_grad.imperative_grad"
+    """Goes back along a tape."""
+    STOP_RECORDING = "eager.record.stop_recording"
+    RECORD = "eager.record.record_operation"
+    IS_RECORDED = "eager.record.should_record_backprop"
+    """What a tape records."""
+    ADD_CALLBACK = "framework.op_callbacks.add_op_callback"
+    REMOVE_CALLBACK = "framework.op_callbacks.remove_op_callback"
+    """Tell of every op, in graphs too."""
+    CREATE_OP = "framework.op_def_library._apply_op_helper"
+    CREATE_CONSTANT = "framework.ops._create_graph_constant"
+    """Add to a graph."""
+    TEXT = "framework.ops.numpy_text"
+    """What a tensor looks like in a message."""
+    REGISTRY = "framework.ops._gradient_registry"
+    """The gradient functions, by op."""
+    CUSTOM = "ops.custom_gradient._eager_mode_decorator"
+    REGISTERED = "eager.backprop._gradient_function"
+    """Call the gradient functions."""
+    VARIABLE_SCOPE = "ops.variable_scope.get_variable_scope"
+    """Where `tf.map_fn` leaves things behind."""
+    ONE_DNN = "util._pywrap_util_port.IsMklEnabled"
+    DETERMINISTIC = "framework.config.is_op_determinism_enabled"
+    """Facts about the installation."""
+
+
+def private(name: Private) -> Any:
+    """What stands there; raises Absent."""
+    owner, attribute = _PLACES[name]
+    try:
+        return getattr(_module(owner), attribute)
+    except (ImportError, AttributeError) as error:
+        raise Absent(f"tensorflow.python.{owner}.{attribute}") from error
+
+
+_PLACES = {name: tuple(name.value.rsplit(".", 1)) for name in Private}
+
+
+@cache
+def _module(path: str) -> Any:
+    return importlib.import_module(f"tensorflow.python.{path}")
+
+
+class replaced:  # noqa: N801  (used like a function; a generator would cost three times as much)
+    """Within this, something else stands there; raises Absent."""
+
+    def __init__(self, name: Private, new: Callable[..., Any]) -> None:
+        self._before, self._new = private(name), new
+        owner, self._attribute = _PLACES[name]
+        self._module = _module(owner)
+
+    def __enter__(self) -> None:
+        setattr(self._module, self._attribute, self._new)
+
+    def __exit__(self, *_: object) -> None:
+        setattr(self._module, self._attribute, self._before)
+
+
+@contextmanager
+def called_back(callback: Callable[..., Any]) -> Iterator[None]:
+    """Within this, TensorFlow tells of every op; raises Absent."""
+    add, remove = private(Private.ADD_CALLBACK), private(Private.REMOVE_CALLBACK)
+    add(callback)
+    try:
+        yield
+    finally:
+        remove(callback)
+
+
+def definition_of_op(kind: str) -> Any:
+    """What TensorFlow says of an op; None where there is none of that kind, or it does not tell."""
+    try:
+        return private(Private.DEFINITION)(kind)
+    except Absent:
+        return None
+
+
+def definition_of_function(name: str) -> Any:
+    """What a traced function consists of; None where there is none, or TensorFlow does not tell."""
+    try:
+        current = private(Private.CONTEXT)()
+        return current.get_function_def(name) if current.has_function(name) else None
+    except (Absent, AttributeError):
+        return None

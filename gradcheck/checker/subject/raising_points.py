@@ -1,0 +1,67 @@
+"""Points that share a call where it raises at some of them: there the function is not defined."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker import limits
+from gradcheck.checker.budget import current
+from gradcheck.checker.subject.row_function import OneByOne
+
+if TYPE_CHECKING:
+    from gradcheck.checker.numerics.estimate import Evaluate
+    from gradcheck.model import Array
+
+
+class RaisingPoints:
+    """Finds them by halving, so that the others go on sharing calls.
+
+    Without it `test_points_that_raise_are_found_by_halving` fails.
+    """
+
+    def __init__(self, together: Evaluate, alone: Evaluate, point: Array, width: int) -> None:
+        """Nothing is called yet.
+
+        Args:
+            together: outputs at points that share a call.
+            alone: outputs at points with a call each, NaN where it raises.
+            point: at which it does not raise.
+            width: how many outputs there are.
+        """
+        self._together, self._alone, self._point = together, alone, point
+        self._undefined = np.full((1, width), np.nan)
+        self._seen = 0
+        """At how many points it was seen that a call of their own raises too."""
+
+    def outputs(self, points: Array) -> Array:
+        """A row for each of these, which raise together.
+
+        Raises OneByOne where so many share no call, wherever they are: a batch may not fit where
+        that of the probe did.
+        """
+        try:
+            self._together(np.repeat(self._point[np.newaxis], len(points), axis=0))
+        except Exception as error:
+            raise OneByOne from error
+        return self._halved(points)
+
+    def _halved(self, points: Array) -> Array:
+        if len(points) == 1:
+            return self._at(points)
+        current().must_be_left()
+        half, rows = len(points) // 2, []
+        for part in (points[:half], points[half:]):
+            try:
+                rows.append(self._together(part))
+            except Exception:
+                rows.append(self._halved(part))
+        return np.concatenate(rows)
+
+    def _at(self, point: Array) -> Array:
+        if self._seen >= limits.RAISING_SEEN:
+            return self._undefined
+        alone = self._alone(point)
+        self._seen += bool(np.isnan(alone).all())
+        return alone

@@ -1,0 +1,31 @@
+"""What the commands print themselves, beside the reports: nothing else here writes to the screen.
+
+Paths, names and messages may come from anybody: no escape codes pass, and no line that a CI would
+take for a command.
+"""
+
+from __future__ import annotations
+
+import click
+
+from gradcheck.report.safe_text import clean, defused, spelt
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a text, on standard error where it is no answer."""
+    click.echo(defused(clean(text)), err=err)
+
+
+def say_styled(text: str) -> None:
+    """Print a text of ours that is set in bold here and there."""
+    click.echo(defused(text))
+
+
+def say_report(text: str) -> None:
+    """Print what was made safe where it was written; on a terminal some of it may be bold."""
+    click.echo(text, nl=False)
+
+
+def say_json(text: str) -> None:
+    """Print a JSON document, which is the same document for whoever reads it."""
+    click.echo(spelt(text, "\\u{:04x}"))

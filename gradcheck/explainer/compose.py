@@ -1,0 +1,216 @@
+"""What was asked for → the page that answers it, and the proofs: for the command and the library.
+
+Messages name the options of the command; `explanation.py` puts them into Python's words.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.errors import ExplainError, ExpressionError, GradcheckError, SpecError, UsageError
+from gradcheck.explainer.derive.complete_call import make_call
+from gradcheck.explainer.derive.op_subject import Subject
+from gradcheck.explainer.loading import load_quietly
+from gradcheck.explainer.page.op_page import explain_op
+from gradcheck.explainer.proof import proof_section
+from gradcheck.explainer.time_limit import TookTooLong, limited
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from gradcheck.explainer.document import Document, Section
+    from gradcheck.explainer.proof import Proof
+    from gradcheck.model import Array, Shape
+
+__all__ = ["Answer", "Question", "answer", "answering", "checked_shape", "checked_value"]
+
+LONGEST_EXPLANATION, LONGEST_PROOF = 60.0, 300.0
+"""Seconds, after which nothing that is waited for will come; a proof loads TensorFlow."""
+
+Answer = tuple["Document", list["Proof"]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What is to be explained, and at what."""
+
+    name: str | None = None
+    """An op, a TensorFlow name, or a case of a spec."""
+    expr: str | None = None
+    args: Mapping[str, Any] = field(default_factory=dict)
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    at: Mapping[str, Array] = field(default_factory=dict)
+    """Values of inputs, and of G: the steps are then shown in numbers."""
+    verify: bool = False
+
+
+@contextlib.contextmanager
+def answering(*, verify: bool = False) -> Iterator[None]:
+    """Within this, whatever goes wrong is a GradcheckError with a sentence, and nothing lasts."""
+    try:
+        with limited(LONGEST_PROOF if verify else LONGEST_EXPLANATION):
+            yield
+    except GradcheckError:
+        raise
+    except TookTooLong:
+        told = "it takes too long: explain a part of it, or give smaller shapes"
+        raise ExplainError(f"this cannot be explained: {told}") from None
+    except Exception as error:  # whatever people think of
+        if os.environ.get("GRADCHECK_DEBUG"):
+            raise
+        told = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise ExplainError(
+            f"this cannot be explained ({told}): explain a part of it; `gradcheck run` checks "
+            "what cannot be explained"
+        ) from error
+
+
+def answer(question: Question) -> Answer:
+    """The page and its proofs."""
+    name, expr = question.name, question.expr
+    shapes = dict(question.shapes)
+    for key, value in question.at.items():
+        if key != "G":
+            shapes.setdefault(key, value.shape)
+    question = replace(question, shapes=shapes)
+    if expr is not None:
+        if name is not None or question.args:
+            raise UsageError("--expr stands by itself: no NAME and no --arg beside it")
+        return _expression(question, expr, None)
+    if name is None:
+        raise UsageError("name an op, or give --expr: `gradcheck explain` lists the ops")
+    if "::" in name or name.endswith((".yaml", ".yml")):
+        return _case(question, name)
+    return _op(question, name)
+
+
+def checked_shape(name: str, sizes: tuple[int, ...]) -> Shape:
+    """The shape; UsageError where no input can have it."""
+    from gradcheck.spec.format.array_values import size_problem
+
+    if any(size < 0 for size in sizes):
+        raise UsageError(f"--shape {name}: sizes are not negative, and {sizes} are given")
+    if problem := size_problem(sizes):
+        raise UsageError(f"--shape {name}: {problem}")
+    return sizes
+
+
+def checked_value(name: str, array: Array, text: str) -> Array:
+    """The value; UsageError, which shows the text, where it is no numbers."""
+    from gradcheck.spec.format.array_values import size_problem
+
+    if array.dtype.kind not in "iufb":
+        shown = text if len(text) <= 60 else f"{text[:60]}…"
+        raise UsageError(f"--at {name}={shown}: a value is numbers, such as [[1, 2], [3, 4]]")
+    if problem := size_problem(array.shape):
+        raise UsageError(f"--at {name}: {problem}")
+    return array.astype(np.float64) if name == "G" else array
+
+
+def _op(question: Question, name: str) -> Answer:
+    from gradcheck import ops
+
+    op = ops.find(name)
+    if op is None:
+        if re.fullmatch(r"tf\.raw_ops\.\w+", name):
+            from gradcheck.explainer.page.registered import explain_registered
+
+            load_quietly()
+            return explain_registered(name), []
+        raise UsageError(f"no op {name!r} is declared: {_nearest(name)}")
+    subject = Subject(op, make_call(op, question.shapes, question.args))
+    document = explain_op(subject)
+    if question.at:
+        from gradcheck.explainer.page.worked_numbers import op_numbers
+
+        document = _with(document, _computed(lambda: op_numbers(subject, question.at)))
+    if not question.verify:
+        return document, []
+    from gradcheck.explainer.verify import verify_op
+
+    load_quietly()
+    proofs = verify_op(subject, _inputs(question.at))
+    return _with(document, proof_section(proofs)), proofs
+
+
+def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -> Answer:
+    from gradcheck.explainer.derive.read_graph import read_graph
+    from gradcheck.explainer.page.expression_page import explain_expression
+
+    try:
+        graph = read_graph(text, question.shapes)
+    except ExpressionError as error:
+        caret = " " * error.offset + "^" * max(1, error.length)
+        flat = text.replace("\n", " ")
+        hint = f"\n  = {error.hint}" if error.hint else ""
+        if not question.shapes:
+            hint = "\n  = give each input with --shape NAME=3,4 (a plain --shape NAME= is a number)"
+        raise UsageError(f"{error}\n  {flat}\n  {caret}{hint}") from error
+    document = explain_expression(graph, wanted)
+    if question.at:
+        from gradcheck.explainer.page.worked_numbers import expression_numbers
+
+        document = _with(document, _computed(lambda: expression_numbers(graph, question.at)))
+    if not question.verify:
+        return document, []
+    from gradcheck.explainer.verify import verify_expression
+
+    load_quietly()
+    proofs = verify_expression(graph, _inputs(question.at), wanted=wanted)
+    return _with(document, proof_section(proofs)), proofs
+
+
+def _case(question: Question, name: str) -> Answer:
+    from gradcheck.model import TargetKind
+    from gradcheck.spec import load
+
+    loaded = load([name])
+    if loaded.problems:
+        raise SpecError(loaded.problems)
+    case = loaded.cases[0]
+    shapes = {given.name: tuple(given.shape) for given in case.inputs}
+    asked = replace(question, shapes=shapes, args=case.args)
+    if case.target.kind is TargetKind.OP:
+        return _op(asked, case.target.text)
+    if case.target.kind in (TargetKind.FUNCTION, TargetKind.LAYER):
+        raise UsageError(
+            f"a `{case.target.kind}:` is code of its own: only `op:` and `expr:` can be explained"
+        )
+    wanted = tuple(given.name for given in case.inputs if given.grad)
+    values = {g.name: g.values for g in case.inputs if g.values is not None}
+    complete = len(values) == len(case.inputs)
+    shown = {**values, **question.at} if question.at or complete else {}
+    return _expression(replace(asked, at=shown), case.target.text, wanted)
+
+
+def _inputs(at: Mapping[str, Array]) -> dict[str, Array]:
+    return {name: value for name, value in at.items() if name != "G"}
+
+
+def _computed(numbers: Callable[[], Section]) -> Section:
+    """The section with the numbers; UsageError where the values do not allow it."""
+    try:
+        return numbers()
+    except GradcheckError:
+        raise
+    except Exception as error:  # a matrix without an inverse, an index out of bounds
+        raise UsageError(f"--at: nothing can be computed of these values: {error}") from error
+
+
+def _with(document: Document, section: Section) -> Document:
+    return replace(document, sections=(*document.sections, section))
+
+
+def _nearest(name: str) -> str:
+    from gradcheck import ops
+
+    known = [key for op in ops.all_ops() for key in (op.name, op.tf, *op.aliases)]
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else "`gradcheck explain` lists them."

@@ -1,0 +1,89 @@
+"""An expression of TensorFlow calls as numbered steps, each a declared op with its shape."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.explainer import trees
+from gradcheck.ops.declaration import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.model import Shape
+    from gradcheck.ops.declaration import Call, Op
+
+__all__ = ["Graph", "Step"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call: what it computes from the inputs and the steps before."""
+
+    name: str
+    op: Op
+    call: Call
+    operands: Mapping[str, ast.expr]
+    """By the op's name of the input: an input of the expression, a step, or a constant."""
+    shape: Shape
+    part: int | None = None
+    """Which of several outputs this is."""
+
+    @property
+    def forward(self) -> ast.expr:
+        """The step in the language of formulas, over the names of the expression."""
+        whole = self.filled(self.op.forward_text(self.call))
+        return whole if self.part is None else _element(whole, self.part)
+
+    def around(self, upstream: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """What `G` and `out` are in the op's formulas: lists, where it has several outputs."""
+        own = ast.Name(self.name)
+        if self.part is None:
+            return upstream, own
+        whole = self.filled(self.op.forward_text(self.call))
+        shapes = self.op.output_shapes(self.call)
+        zeros = [trees.call("zeros", trees.read(repr(list(shape)))) for shape in shapes]
+        others = [_element(whole, i) for i in range(len(shapes))]
+        zeros[self.part], others[self.part] = upstream, own
+        return ast.List(zeros), ast.List(others)
+
+    def filled(self, text: str, **more: ast.expr) -> ast.expr:
+        """A text of the op's declaration with this step's names, for real inputs."""
+        args = {k: v for k, v in self.call.args.items() if k not in self.operands}
+        values: dict[str, Any] = {**args, **self.operands, **more}
+        return trees.real(trees.substitute(trees.read(text), values))
+
+    @property
+    def differentiable(self) -> dict[str, str]:
+        """The op's inputs that have a gradient, and the values that they are."""
+        kinds = {p.name: p.kind for p in self.op.inputs}
+        return {
+            name: operand.id
+            for name, operand in self.operands.items()
+            if isinstance(operand, ast.Name) and kinds.get(name, Kind.REAL) is Kind.REAL
+        }
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The whole expression."""
+
+    text: str
+    inputs: Mapping[str, Shape]
+    steps: tuple[Step, ...]
+    output: str
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """Of the inputs and of every step."""
+        return {**self.inputs, **{step.name: step.shape for step in self.steps}}
+
+    def uses(self, name: str) -> list[Step]:
+        """The steps that a value goes into, one entry for each time."""
+        return [s for s in self.steps for used in s.differentiable.values() if used == name]
+
+
+def _element(tree: ast.expr, place: int) -> ast.expr:
+    return ast.Subscript(tree, ast.Constant(place))

@@ -1,0 +1,270 @@
+"""Reads the text of an expression as a graph of steps; what has no declaration is refused."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck import ops
+from gradcheck.errors import ExpressionError, ShapeError
+from gradcheck.explainer import trees
+from gradcheck.explainer.derive.call_graph import Graph, Step
+from gradcheck.spec.expression.expression import parse_tf
+from gradcheck.spec.expression.syntax import parse_tree
+from gradcheck.spec.format.array_values import size_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.model import Shape
+    from gradcheck.ops.declaration import Call, Op
+    from gradcheck.spec.expression.syntax import Tree
+
+__all__ = ["read_graph"]
+
+_OPERATORS = {
+    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
+    ast.Pow: "pow", ast.MatMult: "matmul",
+}  # fmt: skip
+
+
+_LONGEST_SHOWN = 60
+"""Characters of an expression that a message repeats."""
+
+
+def read_graph(text: str, shapes: Mapping[str, Shape]) -> Graph:
+    """Read an expression; ExpressionError says which part is wrong or has no declaration."""
+    for name, shape in shapes.items():
+        if problem := size_problem(shape):
+            raise ExpressionError(f"`{name}`: {problem}")
+    parse_tf(text, shapes)
+    reader = _Reader(parse_tree(text), shapes)
+    output = reader.value(reader.tree.body)
+    if not isinstance(output, ast.Name) or output.id in shapes:
+        raise ExpressionError("the expression computes nothing from its inputs")
+    return Graph(text.strip(), dict(shapes), tuple(reader.steps), output.id)
+
+
+class _Reader:
+    """Collects the steps of one expression."""
+
+    def __init__(self, tree: Tree, shapes: Mapping[str, Shape]) -> None:
+        self.tree = tree
+        self.steps: list[Step] = []
+        self.shapes = dict(shapes)
+        self.seen: dict[str, ast.Name] = {}
+        taken = {name[:1] for name in shapes if name[1:].isdigit()}
+        self.prefix = next(letter for letter in "vhwuz" if letter not in taken)
+
+    def refused(self, node: ast.AST, message: str, hint: str = "") -> ExpressionError:
+        offset, length = self.tree.span(node)
+        return ExpressionError(message, offset=offset, length=length, hint=hint)
+
+    def value(self, node: ast.expr) -> ast.expr:
+        """A name or a constant that holds the value of this node."""
+        if isinstance(node, ast.Name):
+            return ast.Name(node.id)
+        if isinstance(node, ast.BinOp):
+            return self._operation(node)
+        if isinstance(node, ast.Call):
+            return self._call(node)
+        if isinstance(node, ast.Compare):
+            # A condition has no gradient: it is written where it is used.
+            found = ast.Compare(self.value(node.left), node.ops, [self.value(node.comparators[0])])
+            try:
+                self._shape(found)
+            except ValueError:
+                raise self.refused(node, "these shapes do not broadcast") from None
+            return found
+        if isinstance(node, ast.Subscript):
+            return self._part(node) or self._index(node)
+        constant = _constant(node)
+        if constant is not None:
+            return constant
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return self.step(node, "negative", [node.operand], {})
+        raise self.refused(node, "this part has no declared gradient")
+
+    def _operation(self, node: ast.BinOp) -> ast.expr:
+        name = _OPERATORS.get(type(node.op))
+        if name is None:
+            raise self.refused(node, "this operator has no declared gradient")
+        return _constant(node) or self.step(node, name, [node.left, node.right], {})
+
+    def _index(self, node: ast.Subscript) -> ast.expr:
+        index = ast.unparse(node.slice).strip("()").replace("tf.newaxis", "newaxis")
+        return self.step(node, "getitem", [node.value], {"index": index})
+
+    def _part(self, node: ast.Subscript) -> ast.expr | None:
+        """One of the outputs of an op that has several; None for any other index."""
+        call, place = node.value, ast.unparse(node.slice)
+        if not isinstance(call, ast.Call) or not re.fullmatch(r"-?\d+", place):
+            return None
+        name = ast.unparse(call.func)
+        op, single = ops.find(name), ops.find_part(name, int(place))
+        if op is None and single is not None:
+            return self._op_call(call, single)
+        return self._op_call(call, op, int(place)) if op is not None and op.outputs else None
+
+    def _call(self, node: ast.Call) -> ast.expr:
+        name = ast.unparse(node.func)
+        op = ops.find(name)
+        if op is None and ops.find_part(name, 0) is not None:
+            raise self.refused(
+                node.func,
+                f"of the outputs of `{name}` only the first has a declared gradient",
+                f"write `{name}(…)[0]`",
+            )
+        if op is None:
+            raise self.refused(
+                node.func,
+                f"`{name}` has no declaration here, so its gradient cannot be explained",
+                "`gradcheck explain` lists the ops that have one",
+            )
+        if op.outputs:
+            raise self.refused(
+                node.func, f"`{name}` has several outputs", f"name one of them: `{name}(…)[0]`"
+            )
+        return self._op_call(node, op)
+
+    def _op_call(self, node: ast.Call, op: Op, part: int | None = None) -> ast.expr:
+        name = ast.unparse(node.func)
+        keywords = {k.arg: k.value for k in node.keywords if k.arg}
+        if op.variadic:
+            return self._variadic(node, op, keywords)
+        inputs = [p.name for p in op.inputs]
+        order = [*inputs, *op.required, *op.args]
+        given = dict(zip(order, node.args, strict=False)) | keywords
+        given.pop("name", None)
+        unknown = [key for key in given if key not in order]
+        if unknown or len(node.args) > len(order):
+            raise self.refused(
+                node, f"`{name}` is not declared with {unknown or 'so many arguments'}"
+            )
+        missing = [key for key in inputs if key not in given]
+        if missing:
+            raise self.refused(node, f"`{name}` needs `{missing[0]}`")
+        tensors = {key: given.pop(key) for key in inputs}
+        args = {k: self._literal(v) for k, v in given.items()}
+        return self.step(node, op.name, tensors, args, part)
+
+    def _variadic(self, node: ast.Call, op: Op, keywords: dict[str, ast.expr]) -> ast.expr:
+        positional = list(node.args)
+        args: dict[str, Any] = {}
+        if not positional and ("values" not in keywords or op.name == "einsum"):
+            raise self.refused(node, f"`{op.tf}` is given nothing to work on")
+        if op.name == "einsum":
+            args["equation"] = self._literal(positional.pop(0))
+            parts = positional
+        else:
+            listed = keywords.pop("values", None) or positional.pop(0)
+            if not isinstance(listed, ast.List | ast.Tuple):
+                raise self.refused(listed, f"`{op.tf}` takes a list of values here")
+            parts = listed.elts
+            if positional:
+                args["axis"] = self._literal(positional.pop(0))
+        args |= {key: self._literal(v) for key, v in keywords.items() if key != "name"}
+        return self.step(node, op.name, {f"p{i}": part for i, part in enumerate(parts)}, args)
+
+    def _literal(self, node: ast.expr) -> Any:
+        text = ast.unparse(node)
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, ArithmeticError, RecursionError):
+            shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+            raise self.refused(node, f"`{shown}` must be a plain value here") from None
+        return list(value) if isinstance(value, tuple) else value
+
+    def step(
+        self,
+        node: ast.expr,
+        name: str,
+        tensors: list[ast.expr] | dict[str, ast.expr],
+        args: dict[str, Any],
+        part: int | None = None,
+    ) -> ast.expr:
+        """A new step, or the one that has computed the same already."""
+        op = ops.find(name)
+        assert op is not None  # noqa: S101  (an operator of ours, or found before)
+        if isinstance(tensors, list):
+            tensors = dict(zip([p.name for p in op.inputs], tensors, strict=True))
+        operands = {key: self.value(part) for key, part in tensors.items()}
+        key = f"{op.name} {part} {[(k, ast.dump(v)) for k, v in operands.items()]} {args}"
+        if key in self.seen:
+            return self.seen[key]
+        call, shape, part = self._called(node, op, operands, args, part)
+        step = Step(f"{self.prefix}{len(self.steps) + 1}", op, call, operands, shape, part)
+        self.steps.append(step)
+        self.shapes[step.name] = step.shape
+        self.seen[key] = ast.Name(step.name)
+        return self.seen[key]
+
+    def _called(
+        self,
+        node: ast.expr,
+        op: Op,
+        operands: Mapping[str, ast.expr],
+        args: Mapping[str, Any],
+        part: int | None,
+    ) -> tuple[Call, Shape, int | None]:
+        """The call, the shape of what it gives, and which of its outputs that is."""
+        try:
+            call = op.call({k: self._shape(v) for k, v in operands.items()}, args)
+            misfit = _misfit(op, call)
+            if misfit is None:
+                shapes = op.output_shapes(call) if part is not None else [op.shape(call)]
+        except ExpressionError:
+            raise
+        except Exception as error:  # an argument of a kind that the rule did not think of
+            misfit = f"{type(error).__name__}: {error}"
+        if misfit is not None:
+            raise self.refused(node, f"`{op.tf}`: {misfit}")
+        if part is not None and not -len(shapes) <= part < len(shapes):
+            raise self.refused(node, f"`{op.tf}` has {len(shapes)} outputs here")
+        part = None if part is None else part % len(shapes)
+        shape = shapes[part or 0]
+        if problem := size_problem(shape):
+            raise self.refused(node, f"the output of `{op.tf}`: {problem}")
+        return call, shape, part
+
+    def _shape(self, operand: ast.expr) -> Shape:
+        if isinstance(operand, ast.Name):
+            return self.shapes[operand.id]
+        if isinstance(operand, ast.Compare):
+            return np.broadcast_shapes(
+                self._shape(operand.left), self._shape(operand.comparators[0])
+            )
+        return np.shape(ast.literal_eval(ast.unparse(operand)))
+
+
+def _misfit(op: Op, call: Call) -> str | None:
+    """Why the op cannot be called so; None where it can."""
+    try:
+        op.shape(call)
+    except KeyError as error:
+        return f"the argument {error} is missing"
+    except (ShapeError, ValueError, TypeError, IndexError) as error:
+        return str(error) or type(error).__name__
+    if not op.forward_text(call):
+        return "its forward cannot be written in the language of formulas"
+    return None
+
+
+def _constant(node: ast.expr) -> ast.expr | None:
+    """The node as a plain number or list of numbers, if it is one."""
+    if any(isinstance(n, ast.Name | ast.Call | ast.Attribute) for n in ast.walk(node)):
+        return None
+    text = ast.unparse(node)
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError):
+        try:
+            value = trees.run(text, {})
+        except Exception as error:  # -[1], 2 ** [], 1 / 0
+            raise ExpressionError(f"`{text[:_LONGEST_SHOWN]}` has no value: {error}") from error
+        if not isinstance(value, int | float | list):
+            value = np.asarray(value).tolist()
+    return trees.read(repr(value))

@@ -1,0 +1,126 @@
+"""Einstein notation back into a formula of the language: with matrices where ranks allow it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from gradcheck.explainer.calculus.einstein import Array, Node, Tensor, Total, free, walk
+from gradcheck.explainer.calculus.indices import LETTERS, Index, extent
+from gradcheck.explainer.calculus.simplify import terms_of
+from gradcheck.explainer.formula.factor import factored
+from gradcheck.explainer.formula.sums_and_products import (
+    NoMatrixForm,
+    Scaled,
+    function,
+    joined,
+    sizes,
+    times,
+)
+from gradcheck.explainer.formula.term_graph import TermGraph
+from gradcheck.explainer.trees import call, called
+
+if TYPE_CHECKING:
+    from gradcheck.explainer.calculus.indices import Space
+    from gradcheck.explainer.calculus.terms import Term
+
+__all__ = ["formula_of", "without_indices"]
+
+
+def without_indices(formula: ast.expr) -> bool:
+    """Whether no indices are needed to read it: an einsum is but another way to name them."""
+    return not any(called(node) == "einsum" for node in ast.walk(formula))
+
+
+def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr:
+    """The array with these axes as a formula; raises NoMatrixForm where indices are needed."""
+    terms = terms_of(node, space)
+    if not terms:
+        return call("zeros", sizes(indices))
+    try:
+        whole = joined([_pointwise_term(term, indices) for term in terms])
+        full = any(
+            isinstance(part, Tensor) and len(part.indices) == len(indices) for part in walk(node)
+        )
+        return whole if full or not indices else call("reshape", whole, sizes(indices))
+    except NoMatrixForm:
+        pass
+    if len(indices) <= 2:
+
+        def inner(part: Node, axes: tuple[Index, ...]) -> ast.expr:
+            return formula_of(part, axes, space)
+
+        try:
+            return factored([TermGraph(t, indices, inner).formula() for t in terms])
+        except NoMatrixForm:
+            pass
+    return joined([_einsum_term(term, indices) for term in terms])
+
+
+def _einsum_term(term: Term, indices: tuple[Index, ...]) -> Scaled:
+    """A term of any rank as one einsum, whose letters say what matrices cannot."""
+    kept = [i for i in indices if isinstance(i, str)]
+    every = list(dict.fromkeys([*kept, *term.bound]))
+    if len(every) > len(LETTERS):
+        raise NoMatrixForm
+    letters = dict(zip(every, LETTERS, strict=False))
+    terms, factors = [], []
+    for factor in term.factors:
+        own = _axes_of(factor)
+        terms.append("".join(letters[i] for i in own))
+        factors.append(_as_array(factor, own))
+    present = {i for factor in term.factors for i in free(factor)}
+    for index in kept:
+        if index not in present:
+            terms.append(letters[index])
+            factors.append(call("ones", ast.Constant(extent(index))))
+    if not factors:
+        return term.coefficient, call("ones", sizes(indices))
+    equation = f"{','.join(terms)}->{''.join(letters[i] for i in kept)}"
+    body = call("einsum", ast.Constant(equation), *factors)
+    return term.coefficient, body if len(kept) == len(indices) else call(
+        "reshape", body, sizes(indices)
+    )
+
+
+def _axes_of(factor: Node) -> tuple[str, ...]:
+    """The order of the axes in which a factor lies: that of a tensor in it which has them all."""
+    wanted = set(free(factor))
+    for part in walk(factor):
+        if isinstance(part, Tensor | Array):
+            own = tuple(i for i in part.indices if isinstance(i, str))
+            if set(own) == wanted and len(set(own)) == len(own):
+                return own
+        if isinstance(part, Total):
+            break
+    raise NoMatrixForm
+
+
+def _as_array(factor: Node, own: tuple[str, ...]) -> ast.expr:
+    if isinstance(factor, Tensor):
+        plain: ast.expr = ast.Name(factor.name)
+        return plain if factor.indices == own else call("reshape", plain, sizes(own))
+    return _pointwise(factor, own)
+
+
+# Element by element: every array already lies as the result does.
+
+
+def _pointwise_term(term: Term, indices: tuple[Index, ...]) -> Scaled:
+    if term.bound or not term.factors:
+        raise NoMatrixForm
+    used = {i for factor in term.factors for i in free(factor)}
+    if used != {i for i in indices if isinstance(i, str)}:
+        raise NoMatrixForm
+    return term.coefficient, times([_pointwise(factor, indices) for factor in term.factors])
+
+
+def _pointwise(node: Node, indices: tuple[Index, ...]) -> ast.expr:
+    if isinstance(node, Tensor):
+        tail = indices[len(indices) - len(node.indices) :]
+        if len(node.indices) > len(indices) or any(
+            a not in (b, 0) for a, b in zip(node.indices, tail, strict=True)
+        ):
+            raise NoMatrixForm
+        return ast.Name(node.name)
+    return function(node, lambda inner: _pointwise(inner, indices))

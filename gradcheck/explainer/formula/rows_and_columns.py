@@ -1,0 +1,103 @@
+"""How arrays lie in a formula of matrices: as rows, as columns, turned."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from gradcheck.explainer.calculus.indices import extent
+from gradcheck.explainer.formula.sums_and_products import NoMatrixForm, times
+from gradcheck.explainer.trees import call, called, read
+
+if TYPE_CHECKING:
+    from gradcheck.explainer.calculus.indices import Index
+
+__all__ = ["is_identity", "laid_array", "ones", "summed", "turned", "vector"]
+
+_OF_ONE_NUMBER = frozenset(["exp", "log", "sin", "cos", "tanh", "sqrt", "square", "sigmoid"])
+
+
+def is_identity(matrix: ast.expr) -> bool:
+    """Whether this is a whole identity matrix."""
+    return isinstance(matrix, ast.Call) and called(matrix) == "eye" and len(matrix.args) == 1
+
+
+def laid_array(array: ast.expr, indices: tuple[Index, ...], row: Index, column: Index) -> ast.expr:
+    """An array with these indices as a matrix with these rows and columns."""
+    if len(indices) > 2:
+        raise NoMatrixForm
+    if len(indices) == 2:
+        if indices[0] == indices[1] != 0:
+            return _placed(call("diagonal", array), indices[0], row)
+        if indices in ((row, column), (row, 0), (0, column), (0, 0)):
+            return array
+        if indices in ((column, row), (0, row), (column, 0)):
+            return turned(array)
+        raise NoMatrixForm
+    return _placed(array, indices[0], row) if indices and indices[0] != 0 else array
+
+
+def _placed(array: ast.expr, index: Index, row: Index) -> ast.expr:
+    return call("column", array) if index == row else call("row", array)
+
+
+def summed(vectors: list[ast.expr]) -> ast.expr:
+    """The sum of all elements of a product of columns."""
+    if len(vectors) > 1:
+        return call("scalar", call("matmul", turned(times(vectors[:-1])), vectors[-1]))
+    only = vectors[0]
+    if isinstance(only, ast.Call) and called(only) == "matmul" and called(only.args[1]) == "ones":
+        # The sum of the sums of the rows: which way the matrix is turned does not matter.
+        matrix = only.args[0]
+        if isinstance(matrix, ast.Call) and called(matrix) == "mT":
+            matrix = matrix.args[0]
+        return call("total", matrix)
+    bare = _bare(only)
+    return call("total", only if bare is None else bare)
+
+
+def ones(index: str) -> ast.expr:
+    """A column of ones, one for each value of the index."""
+    return call("ones", read(repr([extent(index), 1])))
+
+
+def turned(matrix: ast.expr) -> ast.expr:
+    """The transpose, written as simply as it goes."""
+    if not isinstance(matrix, ast.Call):
+        return call("mT", matrix)
+    name, inner = called(matrix), matrix.args[0]
+    if name == "mT":
+        return inner
+    if name == "diag":
+        return matrix
+    if name in ("column", "row"):
+        return call("row" if name == "column" else "column", inner)
+    if name == "matmul":
+        return call("matmul", turned(matrix.args[1]), turned(inner))
+    if name == "eye":
+        # A part of the identity that is not square has rows and columns to swap.
+        return call("eye", *reversed(matrix.args))
+    return call("mT", matrix)
+
+
+def vector(column: ast.expr) -> ast.expr:
+    """A matrix with one column as a vector."""
+    if called(column) == "column" and isinstance(column, ast.Call):
+        return column.args[0]
+    stripped = _bare(column)
+    return stripped if stripped is not None else call("vector", column)
+
+
+def _bare(node: ast.expr) -> ast.expr | None:
+    """An elementwise formula of columns as one of vectors; None where matrices take part."""
+    if isinstance(node, ast.Constant):
+        return node
+    if isinstance(node, ast.Call) and called(node) == "column":
+        return node.args[0]
+    if isinstance(node, ast.BinOp):
+        left, right = _bare(node.left), _bare(node.right)
+        return None if left is None or right is None else ast.BinOp(left, node.op, right)
+    if isinstance(node, ast.Call) and called(node) in _OF_ONE_NUMBER:
+        inner = _bare(node.args[0])
+        return None if inner is None else call(called(node), inner)
+    return None

@@ -1,0 +1,124 @@
+"""Sums, products and functions of numbers as formulas of the language, whatever their layout."""
+
+from __future__ import annotations
+
+import ast
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from gradcheck.explainer.calculus.einstein import Apply, Node, Number, Product, Sum, magnitude
+from gradcheck.explainer.calculus.indices import Index, extent
+from gradcheck.explainer.trees import call, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["NoMatrixForm", "Scaled", "function", "joined", "number", "sizes", "times"]
+
+Scaled = tuple[Fraction | float, ast.expr | None]
+"""A term: a number, and what it is multiplied by."""
+
+
+class NoMatrixForm(Exception):  # noqa: N818  (an answer, not a failure)
+    """The expression cannot be written without indices."""
+
+
+def sizes(indices: tuple[Index, ...]) -> ast.expr:
+    """The shape that indices run over, as a list."""
+    return read(repr([extent(i) if isinstance(i, str) else 1 for i in indices]))
+
+
+def joined(parts: list[Scaled]) -> ast.expr:
+    """A sum of terms, each a number times a body."""
+    result: ast.expr | None = None
+    for coefficient, body in parts:
+        scaled = _scaled(magnitude(coefficient), body)
+        if result is None:
+            result = ast.UnaryOp(ast.USub(), scaled) if coefficient < 0 else scaled
+        else:
+            result = ast.BinOp(result, ast.Sub() if coefficient < 0 else ast.Add(), scaled)
+    assert result is not None  # noqa: S101  (there is a term)
+    return result
+
+
+def _scaled(coefficient: Fraction | float, body: ast.expr | None) -> ast.expr:
+    front = number(coefficient)
+    if body is None:
+        return front
+    if coefficient == 1:
+        return body
+    if isinstance(coefficient, Fraction) and coefficient.numerator == 1:
+        return ast.BinOp(body, ast.Div(), number(coefficient.denominator))
+    return ast.BinOp(front, ast.Mult(), body)
+
+
+def number(value: Fraction | float) -> ast.expr:
+    """A number as a formula; fractions stay exact."""
+    if isinstance(value, Fraction) and value.denominator != 1:
+        return ast.BinOp(ast.Constant(value.numerator), ast.Div(), ast.Constant(value.denominator))
+    return ast.Constant(
+        int(value) if float(value).is_integer() and magnitude(value) < 1e15 else float(value)
+    )
+
+
+def times(factors: list[ast.expr]) -> ast.expr:
+    """A product; one over something is a division."""
+    result = factors[0]
+    for factor in factors[1:]:
+        if (
+            isinstance(factor, ast.BinOp)
+            and isinstance(factor.op, ast.Div)
+            and _is_one(factor.left)
+        ):
+            result = ast.BinOp(result, ast.Div(), factor.right)
+        else:
+            result = ast.BinOp(result, ast.Mult(), factor)
+    return result
+
+
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 1
+
+
+def function(node: Node, inner: Callable[[Node], ast.expr]) -> ast.expr:
+    """Arithmetic and functions of numbers, the same in every layout."""
+    if isinstance(node, Number):
+        return number(node.value)
+    if isinstance(node, Product | Sum):
+        terms = node.terms if isinstance(node, Sum) else (node,)
+        return joined([_scaled_term(term, inner) for term in terms])
+    if isinstance(node, Apply):
+        return _applied(node.function, [inner(a) for a in node.args])
+    raise NoMatrixForm
+
+
+def _scaled_term(term: Node, inner: Callable[[Node], ast.expr]) -> Scaled:
+    if isinstance(term, Number):
+        return term.value, None
+    if isinstance(term, Product):
+        front = term.factors[0]
+        if isinstance(front, Number):
+            return front.value, times([inner(f) for f in term.factors[1:]])
+        return Fraction(1), times([inner(f) for f in term.factors])
+    return Fraction(1), inner(term)
+
+
+def _applied(function: str, args: list[ast.expr]) -> ast.expr:
+    one, zero = ast.Constant(1), ast.Constant(0)
+    if function == "reciprocal":
+        return ast.BinOp(one, ast.Div(), args[0])
+    if function == "power":
+        return ast.BinOp(args[0], ast.Pow(), args[1])
+    if function == "holds":
+        return call("where", args[0], one, zero)
+    if function == "fails":
+        return call("where", args[0], zero, one)
+    if function in _COMPARISONS:
+        return ast.Compare(args[0], [_COMPARISONS[function]], [args[1]])
+    return call(function, *args)
+
+
+_COMPARISONS: dict[str, ast.cmpop] = {
+    "greater": ast.Gt(), "greater_equal": ast.GtE(), "less": ast.Lt(), "less_equal": ast.LtE(),
+    "equal": ast.Eq(), "not_equal": ast.NotEq(),
+}  # fmt: skip

@@ -1,0 +1,196 @@
+"""Formulas as TensorFlow code that can be pasted."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from gradcheck.explainer import trees
+from gradcheck.explainer.formula.tensorflow_names import (
+    ARGUMENT_TWICE,
+    SAME_ARGUMENTS,
+    WRITTEN_OUT,
+    UnknownCode,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.model import Shape
+
+__all__ = ["tensorflow_code"]
+
+LONGEST_UNNAMED = 24
+"""A part of a formula that is longer than this, and stands in it twice, gets a name."""
+
+
+def tensorflow_code(
+    formulas: Mapping[str, ast.expr],
+    shapes: Mapping[str, Shape] | None = None,
+    written: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Lines that assign each name its formula; the parts that they share come first.
+
+    What TensorFlow has no words for becomes a comment. `written` are lines that the op declares.
+    """
+    writer = _Writer(formulas, shapes or {})
+    lost: dict[str, str] = {}
+    for name, formula in formulas.items():
+        before = len(writer.lines)
+        try:
+            if written and name in written:
+                text = written[name]
+            else:
+                needed = [lost[n] for n in trees.names_in(formula) if n in lost]
+                if needed:
+                    raise UnknownCode(needed[0])
+                text = writer.whole(formula)
+            writer.lines.append(f"{name} = {text}")
+        except UnknownCode as missing:
+            del writer.lines[before:]
+            lost[name] = str(missing)
+            writer.lines.append(f"# {name}: TensorFlow has no words for {missing}; see the formula")
+    imports = any(re.search(r"(?<!tf\.)math\.", line) for line in writer.lines)
+    return ["import math", *writer.lines] if imports else writer.lines
+
+
+class _Writer:
+    """Writes formulas, and names what they have in common."""
+
+    def __init__(self, formulas: Mapping[str, ast.expr], shapes: Mapping[str, Shape]) -> None:
+        self.shapes = shapes
+        self.lines: list[str] = []
+        self.named: dict[str, str] = {}
+        self.taken = {n for f in formulas.values() for n in trees.names_in(f)} | {*formulas}
+        parts = [n for f in formulas.values() for n in ast.walk(f) if isinstance(n, ast.Call)]
+        self.counts = Counter(trees.text_of(part) for part in parts)
+
+    def whole(self, formula: ast.expr) -> str:
+        """One formula."""
+        for node in ast.walk(formula):
+            if isinstance(node, ast.Call) and trees.called(node) == "einsum":
+                _refuse_stretching(node, self.shapes)
+        return self.text(formula)
+
+    def text(self, node: ast.expr) -> str:
+        """Any part of a formula; a name for one that comes again."""
+        if isinstance(node, ast.Name):
+            return {"pi": "math.pi", "e": "math.e", "inf": "math.inf"}.get(node.id, node.id)
+        if isinstance(node, ast.Constant):
+            return repr(node.value)
+        if isinstance(node, ast.Call):
+            key = trees.text_of(node)
+            if self.counts[key] > 1 and len(key) > LONGEST_UNNAMED:
+                return self.hold(key, node)
+            return self._call(node)
+        # Everything else keeps Python's own syntax around translated parts.
+        copy = trees.read(trees.text_of(node))
+        found = _Inner(self).visit(copy)
+        return trees.text_of(_without_ones(found))
+
+    def hold(self, key: str, node: ast.expr) -> str:
+        """A name for a part, given in a line of its own."""
+        if key not in self.named:
+            text = self._call(node) if isinstance(node, ast.Call) else self.text(node)
+            self.named[key] = self._name(text)
+        return self.named[key]
+
+    def _name(self, text: str) -> str:
+        name = next(n for n in _names() if n not in self.taken)
+        self.taken.add(name)
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def _one_hot_max(self, x: str, axis: str = "None") -> str:
+        largest = f"tf.reduce_max({x}, {axis}, keepdims=True)"
+        hits = self._name(f"tf.cast(tf.equal({x}, {largest}), G.dtype)")
+        return f"({hits} / tf.reduce_sum({hits}, {axis}, keepdims=True))"
+
+    def _call(self, node: ast.Call) -> str:
+        name = trees.called(node)
+        if name == "unreduce":
+            return _unreduce([self.text(a) for a in node.args])
+        args = [self.text(a) for a in node.args]
+        if name == "one_hot_max":
+            return self._one_hot_max(*args)
+        if name in ARGUMENT_TWICE and not isinstance(node.args[0], ast.Name):
+            args[0] = self.hold(trees.text_of(node.args[0]), node.args[0])
+        if name in WRITTEN_OUT:
+            return WRITTEN_OUT[name](args)
+        if name not in SAME_ARGUMENTS:
+            raise UnknownCode(name)
+        if name == "concatenate":
+            return f"tf.concat({args[0]}, {args[1] if len(args) > 1 else '0'})"
+        if name == "where":
+            # TensorFlow does not turn a plain 0 into the dtype of the other branch here.
+            args = ["tf.zeros_like(G)" if a == "0" else a for a in args]
+        return f"{SAME_ARGUMENTS[name]}({', '.join(args)})"
+
+
+def _names() -> list[str]:
+    return ["t", *(f"t{i}" for i in range(2, 100))]
+
+
+class _Inner(ast.NodeTransformer):
+    """Translates the calls and names inside of operators, lists and subscripts."""
+
+    def __init__(self, writer: _Writer) -> None:
+        self.writer = writer
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if trees.called(node) == "sqrt" and not trees.names_in(node) - {"pi", "e"}:
+            return ast.Name(f"math.sqrt({self.writer.text(node.args[0])})")
+        return ast.Name(self.writer.text(node))
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Name(self.writer.text(node))
+
+
+class _Ones(ast.NodeTransformer):
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        one = isinstance(node.left, ast.Constant) and node.left.value == 1
+        return node.right if one and isinstance(node.op, ast.Mult) else node
+
+
+def _without_ones(tree: ast.expr) -> ast.expr:
+    """An argument that is 1 by default leaves no factor behind."""
+    found: ast.expr = _Ones().visit(tree)
+    return found
+
+
+def _unreduce(args: list[str]) -> str:
+    """G put back and repeated; written out, since TensorFlow has no single word for it."""
+    value, shape = args[0], args[1]
+    axis = args[2] if len(args) > 2 else "None"
+    if len(args) > 3 and args[3] == "True":
+        return f"tf.broadcast_to({value}, {shape})"
+    if axis == "None":
+        return f"tf.broadcast_to(tf.reshape({value}, tf.ones_like({shape})), {shape})"
+    listed = [int(a) for a in axis.strip("[]()").split(",") if a.strip()]
+    if all(a >= 0 for a in listed):
+        ordered = sorted(listed)
+    elif all(a < 0 for a in listed):
+        # From the back, so that each new axis finds its place.
+        ordered = sorted(listed, reverse=True)
+    else:
+        raise UnknownCode("axes counted from both ends")
+    for one in ordered:
+        value = f"tf.expand_dims({value}, {one})"
+    return f"tf.broadcast_to({value}, {shape})"
+
+
+def _refuse_stretching(node: ast.Call, shapes: Mapping[str, Shape]) -> None:
+    """Numpy's einsum stretches an axis of size 1 to its namesakes; TensorFlow's refuses to."""
+    sizes: dict[str, int] = {}
+    equation = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
+    for term, factor in zip(
+        str(equation).partition("->")[0].split(","), node.args[1:], strict=False
+    ):
+        known = isinstance(factor, ast.Name) and "." not in term
+        shape = shapes.get(factor.id, ()) if known and isinstance(factor, ast.Name) else ()
+        for letter, size in zip(term, shape, strict=False):
+            if sizes.setdefault(letter, size) != size:
+                raise UnknownCode("an einsum that stretches an axis")

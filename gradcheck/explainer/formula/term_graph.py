@@ -1,0 +1,186 @@
+"""A term as a graph: indices are its points, matrices its edges, vectors hang on a point.
+
+Summing over a point with two edges is a matrix product, with an edge and a vector a matrix times a
+vector, with an edge alone a product with ones. What is left lies between the row and the column of
+the result.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gradcheck.explainer.calculus.einstein import (
+    Apply,
+    Array,
+    Delta,
+    Grid,
+    Node,
+    Number,
+    Tensor,
+    Total,
+    free,
+)
+from gradcheck.explainer.calculus.indices import Index, extent
+from gradcheck.explainer.formula.rows_and_columns import (
+    is_identity,
+    laid_array,
+    ones,
+    summed,
+    turned,
+    vector,
+)
+from gradcheck.explainer.formula.sums_and_products import (
+    NoMatrixForm,
+    Scaled,
+    function,
+    sizes,
+    times,
+)
+from gradcheck.explainer.trees import call, called, read
+
+if TYPE_CHECKING:
+    from gradcheck.explainer.calculus.terms import Term
+
+__all__ = ["TermGraph"]
+
+FormulaOf = Callable[[Node, tuple[Index, ...]], ast.expr]
+"""Writes an inner expression, with these axes, as a formula of its own."""
+
+
+def _turns(formula: ast.expr) -> int:
+    """How many transposes a formula needs: the way with fewer reads better."""
+    return sum(called(node) in ("mT", "row") for node in ast.walk(formula))
+
+
+class TermGraph:
+    """One term, reduced point by point."""
+
+    def __init__(self, term: Term, indices: tuple[Index, ...], formula_of: FormulaOf) -> None:
+        self.term, self.indices, self.formula_of = term, indices, formula_of
+        self.scalars: list[ast.expr] = []
+        self.vectors: dict[str, list[ast.expr]] = {}
+        self.edges: dict[tuple[str, str], ast.expr] = {}
+        for factor in term.factors:
+            self._add(factor)
+
+    def formula(self) -> Scaled:
+        """The coefficient and the rest of the term."""
+        for index in self.term.bound:
+            self._eliminate(index)
+        body = self._remaining()
+        if self.scalars:
+            body = times([*self.scalars, body] if body is not None else self.scalars)
+        return self.term.coefficient, body
+
+    def _add(self, factor: Node) -> None:
+        labels = list(free(factor))
+        if len(labels) > 2:
+            raise NoMatrixForm
+        if not labels:
+            self.scalars.append(self._scalar(factor))
+        elif len(labels) == 1:
+            self.vectors.setdefault(labels[0], []).append(self._laid(factor, labels[0], 0))
+        else:
+            ways = [(a, b, self._laid(factor, a, b)) for a, b in (labels, labels[::-1])]
+            self._edge(*min(ways, key=lambda way: _turns(way[2])))
+
+    def _edge(self, row: str, column: str, matrix: ast.expr) -> None:
+        if (column, row) in self.edges:
+            row, column, matrix = column, row, turned(matrix)
+        before = self.edges.get((row, column))
+        self.edges[row, column] = matrix if before is None else times([before, matrix])
+
+    def _scalar(self, node: Node) -> ast.expr:
+        laid = self._laid(node, 0, 0)
+        plain = _is_plain_number(node) or called(laid) in ("scalar", "total")
+        return laid if plain else call("scalar", laid)
+
+    def _laid(self, node: Node, row: Index, column: Index) -> ast.expr:
+        """The factor as a matrix with these rows and columns; 0 stands for a single one."""
+        if isinstance(node, Tensor):
+            return laid_array(ast.Name(node.name), node.indices, row, column)
+        if isinstance(node, Array):
+            return laid_array(self._whole(node), node.indices, row, column)
+        if isinstance(node, Delta):
+            return call("eye", ast.Constant(extent(str(node.left))))
+        if isinstance(node, Total):
+            single = row == 0 == column
+            return self.formula_of(node, () if single else (row, column))
+        return function(node, lambda inner: self._laid(inner, row, column))
+
+    def _whole(self, node: Array) -> ast.expr:
+        if node.function == "constant":
+            return call("array", read(str(node.args[0])))
+        args = [
+            self.formula_of(arg.body, arg.indices) if isinstance(arg, Grid) else read(arg)
+            for arg in node.args
+        ]
+        return call(node.function, *args)
+
+    def _eliminate(self, index: str) -> None:
+        """Sum over one point of the graph."""
+        touching = [pair for pair in self.edges if index in pair]
+        hanging = self.vectors.pop(index, [])
+        if len(touching) > 2:
+            raise NoMatrixForm
+        if not touching:
+            self.scalars.append(summed(hanging))
+            return
+        first = self._towards(touching[0], index)
+        if len(touching) == 1:
+            other, matrix = first
+            along = times(hanging) if hanging else ones(index)
+            self.vectors.setdefault(other, []).append(call("matmul", matrix, along))
+            return
+        second = self._towards(touching[1], index)
+        left = first[1]
+        if hanging:
+            left = call("matmul", left, call("diag", vector(times(hanging))))
+        self._edge(first[0], second[0], call("matmul", left, turned(second[1])))
+
+    def _towards(self, pair: tuple[str, str], index: str) -> tuple[str, ast.expr]:
+        """The other end of an edge, and its matrix with the index as columns."""
+        matrix = self.edges.pop(pair)
+        return (pair[0], matrix) if pair[1] == index else (pair[1], turned(matrix))
+
+    def _remaining(self) -> ast.expr | None:
+        kept = tuple(i for i in self.indices if isinstance(i, str))
+        if len(self.indices) == 2 and len(kept) == 2:
+            return self._matrix(kept[0], kept[1])
+        if not kept:
+            if not self.scalars and self.indices:
+                return call("ones", sizes(self.indices))
+            if self.indices:
+                self.scalars.append(call("ones", sizes(self.indices)))
+            return None
+        columns = self.vectors.get(kept[0])
+        column = times(columns) if columns else ones(kept[0])
+        if len(self.indices) == 1:
+            return vector(column)
+        return turned(column) if self.indices[0] == 0 else column
+
+    def _matrix(self, row: str, column: str) -> ast.expr:
+        over, under = self.vectors.get(row), self.vectors.get(column)
+        edge = self.edges.get((row, column))
+        if edge is None and (column, row) in self.edges:
+            edge = turned(self.edges[column, row])
+        if edge is None:
+            left = times(over) if over else ones(row)
+            right = times(under) if under else ones(column)
+            return call("matmul", left, turned(right))
+        if is_identity(edge) and (over or under):
+            return call("diag", vector(times([*(over or []), *(under or [])])))
+        if over:
+            edge = call("matmul", call("diag", vector(times(over))), edge)
+        return call("matmul", edge, call("diag", vector(times(under)))) if under else edge
+
+
+def _is_plain_number(node: Node) -> bool:
+    if isinstance(node, Tensor):
+        return not node.indices
+    if isinstance(node, Apply):
+        return all(_is_plain_number(a) for a in node.args)
+    # A sum over every index is laid as a number without axes.
+    return isinstance(node, Number | Total)

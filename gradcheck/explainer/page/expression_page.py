@@ -1,0 +1,206 @@
+"""The explanation of a whole expression: forward steps, adjoints, closed forms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.explainer import trees
+from gradcheck.explainer.calculus.indices import letters_for, named
+from gradcheck.explainer.derive.chain import Adjoint, Closed, adjoints, bar, closed_form
+from gradcheck.explainer.document import (
+    Block,
+    Bullets,
+    Code,
+    Document,
+    Equation,
+    Paragraph,
+    Section,
+)
+from gradcheck.explainer.formula.matrix_form import without_indices
+from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
+from gradcheck.explainer.page.glossary import glossary
+from gradcheck.explainer.style import UNICODE
+from gradcheck.explainer.typeset.index_notation import ElementSetting
+from gradcheck.explainer.typeset.matrix_notation import Setting
+
+if TYPE_CHECKING:
+    import ast
+
+    from gradcheck.explainer.derive.call_graph import Graph
+    from gradcheck.explainer.document import Math
+    from gradcheck.explainer.style import Style
+
+__all__ = ["explain_expression", "setting_of"]
+
+
+def setting_of(graph: Graph, style: Style) -> Setting:
+    """Sets formulas over the inputs, the steps and their adjoints."""
+    symbols = {bar(graph, step.name): f"~{step.name}" for step in graph.steps}
+    symbols |= {name: name for name in graph.shapes} | {"G": "G"}
+    scalars = {name for name, shape in graph.shapes.items() if not shape}
+    scalars |= {bar(graph, name) for name in scalars}
+    return Setting(style, symbols, frozenset(scalars))
+
+
+def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> Document:
+    """How the gradient of each input comes about."""
+    names = wanted or tuple(graph.inputs)
+    found = adjoints(graph)
+    closed = {a.name: closed_form(graph, a.name) for a in found if a.name in names}
+    sections = [
+        Section("Forward, step by step", _forward(graph)),
+        Section("Backward, by the chain rule", _backward(graph, found, names)),
+    ]
+    for name, form in closed.items():
+        sections.append(Section(f"Closed form of ∂L/∂{name}", _closed(graph, name, form)))
+    missing = [name for name in names if name not in closed]
+    if missing:
+        text = f"The expression does not depend on {', '.join(missing)}: the tape gives None."
+        sections.append(Section("Not connected", (Paragraph(text),)))
+    return Document(graph.text, "", tuple(sections), _data(graph, found, closed))
+
+
+def _data(
+    graph: Graph, found: tuple[Adjoint, ...], closed: dict[str, Closed | None]
+) -> dict[str, Any]:
+    return {
+        "expression": graph.text,
+        "shapes": {name: list(shape) for name, shape in graph.shapes.items()},
+        "forward": {step.name: trees.text_of(step.forward) for step in graph.steps},
+        "adjoints": {a.name: trees.text_of(a.tree) for a in found},
+        "gradient": {
+            name: trees.text_of(form.formula) if form and form.formula is not None else None
+            for name, form in closed.items()
+        },
+    }
+
+
+def _forward(graph: Graph) -> tuple[Block, ...]:
+    lines: list[Block] = []
+    for name, shape in graph.inputs.items():
+        lines.append(Equation(_shape_math(graph, name, list(shape)), "input"))
+    for number, step in enumerate(graph.steps, 1):
+        lines.append(
+            Equation(
+                _line(graph, step.name, step.forward),
+                f"step {number}: {step.op.name}, {_shape(list(step.shape))}",
+                trees.text_of(step.forward),
+            )
+        )
+    return tuple(lines)
+
+
+def _shape(sizes: list[int]) -> str:
+    return "×".join(map(str, sizes)) if sizes else "a number"
+
+
+def _shape_math(graph: Graph, name: str, sizes: list[int]) -> Math:
+    def math(style: Style) -> str:
+        shown = "[" + ", ".join(map(str, sizes)) + "]" if sizes else style.words("a number")
+        return f"{setting_of(graph, style).symbol(name)}: {shown}"
+
+    return math
+
+
+def _line(graph: Graph, left: str, tree: ast.expr) -> Math:
+    def math(style: Style) -> str:
+        setting = setting_of(graph, style)
+        return f"{setting.symbol(left)} = {setting.text(tree)}"
+
+    return math
+
+
+def _gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
+    def math(style: Style) -> str:
+        setting = setting_of(graph, style)
+        left = (
+            setting.symbol(bar(graph, name))
+            if name not in graph.inputs
+            else setting.gradient(setting.symbol(name))
+        )
+        return f"{left} = {setting.text(tree)}"
+
+    return math
+
+
+def _backward(
+    graph: Graph, found: tuple[Adjoint, ...], wanted: tuple[str, ...]
+) -> tuple[Block, ...]:
+    blocks: list[Block] = [
+        Paragraph(
+            f"L is any number that is computed from the result {UNICODE.symbol(graph.output)}. "
+            f"G = ∂L/∂{UNICODE.symbol(graph.output)}, and a bar marks the gradient of L by a step."
+        )
+    ]
+    numbers = {step.name: i for i, step in enumerate(graph.steps, 1)}
+    for adjoint in found:
+        if adjoint.name in graph.inputs and adjoint.name not in wanted:
+            continue
+        several = len(adjoint.parts) > 1
+        if several:
+            used = sorted(numbers[part.step] for part in adjoint.parts)
+            uses = ", ".join(f"step {number}" for number in used)
+            blocks.append(
+                Paragraph(
+                    f"{UNICODE.symbol(adjoint.name)} is used {len(adjoint.parts)} times ({uses}): "
+                    "what comes back is added."
+                )
+            )
+        by = ", ".join(
+            dict.fromkeys(f"step {numbers[p.step]}, {_op(graph, p.step)}" for p in adjoint.parts)
+        )
+        blocks.append(
+            Equation(
+                _gradient_line(graph, adjoint.name, adjoint.tree),
+                f"through {by}",
+                trees.text_of(adjoint.tree),
+            )
+        )
+    words = glossary(tuple(adjoint.tree for adjoint in found))
+    return (*blocks, Bullets(words)) if words else tuple(blocks)
+
+
+def _op(graph: Graph, name: str) -> str:
+    return next(step.op.name for step in graph.steps if step.name == name)
+
+
+def _needed(graph: Graph, form: Closed) -> dict[str, ast.expr]:
+    """The steps that a closed form names, and those that they are made of."""
+    wanted = set(form.steps)
+    for step in reversed(graph.steps):
+        if step.name in wanted:
+            wanted |= trees.names_in(step.forward)
+    return {step.name: step.forward for step in graph.steps if step.name in wanted}
+
+
+def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
+    if form is None:
+        return (
+            Paragraph(
+                "This one is not put together into one formula: read it from the steps above."
+            ),
+        )
+    blocks: list[Block] = []
+
+    def element(style: Style) -> str:
+        setting = setting_of(graph, style)
+        names = letters_for(form.indices)
+        left = setting.gradient(setting.symbol(name), named(form.indices, names))
+        return f"{left} = {ElementSetting(setting).text(form.node, names)}"
+
+    if form.indices or form.formula is None:
+        blocks.append(Equation(element))
+    if form.formula is not None:
+        formula = form.formula
+        if without_indices(formula) or not form.indices:
+            note = "without indices" if form.indices else ""
+            line = _gradient_line(graph, name, formula)
+            blocks.append(Equation(line, note, trees.text_of(formula)))
+        shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
+        code = tensorflow_code({**_needed(graph, form), f"d{name}": formula}, shapes)
+        if not code[-1].startswith("#"):
+            blocks.append(Code(tuple(code)))
+    if form.steps:
+        names = ", ".join(UNICODE.symbol(step) for step in form.steps)
+        blocks.append(Paragraph(f"{names} as in the forward steps."))
+    return tuple(blocks)

@@ -1,0 +1,40 @@
+"""What the less usual functions of a formula mean, in the words of the language itself."""
+
+from __future__ import annotations
+
+import ast
+
+from gradcheck.explainer.trees import called
+from gradcheck.ops.language.vocabulary import FUNCTIONS
+
+__all__ = ["glossary"]
+
+_EXPLAINED = {
+    "unreduce": "spread",
+    **{
+        name: name
+        for name in (
+            "unbroadcast", "one_hot_max", "prod_others", "scatter_add", "put_slice", "part", "pick",
+            "take", "flip", "roll", "cumsum", "cumprod", "tril", "triu", "diag", "diagonal",
+            "windows", "unwindows", "polygamma", "scatter_nd", "gather_nd", "one_hot", "phi",
+            "mirror_lower", "eigenvectors", "left_singular", "right_singular", "band_part",
+            "cross", "tile",
+        )
+    },
+}  # fmt: skip
+"""By function: the name under which formulas show it."""
+
+
+def glossary(formulas: tuple[ast.expr, ...]) -> tuple[str, ...]:
+    """A line for each function that a reader may not know."""
+    used = {called(node) for formula in formulas for node in ast.walk(formula)}
+    return tuple(
+        f"{_EXPLAINED[name]}: {_sentence(FUNCTIONS[name].__doc__ or '')}"
+        for name in sorted(used & set(_EXPLAINED))
+    )
+
+
+def _sentence(text: str) -> str:
+    first = text.strip().splitlines()[0]
+    ordinary = first[1:2].islower() or first[1:2] == " "
+    return first[0].lower() + first[1:] if ordinary else first

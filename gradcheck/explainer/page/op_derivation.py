@@ -1,0 +1,248 @@
+"""The derivation of an op's gradient, written or generated, as blocks of a page."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from gradcheck.explainer import trees
+from gradcheck.explainer.calculus.einstein import Delta, Select, walk
+from gradcheck.explainer.calculus.indices import letters_for, named
+from gradcheck.explainer.derive.gradient_steps import GradientSteps, gradient_steps
+from gradcheck.explainer.document import Block, Equation, Paragraph, Section
+from gradcheck.explainer.formula.broadcasting import is_elementwise
+from gradcheck.explainer.formula.matrix_form import without_indices
+from gradcheck.explainer.page.element_moves import back_lines, copies
+from gradcheck.explainer.style import UNICODE
+from gradcheck.explainer.typeset.index_notation import ElementSetting
+
+if TYPE_CHECKING:
+    from gradcheck.explainer.calculus.einstein import Node
+    from gradcheck.explainer.calculus.indices import Index
+    from gradcheck.explainer.derive.op_subject import Subject
+    from gradcheck.explainer.document import Math
+    from gradcheck.explainer.style import Style
+    from gradcheck.ops.declaration import Derivation
+
+__all__ = ["Letters", "derivation_sections"]
+
+
+def derivation_sections(subject: Subject) -> list[Section]:
+    """The derivation that is declared; else one for each input, by the rules."""
+    if subject.derivation:
+        return [Section("Derivation", _written(subject))]
+    sections: list[Section] = []
+    for name in subject.gradients:
+        steps = gradient_steps(subject, name)
+        if steps is not None:
+            several = len(subject.gradients) > 1
+            heading = f"Derivation of ∂{subject.loss}/∂{subject.symbols[name]}"
+            blocks = _Generated(subject, steps, again=bool(sections)).blocks()
+            sections.append(Section(heading if several else "Derivation", blocks))
+    if not sections:
+        # The calculus gives up on arrays without elements alone; a test holds that.
+        nothing = Paragraph("There are no elements here, and nothing to derive.")
+        sections.append(Section("Derivation", (nothing,)))
+    return sections
+
+
+def _written(subject: Subject) -> tuple[Block, ...]:
+    loss, names = subject.loss, subject.op.output_names(subject.call)
+    blocks = _steps(subject, subject.derivation)
+    used = {n for s in subject.derivation if s.claim for n in _claim_names(s.claim)}
+    if "G" not in used:
+        return tuple(blocks)
+    upstream = (
+        f"G = ∂{loss}/∂{subject.symbols['out']}"
+        if not names
+        else f"{', '.join(_upstream(subject))} are the gradients of {loss} by the outputs"
+    )
+    given = f"{loss} is any number that is computed from the output; {upstream}."
+    return (Paragraph(given), *blocks)
+
+
+def _upstream(subject: Subject) -> list[str]:
+    return [
+        UNICODE.symbol(subject.symbols[f"G[{i}]"])
+        for i in range(len(subject.op.output_names(subject.call)))
+    ]
+
+
+def _steps(subject: Subject, derivation: Derivation, start: int = 1) -> list[Block]:
+    """The sentences, numbered, each above what it claims."""
+    blocks: list[Block] = []
+    number = start - 1
+    for step in derivation:
+        if step.text:
+            number += 1
+            blocks.append(Paragraph(f"{number}. {step.text}"))
+        if step.claim:
+            blocks.append(_claim(subject, step.claim))
+    return blocks
+
+
+def _claim(subject: Subject, claim: str) -> Equation:
+    left, right = (subject.tree(t) for t in claim.replace(" := ", " == ").split(" == "))
+
+    def math_(style: Style) -> str:
+        setting = subject.setting(style)
+        return f"{setting.text(left)} = {setting.text(right)}"
+
+    return Equation(math_, text=claim)
+
+
+def _claim_names(claim: str) -> set[str]:
+    parts = claim.replace(" := ", " == ").split(" == ")
+    return {name for part in parts for name in trees.names_in(trees.read(part))}
+
+
+class _Generated:
+    """The lines of a derivation by the rules: chain rule, product rule, deltas contracted."""
+
+    def __init__(self, subject: Subject, steps: GradientSteps, *, again: bool) -> None:
+        self.subject, self.steps, self.again = subject, steps, again
+
+    def blocks(self) -> tuple[Block, ...]:
+        """Everything, in order, the paragraphs numbered."""
+        found = [*self._chain(), *self._differentiated(), *self._inserted(), *self._recognised()]
+        numbers = count(1)
+        return tuple(
+            Paragraph(f"{next(numbers)}. {b.text}") if isinstance(b, Paragraph) else b
+            for b in found
+        )
+
+    def _letters(self, style: Style) -> Letters:
+        return Letters(self.subject, style, self.steps.out, self.steps.at)
+
+    def _left(self, style: Style) -> str:
+        """∂L/∂x[m]."""
+        letters = self._letters(style)
+        symbol = letters.setting.symbol(self.steps.name)
+        return letters.setting.gradient(symbol, letters.names(self.steps.at))
+
+    def _jacobian(self, style: Style) -> str:
+        """∂y[i]/∂x[m]."""
+        letters = self._letters(style)
+        out = style.symbol(self.subject.symbols["out"])
+        above = style.indexed(out, letters.names(self.steps.out))
+        symbol = letters.setting.symbol(self.steps.name)
+        return style.derivative(above, style.indexed(symbol, letters.names(self.steps.at)))
+
+    def _chain(self) -> list[Block]:
+        loss, out = self.subject.loss, self.subject.symbols["out"]
+        text = (
+            f"As before, through every element of {out}:"
+            if self.again
+            else f"Let {loss} be any number that is computed from {out}, and G = "
+            f"∂{loss}/∂{out}. The chain rule goes through every element of {out}:"
+        )
+
+        def chain(style: Style) -> str:
+            letters = self._letters(style)
+            upstream = style.indexed("G", letters.names(self.steps.out))
+            body = style.dot([upstream, self._jacobian(style)])
+            summed = [letters.out[i] for i in self.steps.out if isinstance(i, str)]
+            return f"{self._left(style)} = {style.total(summed, body) if summed else body}"
+
+        return [Paragraph(text), Equation(chain)]
+
+    def _differentiated(self) -> list[Block]:
+        subject, steps = self.subject, self.steps
+        out, symbol = subject.symbols["out"], subject.symbols[steps.name]
+        how = "Differentiate the forward."
+        if is_elementwise(subject.op):
+            how = f"{out} at one place depends on {symbol} at the same place alone."
+        if not self.again:
+            how = " ".join([how, *_notation(steps.raw, steps.jacobian)])
+
+        def line(node: Node) -> Math:
+            return lambda style: f"{self._jacobian(style)} = {self._letters(style).text(node)}"
+
+        raw, done = line(steps.raw), line(steps.jacobian)
+        blocks: list[Block] = [*([] if self.again else _slope(subject)), Paragraph(how)]
+        if raw(UNICODE) != done(UNICODE):
+            blocks.append(Equation(raw))
+        return [*blocks, Equation(done)]
+
+    def _inserted(self) -> list[Block]:
+        steps = self.steps
+
+        def line(node: Node, *, placed: bool) -> Math:
+            return lambda style: (
+                f"{self._left(style)} = {self._letters(style).text_at(node, placed=placed)}"
+            )
+
+        product, result = line(steps.product, placed=False), line(steps.result, placed=True)
+        kinds = {type(part) for part in walk(steps.product)}
+        text = "Insert it."
+        if Select in kinds:
+            text = "Insert it; the sum keeps what meets the conditions."
+        elif Delta in kinds and steps.out:
+            text = "Insert it, and sum: each δ picks the one index that it allows."
+        same = product(UNICODE) == result(UNICODE)
+        return [Paragraph(text), *([] if same else [Equation(product)]), Equation(result)]
+
+    def _recognised(self) -> list[Block]:
+        """The last line without indices; else the formula of whole arrays that it is."""
+        subject, steps = self.subject, self.steps
+        matrix = steps.matrix
+        shown = matrix is not None and without_indices(matrix)
+        tree = matrix if matrix is not None and shown else subject.printed[steps.name]
+        if trees.equation_of(tree) or not steps.at:
+            return []
+
+        def line(style: Style) -> str:
+            setting = subject.setting(style)
+            return f"{setting.gradient(setting.symbol(steps.name))} = {setting.text(tree)}"
+
+        text = "Without indices:" if shown else "That is, for the whole array at once:"
+        blocks: list[Block] = [Paragraph(text), Equation(line, text=trees.text_of(tree))]
+        moved = None if shown else copies(subject)
+        if moved and not self.again:
+            blocks += [Equation(math, "for these shapes") for math in back_lines(subject, moved)]
+        return blocks
+
+
+def _notation(*nodes: Node) -> list[str]:
+    """What the signs mean that stand in the lines below."""
+    parts = [part for node in nodes for part in walk(node)]
+    said = []
+    if any(isinstance(part, Delta) for part in parts):
+        said.append("δ is 1 where its indices agree, else 0.")
+    if any(isinstance(part, Select) for part in parts):
+        said.append("A condition in […] is 1 where it holds, else 0.")
+    return said
+
+
+def _slope(subject: Subject) -> list[Block]:
+    """Why the slope is what it is; a slope that needs no words has none."""
+    blocks: list[Block] = []
+    for i, step in enumerate(subject.op.slope):
+        blocks.append(Paragraph(step.text if i else f"First the slope. {step.text}"))
+        if step.claim:
+            blocks.append(_claim(subject, step.claim))
+    return blocks
+
+
+class Letters:
+    """Sets the lines of a derivation with one choice of letters."""
+
+    def __init__(
+        self, subject: Subject, style: Style, out: tuple[Index, ...], at: tuple[Index, ...]
+    ):
+        self.setting = subject.setting(style)
+        self.out = letters_for(out)
+        start = "".join(self.out.values())
+        self.at = letters_for(at, start + "ijkl")
+
+    def names(self, indices: tuple[Index, ...]) -> list[str]:
+        """The letters of indices; a number stands for itself."""
+        return named(indices, {**self.out, **self.at})
+
+    def text(self, node: Node) -> str:
+        """An expression for one element of the output."""
+        return ElementSetting(self.setting).text(node, {**self.out, **self.at})
+
+    def text_at(self, node: Node, *, placed: bool = True) -> str:
+        """An expression for one element of the input: the letters of the output are free."""
+        return ElementSetting(self.setting, placed).text(node, self.at)

@@ -1,0 +1,63 @@
+"""What TensorFlow registers for an op that has no declaration here: imports TensorFlow."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from pathlib import Path
+from typing import Any
+
+from gradcheck.checker.subject.private_names import Absent, Private, private
+from gradcheck.errors import UsageError
+from gradcheck.explainer.document import Block, Code, Document, Paragraph, Section
+
+__all__ = ["explain_registered"]
+
+
+def explain_registered(name: str) -> Document:
+    """The gradient function of `tf.raw_ops.…`: its name, file and source."""
+    import tensorflow as tf
+
+    kind = name.rpartition(".")[2]
+    if not hasattr(tf.raw_ops, kind):
+        near = difflib.get_close_matches(kind, dir(tf.raw_ops), n=1)
+        hint = f": did you mean 'tf.raw_ops.{near[0]}'?" if near else ""
+        raise UsageError(f"TensorFlow {tf.__version__} has no op {name!r}{hint}")
+    said: list[Block] = [
+        Paragraph(f"{name} has no declaration here: no formula of it has been proved.")
+    ]
+    try:
+        function: Any = private(Private.REGISTRY).lookup(kind)
+    except Absent:
+        told = Paragraph(f"TensorFlow {tf.__version__} does not tell which gradient it registers.")
+        return Document(name, "", (Section("Registered gradient", (*said, told)),))
+    except LookupError:
+        said.append(
+            Paragraph(
+                f"TensorFlow {tf.__version__} registers no gradient for it either: the tape raises."
+            )
+        )
+        return Document(name, "", (Section("Registered gradient", tuple(said)),))
+    if function is None:
+        said.append(
+            Paragraph("TensorFlow registers it as not differentiable: the tape gives None.")
+        )
+        return Document(name, "", (Section("Registered gradient", tuple(said)),))
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    place, source = _source(function)
+    said.append(Paragraph(f"TensorFlow {tf.__version__} registers {function.__name__} ({place}):"))
+    said.append(Code(tuple(source)))
+    data = {"op": name, "registered": function.__name__, "file": place, "source": "\n".join(source)}
+    return Document(name, "", (Section("Registered gradient", tuple(said)),), data)
+
+
+def _source(function: Any) -> tuple[str, list[str]]:
+    try:
+        lines, start = inspect.getsourcelines(function)
+        path = Path(inspect.getsourcefile(function) or "?")
+    except (OSError, TypeError):
+        return "no source", []
+    parts = path.parts
+    inside = parts[parts.index("tensorflow") :] if "tensorflow" in parts else parts[-1:]
+    return f"{'/'.join(inside)}:{start}", [line.rstrip("\n") for line in lines]

@@ -1,0 +1,88 @@
+"""What a printed formula is proved by: its errors against the tape and central differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.explainer.document import Paragraph, Section, Table
+from gradcheck.model import Array, Verdict
+
+if TYPE_CHECKING:
+    from gradcheck.model import Comparison
+
+__all__ = ["Proof", "proof_of", "proof_section"]
+
+PROOF_TOLERANCE = 2.0**-36
+"""Rounding granted between two exact formulas, relative to the gradient's largest element."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One printed formula against the two other oracles; errors relative to the largest element."""
+
+    name: str
+    formula: str
+    against_tape: float
+    against_numeric: float
+    tape_against_numeric: float
+    holds: bool
+
+
+def proof_of(comparison: Comparison, formula: str, value: Array, structure: str) -> Proof:
+    """The value of a printed formula beside what a check found for the same gradient."""
+    tape, numeric = comparison.analytic, comparison.numeric
+    if tape is None or numeric is None or value.shape != tape.shape:
+        return Proof(comparison.name, formula, np.inf, np.inf, np.inf, holds=False)
+    value = _moved(value, structure)
+    tape, numeric = _lower(tape, structure), _lower(numeric, structure)
+    scale = max(1.0, float(np.max(np.abs(tape), initial=0.0)))
+
+    def apart(one: Array, other: Array) -> float:
+        return float(np.max(np.abs(one - other), initial=0.0)) / scale
+
+    from_tape = apart(value, tape)
+    judged_right = comparison.verdict in (Verdict.PASS, Verdict.KINK)
+    return Proof(
+        comparison.name,
+        formula,
+        from_tape,
+        apart(value, numeric),
+        apart(tape, numeric),
+        holds=judged_right and from_tape <= PROOF_TOLERANCE,
+    )
+
+
+def _lower(gradient: Array, structure: str) -> Array:
+    """Of matrices that are moved within a structure the check gives the lower triangle."""
+    return np.tril(gradient) if structure in ("symmetric", "lower") else gradient
+
+
+def _moved(gradient: Array, structure: str) -> Array:
+    """The derivative along each move: of a symmetric matrix two elements move together."""
+    if structure == "symmetric":
+        twice = gradient + np.swapaxes(gradient, -1, -2)
+        return np.tril(twice - np.eye(gradient.shape[-1]) * gradient)
+    return _lower(gradient, structure)
+
+
+def proof_section(proofs: list[Proof]) -> Section:
+    """The errors, as a table."""
+    rows = tuple(
+        (
+            f"∂L/∂{p.name}",
+            p.formula,
+            f"{p.against_tape:.1e}",
+            f"{p.against_numeric:.1e}",
+            f"{p.tape_against_numeric:.1e}",
+            "holds" if p.holds else "FAILS",
+        )
+        for p in proofs
+    )
+    head = ("gradient", "printed as", "formula−tape", "formula−numeric", "tape−numeric", "")
+    text = (
+        "At a random point with a random G; errors relative to the largest element of the gradient."
+    )
+    return Section("Proof", (Paragraph(text), Table(head, rows)))

@@ -1,0 +1,86 @@
+"""An explanation for the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gradcheck.explainer.document import Bullets, Code, Equation, Paragraph, Table
+from gradcheck.explainer.style import UNICODE
+
+if TYPE_CHECKING:
+    from gradcheck.explainer.document import Block, Document
+
+__all__ = ["WIDEST", "render_text"]
+
+WIDEST = 88
+"""Lines longer than this are hard to read, however wide the terminal is."""
+NARROWEST = 40
+"""Lines shorter than this would break every formula, however narrow the terminal is."""
+
+Bold = Callable[[str], str]
+
+
+def render_text(document: Document, bold: Bold = str, width: int = WIDEST) -> str:
+    """Plain text with Unicode mathematics; `bold` marks headings where the terminal can."""
+    page = _Page(max(NARROWEST, min(width, WIDEST)))
+    title = textwrap.wrap(
+        f"{document.title}: {document.lead}" if document.lead else document.title,
+        page.width,
+        subsequent_indent="  ",
+        break_long_words=False,
+    )
+    lines = [title[0].replace(document.title, bold(document.title), 1), *title[1:]]
+    for section in document.sections:
+        lines += ["", bold(section.heading)]
+        for block in section.blocks:
+            lines += page.block(block)
+    return "\n".join(lines)
+
+
+class _Page:
+    """Blocks as lines of a width."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def block(self, block: Block) -> list[str]:
+        """The lines of one block."""
+        if isinstance(block, Paragraph):
+            hanging = "     " if block.text[:1].isdigit() else "  "
+            return self._wrapped(block.text, "  ", hanging)
+        if isinstance(block, Equation):
+            return self._equation(block)
+        if isinstance(block, Code):
+            return [f"      {line}" for line in block.broken(self.width - 6)]
+        if isinstance(block, Bullets):
+            return [line for item in block.items for line in self._wrapped(item, "  - ", "    ")]
+        return _table(block)
+
+    def _wrapped(self, text: str, first: str, others: str) -> list[str]:
+        return textwrap.wrap(
+            text,
+            self.width,
+            initial_indent=first,
+            subsequent_indent=others,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+    def _equation(self, block: Equation) -> list[str]:
+        """A line of mathematics, its remark beside it or below."""
+        lines = self._wrapped(block.math(UNICODE), "      ", "          ")
+        note = f"({block.note})" if block.note else ""
+        if note and len(lines[-1]) + 4 + len(note) <= self.width:
+            return [*lines[:-1], f"{lines[-1]}    {note}"]
+        return [*lines, *self._wrapped(note, "          ", "          ")]
+
+
+def _table(table: Table) -> list[str]:
+    rows = [table.head, *table.rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(table.head))]
+    return [
+        "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

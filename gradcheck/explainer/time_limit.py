@@ -1,0 +1,62 @@
+"""A limit on how long a part of an explanation may take; then another way is taken.
+
+SymPy and our own calculus are given sizes that they can manage; this is for what nobody thought of.
+It works by a timer of the operating system's, in the main thread: elsewhere the sizes alone hold.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+__all__ = ["TookTooLong", "limited"]
+
+
+class TookTooLong(BaseException):
+    """The time is over. No Exception: SymPy catches those, and goes on."""
+
+
+@contextlib.contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Within this, TookTooLong is raised when the time is over; limits may stand inside of others.
+
+    Without it `test_sympy_has_a_time_limit` and `test_a_limit_that_ends_while_an_object_goes` fail.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+    begun = time.monotonic()
+    handler = signal.signal(signal.SIGALRM, _over)
+    outer, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
+    if outer and outer < seconds:
+        signal.setitimer(signal.ITIMER_REAL, outer)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        if outer:
+            left = outer - (time.monotonic() - begun)
+            signal.setitimer(signal.ITIMER_REAL, max(left, _AT_ONCE))
+
+
+_AT_ONCE = 1e-3
+"""Seconds: zero would switch the timer off."""
+
+
+def _over(_number: int, frame: FrameType | None) -> None:
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            # What is raised while an object goes is lost: a moment later it is not.
+            signal.setitimer(signal.ITIMER_REAL, _AT_ONCE)
+            return
+        frame = frame.f_back
+    raise TookTooLong

@@ -1,0 +1,222 @@
+"""`--verify`: the printed formulas at a random point, against the tape and central differences."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.errors import UsageError
+from gradcheck.explainer import trees
+from gradcheck.explainer.calculus.evaluate import evaluate
+from gradcheck.explainer.derive.chain import bar, closed_form, run_chain
+from gradcheck.explainer.derive.gradient_steps import gradient_steps
+from gradcheck.explainer.proof import Proof, proof_of
+from gradcheck.model import Array, Case, Input, Location, Sample, Shape, Target, TargetKind
+from gradcheck.ops.declaration import ANYWHERE, Domain, Kind
+from gradcheck.ops.samples.registry import SAMPLES, draw
+
+if TYPE_CHECKING:
+    import ast
+
+    from gradcheck.checker.subject.operand import Operand
+    from gradcheck.explainer.calculus.einstein import Node
+    from gradcheck.explainer.calculus.indices import Index
+    from gradcheck.explainer.derive.call_graph import Graph
+    from gradcheck.explainer.derive.op_subject import Subject
+    from gradcheck.ops.declaration import Parameter
+
+__all__ = ["verify_expression", "verify_op"]
+
+Values = Mapping[str, Any]
+Printed = Callable[[Values], Any]
+"""A printed formula: from the values of all names to the gradient."""
+Formulas = Mapping[str, list[tuple[str, Printed]]]
+"""By input: what its gradient is printed as, each with a label."""
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A case and the values at which its formulas are evaluated."""
+
+    case: Case
+    values: Mapping[str, Array]
+    domains: Mapping[str, Domain]
+    several: bool
+    """Whether G and the output are lists."""
+    seed: int
+
+    def structure(self, name: str) -> str:
+        """Whether the values are matrices that only move to matrices of their kind."""
+        return SAMPLES[self.domains[name].sample.name].structure
+
+
+def verify_op(
+    subject: Subject, values: Mapping[str, Array] | None = None, seed: int = 0
+) -> list[Proof]:
+    """Every formula that the explanation of an op prints."""
+    op, call = subject.op, subject.call
+    declared = {p.name: p for p in op.inputs}
+    # A variadic op declares one parameter for inputs of any names.
+    parameters = {name: declared.get(name, op.inputs[0]) for name in call.shapes}
+    drawn = {n: _draw_input(parameters[n], shape, n, seed) for n, shape in call.shapes.items()}
+    drawn |= {name: np.asarray(value) for name, value in (values or {}).items() if name in drawn}
+    point = _Point(
+        _case(TargetKind.OP, op.name, call.shapes, call.args),
+        drawn,
+        {name: parameter.domain for name, parameter in parameters.items()},
+        bool(op.outputs),
+        seed,
+    )
+    formulas = {name: _printed_for_op(subject, name) for name in subject.gradients}
+    return _prove(point, formulas, lambda known: known)
+
+
+def _printed_for_op(subject: Subject, name: str) -> list[tuple[str, Printed]]:
+    formulas = [("formula", _formula(subject.printed[name]))]
+    steps = gradient_steps(subject, name)
+    if steps is not None and not subject.derivation:
+        formulas.append(("derivation", _elements(steps.result, steps.at)))
+        if steps.matrix is not None:
+            formulas.append(("without indices", _formula(steps.matrix)))
+    return formulas
+
+
+def verify_expression(
+    graph: Graph,
+    values: Mapping[str, Array] | None = None,
+    seed: int = 0,
+    wanted: tuple[str, ...] | None = None,
+) -> list[Proof]:
+    """The chain of adjoints and the closed forms of an expression."""
+    names = [n for n in (wanted or graph.inputs) if graph.uses(n)]
+    formulas = {name: _printed_for_expression(graph, name) for name in names}
+    given = {name: np.asarray(value, dtype=np.float64) for name, value in (values or {}).items()}
+    case = _case(TargetKind.EXPR, graph.text, graph.inputs, {})
+    upstream = np.zeros(graph.shapes[graph.output])
+    for tried in _domains(graph):
+        domains = {name: tried.get(name, ANYWHERE) for name in graph.inputs}
+        drawn = {n: _draw(domains[n], shape, n, seed) for n, shape in graph.inputs.items()}
+        point = _Point(case, drawn | given, domains, several=False, seed=seed)
+        out = run_chain(graph, point.values, upstream)[graph.output]
+        if np.isfinite(out).all():
+            return _prove(point, formulas, lambda known: run_chain(graph, known, known["G"]))
+    raise UsageError("the expression is not finite at any point that was tried: give one with --at")
+
+
+def _printed_for_expression(graph: Graph, name: str) -> list[tuple[str, Printed]]:
+    formulas: list[tuple[str, Printed]] = [("chain rule", operator.itemgetter(bar(graph, name)))]
+    form = closed_form(graph, name)
+    if form is not None:
+        formulas.append(("closed, indices", _elements(form.node, form.indices)))
+        if form.formula is not None:
+            formulas.append(("closed", _formula(form.formula)))
+    return formulas
+
+
+def _formula(tree: ast.expr) -> Printed:
+    return functools.partial(trees.run, tree)
+
+
+def _elements(node: Node, indices: tuple[Index, ...]) -> Printed:
+    return functools.partial(evaluate, node, indices=indices)
+
+
+def _domains(graph: Graph) -> list[dict[str, Domain]]:
+    """What to try: the domains of the ops that take an input, then safer and safer ones."""
+    direct: dict[str, Domain] = {}
+    for step in graph.steps:
+        parameters = {p.name: p for p in step.op.inputs}
+        for parameter, value in step.differentiable.items():
+            if value in graph.inputs and parameter in parameters:
+                domain = parameters[parameter].domain
+                if domain != ANYWHERE:
+                    direct.setdefault(value, domain)
+    positive, unit = (Domain(sample=Sample(name)) for name in ("positive", "unit"))
+    return [direct, dict.fromkeys(graph.inputs, positive), dict.fromkeys(graph.inputs, unit), {}]
+
+
+def _draw(domain: Domain, shape: Shape, name: str, seed: int) -> Array:
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    return draw(domain.sample, shape, False, rng, domain)
+
+
+def _draw_input(parameter: Parameter, shape: Shape, name: str, seed: int) -> Array:
+    drawn = _draw(parameter.domain, shape, name, seed)
+    return drawn.astype(np.int32) if parameter.kind is Kind.INTEGER else drawn
+
+
+def _case(
+    kind: TargetKind, text: str, shapes: Mapping[str, Shape], args: Mapping[str, Any]
+) -> Case:
+    here = Location("explain", 1, 1)
+    inputs = tuple(Input(name, tuple(shape), here) for name, shape in shapes.items())
+    return Case("explain", "explain", "explain", here, Target(kind, text, here), inputs, dict(args))
+
+
+def _prove(
+    point: _Point, formulas: Formulas, complete: Callable[[dict[str, Any]], Values]
+) -> list[Proof]:
+    """Check the gradients at the point, and hold every printed formula against what is found.
+
+    `complete` adds the values that formulas name beside the inputs, the output and G.
+    """
+    from gradcheck.checker.check import check_problem
+    from gradcheck.checker.subject.build_function import build
+    from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.upstream import draw_upstream
+    from gradcheck.spec.resolve import resolve
+
+    function = build(resolve(point.case), allow=(), root=".")
+    operands = _operands(point, formulas)
+    outputs = _outputs(function, operands)
+    shapes = [output.shape for output in outputs]
+    upstream = tuple(draw_upstream("random", shapes, [False] * len(outputs), point.seed))
+    problem = Problem(function=function, operands=operands, upstream=upstream, seed=point.seed)
+    result = check_problem(problem, "explain")
+    if not result.comparisons:
+        raise UsageError(f"TensorFlow could not be asked: {result.message}")
+    known = complete(
+        {
+            **point.case.args,
+            **point.values,
+            "G": list(upstream) if point.several else upstream[0],
+            "out": outputs if point.several else outputs[0],
+        }
+    )
+    with np.errstate(all="ignore"):
+        return [
+            proof_of(found, label, np.asarray(formula(known)), point.structure(found.name))
+            for found in result.comparisons
+            for label, formula in formulas[found.name]
+        ]
+
+
+def _operands(point: _Point, formulas: Formulas) -> tuple[Operand, ...]:
+    from gradcheck.checker.subject.operand import Operand
+
+    return tuple(
+        Operand(
+            name=name,
+            value=value,
+            differentiate=name in formulas,
+            low=point.domains[name].low,
+            high=point.domains[name].high,
+            structure=point.structure(name),
+        )
+        for name, value in point.values.items()
+    )
+
+
+def _outputs(function: Callable[..., Any], operands: tuple[Operand, ...]) -> list[Array]:
+    import tensorflow as tf
+
+    from gradcheck.checker.subject.tensors import call, to_numpy
+
+    tensors = [tf.constant(operand.value) for operand in operands]
+    return [to_numpy(output) for output in call(function, tensors)]

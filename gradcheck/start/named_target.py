@@ -1,0 +1,115 @@
+"""What `gradcheck new` is asked for, by the name that a user types."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gradcheck import ops
+from gradcheck.errors import UsageError
+from gradcheck.model.findings import Found, FoundKind, Taken
+from gradcheck.spec.expression import allowlist
+from gradcheck.spec.format.keys import FUNCTION, package_allowed
+from gradcheck.start.trial import look
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.ops.declaration import Op
+    from gradcheck.spec.expression.parameters import Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A thing to write a spec for."""
+
+    found: Found
+    key: str
+    """What names it in a spec: `function`, `layer` or `op`."""
+    allow: tuple[str, ...] = ()
+    """The packages whose code runs for it."""
+
+
+def is_user_code(name: str) -> bool:
+    """Whether to look at it is to run somebody's code."""
+    return ":" in name
+
+
+def find_named(name: str, *, allow: Sequence[str], root: str) -> Named:
+    """What the name stands for; UsageError, with what may be meant, where it is nothing.
+
+    Args:
+        name: `package.module:name`, a name of TensorFlow's or Keras', or an op of ours.
+        allow: the packages that the project allows; that of the name is allowed by its being named.
+        root: the folder of the project, from which its packages are imported.
+    """
+    if is_user_code(name):
+        return _of_the_user(name, allow, root)
+    op = ops.find(name)
+    if op is not None:
+        return Named(Found(FoundKind.FUNCTION, name, _declared(op)), "op")
+    if name in allowlist.ALLOWED:
+        taken = _listed(allowlist.parameters(name))
+        return Named(Found(FoundKind.FUNCTION, name, taken), "op")
+    if name in allowlist.LAYERS:
+        told = allowlist.layer_parameters(name)
+        kind = FoundKind.LOSS if ".losses." in name else FoundKind.LAYER
+        return Named(Found(kind, name, _listed(told.call), _listed(told.init)), "layer")
+    raise UsageError(f"there is no function {name!r}{_meant(name)}")
+
+
+def _meant(name: str) -> str:
+    """The end of the message about a name that is not known."""
+    if name in allowlist.CALLABLE:
+        return " that takes plain data alone: call it in a spec of your own, under `expr:`"
+    if reason := allowlist.why_refused(name):
+        return f" that a spec may call: {reason}"
+    if name.startswith(("tf.", "keras.")):
+        near = allowlist.nearest(name) or allowlist.nearest_layer(name)
+        return f"; did you mean {near}?" if near else " on the lists of TensorFlow and Keras"
+    known = [*ops.names()]
+    close = difflib.get_close_matches(name, known, n=1)
+    guess = close[0] if close else allowlist.nearest(name) or allowlist.nearest_layer(name)
+    module, dot, last = name.rpartition(".")
+    if dot and re.fullmatch(FUNCTION, f"{module}:{last}"):
+        return f"; one of your own is written {module}:{last}"
+    hint = "one of your own is written mypackage.module:function"
+    return f"; did you mean {guess}? Else {hint}" if guess else f"; {hint}"
+
+
+def _of_the_user(name: str, allow: Sequence[str], root: str) -> Named:
+    if not re.fullmatch(FUNCTION, name):
+        raise UsageError(f"{name!r} is no name that a spec may have: write package.module:function")
+    module = name.partition(":")[0]
+    package = module.partition(".")[0]
+    allowed = tuple(allow) if package_allowed(module, allow) else (*allow, package)
+    (seen,) = look([module], allow=allowed, root=root, jobs=1)
+    for found in seen.found:
+        if found.target == name:
+            return Named(found, "layer" if found.kind.is_class else "function", allowed)
+    if seen.message:
+        raise UsageError(f"{module}: {seen.message}")
+    known = [found.target for found in seen.found]
+    close = difflib.get_close_matches(name, known, n=1)
+    if close:
+        raise UsageError(f"there is no {name} that has a gradient; did you mean {close[0]}?")
+    listed = f"there are {', '.join(known[:10])}" if known else "there is nothing of that kind"
+    raise UsageError(
+        f"there is no {name}: of the functions and layers that {module} has defined, {listed}"
+    )
+
+
+def _declared(op: Op) -> tuple[Taken, ...]:
+    inputs = [Taken(parameter.name, annotation="Tensor") for parameter in op.inputs]
+    return (*inputs, *(Taken(name, annotation="Any") for name in op.required))
+
+
+def _listed(parameters: Parameters) -> tuple[Taken, ...]:
+    """What the lists tell of a function: its names, and which may be left out."""
+    by_name = set(parameters.by_name)
+    return tuple(
+        Taken(name, name in parameters.required, by_position=name not in by_name)
+        for name in parameters.names
+    )

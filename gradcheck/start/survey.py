@@ -1,0 +1,92 @@
+"""A package looked at: what in it has a gradient, and what of that has a spec that works."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gradcheck.model.findings import Found, FoundKind
+from gradcheck.start.source_scan import scan
+from gradcheck.start.trial import Tried, look, try_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from gradcheck.model.findings import Sighting
+    from gradcheck.start.project import Project
+
+LONGEST_SURVEY = 600.0
+"""Seconds for which shapes are looked for, for a whole package."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What came of it."""
+
+    tried: tuple[Tried, ...]
+    """All that has a gradient, as far as that can be told, and no spec yet."""
+    known: tuple[str, ...]
+    """What has one."""
+    not_called: tuple[str, ...]
+    """Functions of which nothing says that they take tensors: they may do anything."""
+    unreadable: tuple[tuple[str, str], ...]
+    """Modules that could not be looked into, with the reason."""
+
+
+def survey(
+    project: Project,
+    known: Collection[str],
+    progress: Callable[[str], None] = lambda _text: None,
+) -> Survey:
+    """Import the modules that may hold a gradient, and look for shapes for what they offer.
+
+    Args:
+        project: what to look at.
+        known: the targets that have a spec already.
+        progress: told what is being done.
+    """
+    root, unreadable, modules = str(project.root), [], []
+    for module in project.modules:
+        scanned = scan(module.path)
+        if scanned.problem:
+            unreadable.append((module.name, scanned.problem))
+        elif scanned.worth_importing:
+            modules.append(module.name)
+    progress(f"importing {len(modules)} modules")
+    sightings = look(modules, allow=project.packages, root=root)
+    unreadable += [(seen.id, seen.message) for seen in sightings if seen.message]
+    things = _each_once(sightings)
+    wanted = [
+        found
+        for found in things
+        if found.kind is not FoundKind.FUNCTION and found.target not in known
+    ]
+    tried = try_all(
+        [(found, "layer" if found.kind.is_class else "function") for found in wanted],
+        allow=project.packages,
+        root=root,
+        until=time.monotonic() + LONGEST_SURVEY,
+        progress=lambda done, total: progress(f"looking for shapes: {done} of {total} done"),
+    )
+    return Survey(
+        tuple(tried),
+        tuple(found.target for found in things if found.target in known),
+        tuple(found.target for found in things if found.kind is FoundKind.FUNCTION),
+        tuple(unreadable),
+    )
+
+
+def _each_once(sightings: Iterable[Sighting]) -> list[Found]:
+    """What several modules offer is taken from the one that defines it, if that is public."""
+    chosen: dict[tuple[str, str], Found] = {}
+    for found in (found for seen in sightings for found in seen.found):
+        key = (found.home, found.place or found.target)
+        if key not in chosen or found.target.partition(":")[0] == found.home:
+            chosen[key] = found
+    return sorted(chosen.values(), key=lambda found: (found.target.partition(":")[0], _line(found)))
+
+
+def _line(found: Found) -> int:
+    digits = found.place.rpartition(":")[2]
+    return int(digits) if digits.isdigit() else 0

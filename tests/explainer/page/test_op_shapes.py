@@ -1,0 +1,18 @@
+"""The shapes of a call, axis by axis."""
+
+from __future__ import annotations
+
+from gradcheck.explainer.document import Equation
+from gradcheck.explainer.page.op_shapes import shapes
+from gradcheck.explainer.style import UNICODE
+from gradcheck.ops import all_ops
+from tests.explainer.explained import example_of
+
+
+def test_every_example_names_its_axes() -> None:
+    for op in all_ops():
+        lines = [b.math(UNICODE) for b in shapes(example_of(op)) if isinstance(b, Equation)]
+        assert lines, op.name
+        named = [line for line in lines if "=" in line or "a number" in line or ": []" in line]
+        # One axis of an index, or of parts that differ in size, has no letter of its own.
+        assert named == lines, op.name

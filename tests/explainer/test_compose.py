@@ -1,0 +1,52 @@
+"""What is asked for is answered, or refused with a sentence, whatever it is."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from gradcheck.errors import ExplainError, UsageError
+from gradcheck.explainer import compose
+from gradcheck.explainer.compose import Question, answer, answering, checked_shape, checked_value
+
+
+def test_values_give_their_shapes() -> None:
+    at = {"x": np.ones((2, 3)), "G": np.ones((2, 3))}
+    document, proofs = answer(Question("exp", at=at))
+    assert document.data["shapes"] == {"x": [2, 3]}
+    assert proofs == []
+    assert document.sections[-1].heading == "In numbers"
+
+
+def test_nothing_is_asked_for() -> None:
+    with pytest.raises(UsageError, match="name an op"):
+        answer(Question())
+
+
+def test_what_goes_wrong_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = r"cannot be explained \(KeyError: 'a b'\): explain a"
+    with pytest.raises(ExplainError, match=told), answering():
+        raise KeyError("a b")
+    with pytest.raises(UsageError, match="as it is"), answering():
+        raise UsageError("as it is")
+    monkeypatch.setenv("GRADCHECK_DEBUG", "1")
+    with pytest.raises(KeyError), answering():
+        raise KeyError("a")
+
+
+def test_what_takes_too_long_is_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compose, "LONGEST_EXPLANATION", 0.05)
+    with pytest.raises(ExplainError, match="it takes too long"), answering():
+        time.sleep(60)
+
+
+def test_shapes_and_values_are_checked() -> None:
+    assert checked_shape("x", (2, 3)) == (2, 3)
+    with pytest.raises(UsageError, match="--shape x: sizes are not negative"):
+        checked_shape("x", (-1,))
+    assert checked_value("x", np.array([1, 2]), "[1, 2]").dtype == np.int64
+    assert checked_value("G", np.array([1, 2]), "[1, 2]").dtype == np.float64
+    with pytest.raises(UsageError, match="--at x=one: a value is numbers"):
+        checked_value("x", np.array("one"), "one")

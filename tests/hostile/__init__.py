@@ -1,0 +1,1 @@
+"""Attacks on the tool, each of which must fail."""

@@ -1,0 +1,1 @@
+"""Random attacks, each from a seed: `python -m tools.fuzz --help`."""
