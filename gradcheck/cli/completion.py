@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 import click.shell_completion
 
+from gradcheck.cli.say import say
 from gradcheck.errors import ExitCode
 
 VARIABLE = "_GRADCHECK_COMPLETE"
@@ -22,7 +23,7 @@ def command(shell: str) -> int:
       eval "$(gradcheck completion zsh)"       # in ~/.zshrc
       gradcheck completion fish > ~/.config/fish/completions/gradcheck.fish
     """  # noqa: D301  (click reads the \b)
-    click.echo(_shell(click.get_current_context().find_root().command, shell).source())
+    say(_shell(click.get_current_context().find_root().command, shell).source())
     return ExitCode.OK
 
 
@@ -32,7 +33,7 @@ def answer(group: click.Command, instruction: str) -> int:
     if shell not in ("bash", "zsh", "fish") or what not in ("complete", "source"):
         return ExitCode.USAGE
     completer = _shell(group, shell)
-    click.echo(completer.complete() if what == "complete" else completer.source())
+    say(completer.complete() if what == "complete" else completer.source())
     return ExitCode.OK
 
 

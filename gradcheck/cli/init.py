@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradcheck.cli.new_files import NewFiles
-from gradcheck.cli.say import say
+from gradcheck.cli.say import say, say_progress
 from gradcheck.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ def _surveyed(project: Project, folder: Path) -> Survey:
 
     def progress(text: str) -> None:
         if live:
-            click.echo(f"\r\x1b[2K{text}", nl=False, err=True)
+            say_progress(text)
 
     found = survey(project, targets_of(texts), progress)
     if live:
-        click.echo("\r\x1b[2K", nl=False, err=True)
+        say_progress("")
     return found
 
 

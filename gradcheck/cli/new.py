@@ -67,7 +67,7 @@ def command(function: str, output: str | None, allow: tuple[str, ...]) -> int:
     )
     text = single_spec(tried)
     if output is None:
-        click.echo(text, nl=False)
+        say(text.rstrip("\n"))
     else:
         if not write_new(Path(output), text):
             _must_be_new(Path(output))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import click
 
-from gradcheck.report.safe_text import clean, defused, spelt
+from gradcheck.report.safe_text import clean, defused, one_line, spelt
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -24,6 +24,11 @@ def say_styled(text: str) -> None:
 def say_report(text: str) -> None:
     """Print what was made safe where it was written; on a terminal some of it may be bold."""
     click.echo(text, nl=False)
+
+
+def say_progress(text: str) -> None:
+    """Put a text in place of the last one, on a terminal's standard error; an empty one clears."""
+    click.echo(f"\r\x1b[2K{one_line(text)}", nl=False, err=True)
 
 
 def say_json(text: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradcheck.errors import nearest
-from gradcheck.model import NO_DOUBLE, CheckKind, Verdict
+from gradcheck.model import CheckKind, Verdict
 from gradcheck.report import numbers
 from gradcheck.report.safe_text import clipped, one_line
 
@@ -146,65 +146,6 @@ def fails(result: Result, comparison: Comparison) -> bool:
     if wanted is None:
         return not comparison.verdict.acceptable
     return comparison.verdict != wanted
-
-
-def known_line(result: Result) -> str:
-    """One line for a known bug: the case, its verdict, the reason that the spec gives."""
-    reason = one_line(result.case.reason) if result.case else ""
-    return f"{one_line(result.id)}  {result.verdict}{reason and f': {reason}'}"
-
-
-def weak_lines(result: Result) -> list[str]:
-    """Lines on what passes and was not judged, or in its own low precision alone."""
-    if not result.expected:
-        return []
-    case, lines = one_line(result.id), []
-    weak = [c for c in result.comparisons if c.verdict.acceptable and NO_DOUBLE in c.note]
-    if weak:
-        widest = max(c.error_bar or 0.0 for c in weak)
-        where = f"{case}  {weak[0].dtype} alone: {', '.join(c.name for c in weak)}"
-        lines.append(one_line(f"{where} (error bar up to {numbers.error(widest)})"))
-    # (Inputs of which the same is to be said share a line.)
-    told: dict[str, list[str]] = {}
-    for comparison in result.comparisons:
-        for what in filter(None, (comparison.reservation, comparison.left_changed)):
-            told.setdefault(what, []).append(input_label(comparison))
-    lines += [one_line(f"{case}  {', '.join(names)}: {what}") for what, names in told.items()]
-    return lines
-
-
-def kink_lines(result: Result) -> list[str]:
-    """One line for each input at a kink that is no failure: where, and what the two sides are."""
-    if not result.expected:
-        return []
-    lines = []
-    for comparison in result.comparisons:
-        sides = [side for element in comparison.worst if (side := _sides(element))]
-        if comparison.verdict is Verdict.KINK and sides:
-            lines.append(f"{one_line(result.id)}  kink: {input_label(comparison)}{';'.join(sides)}")
-    return lines
-
-
-def _sides(element: Element) -> str:
-    """A gradient between the slopes of the two sides; of a jump both may be the same."""
-    if element.left is None or element.right is None:
-        return ""
-    left, right = numbers.scalar(element.left), numbers.scalar(element.right)
-    at = f" at {numbers.index(element.index)}" if element.index else ""
-    where = f"{at}: {numbers.scalar(element.analytic)}"
-    if left == right:
-        return f"{where}, the slope on both sides of a jump"
-    return f"{where}, between {left} from the left and {right} from the right"
-
-
-def skipped_lines(results: Sequence[Result]) -> list[str]:
-    """One line for each reason why cases were skipped."""
-    reasons: dict[str, int] = {}
-    for result in results:
-        if result.verdict is Verdict.SKIPPED and result.expected:
-            why = one_line(result.message)
-            reasons[why] = reasons.get(why, 0) + 1
-    return [f"{numbers.count(n, 'case')} skipped: {why}" for why, n in reasons.items() if why]
 
 
 def element_grid(elements: Sequence[Element]) -> Grid | None:

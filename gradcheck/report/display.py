@@ -18,12 +18,10 @@ from gradcheck.report.details import (
     input_details,
     input_label,
     input_mark,
-    kink_lines,
-    known_line,
     mark,
-    weak_lines,
 )
 from gradcheck.report.formats.plain import result_line
+from gradcheck.report.remarks import kink_lines, known_line, weak_lines
 from gradcheck.report.safe_text import defused, one_line
 
 if TYPE_CHECKING:

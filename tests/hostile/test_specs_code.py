@@ -81,7 +81,9 @@ def test_what_is_no_package_cannot_be_allowed(
     monkeypatch.chdir(tmp_path)
     Path("spec.yaml").write_text("op: exp\ninputs: {x: [2]}\n", encoding="utf-8")
     assert main(["validate", "spec.yaml", "--allow", entry]) == 2
-    assert "names packages" in capsys.readouterr().err
+    assert "--allow names packages" in capsys.readouterr().err
     Path("pyproject.toml").write_text(f"[tool.gradcheck]\nallow = ['{entry}']\n", encoding="utf-8")
     assert main(["validate", "spec.yaml"]) == 2
-    assert "names packages" in capsys.readouterr().err
+    assert "`allow` in [tool.gradcheck] must be a list of texts that name packages" in (
+        capsys.readouterr().err
+    )

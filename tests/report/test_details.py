@@ -12,13 +12,10 @@ from gradcheck.report.details import (
     failure_details,
     gist,
     input_mark,
-    kink_lines,
-    known_line,
     mark,
     replay_command,
-    skipped_lines,
-    weak_lines,
 )
+from gradcheck.report.remarks import kink_lines, known_line, skipped_lines, weak_lines
 from tests.report import examples
 
 

@@ -8,13 +8,7 @@ from typing import IO, TYPE_CHECKING, Literal, TextIO, cast
 from rich.console import Console
 
 from gradcheck.report import numbers
-from gradcheck.report.details import (
-    failure_details,
-    kink_lines,
-    known_line,
-    skipped_lines,
-    weak_lines,
-)
+from gradcheck.report.details import failure_details
 from gradcheck.report.formats.progress import LiveBar
 from gradcheck.report.formats.rows import case_table, file_table, text
 from gradcheck.report.formats.sections import (
@@ -24,6 +18,7 @@ from gradcheck.report.formats.sections import (
     print_remarks,
     print_slowest,
 )
+from gradcheck.report.remarks import kink_lines, known_line, skipped_lines, weak_lines
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
 from gradcheck.report.safe_text import SafeStream
 from gradcheck.report.totals import environment_line, slowest, succeeded, totals
