@@ -101,7 +101,7 @@ LAYERS = {
     "report": (
         ("safe_text", "numbers", "spool", "background", "error_shades", "repository"),
         ("details", "difference"),
-        ("tally",),
+        ("remark_lines", "tally"),
         ("reporter",),
         ("columns", "totals", "power_totals", "markdown_text"),
         ("formats",),

@@ -21,7 +21,7 @@ from gradcheck.report.details import (
     mark,
 )
 from gradcheck.report.formats.plain import result_line
-from gradcheck.report.remarks import kink_lines, known_line, weak_lines
+from gradcheck.report.remark_lines import kink_lines, known_line, weak_lines
 from gradcheck.report.safe_text import defused, one_line
 
 if TYPE_CHECKING:

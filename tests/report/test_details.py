@@ -15,7 +15,7 @@ from gradcheck.report.details import (
     mark,
     replay_command,
 )
-from gradcheck.report.remarks import kink_lines, known_line, skipped_lines, weak_lines
+from gradcheck.report.remark_lines import kink_lines, known_line, skipped_lines, weak_lines
 from tests.report import examples
 
 

@@ -12,7 +12,7 @@ from gradcheck.report import numbers
 from gradcheck.report.columns import statements
 from gradcheck.report.details import FailureDetails, InputDetails, failure_details, gist
 from gradcheck.report.difference import since_the_last
-from gradcheck.report.remarks import kink_lines, known_line, skipped_lines, weak_lines
+from gradcheck.report.remark_lines import kink_lines, known_line, skipped_lines, weak_lines
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
 from gradcheck.report.repository import line_url
 from gradcheck.report.safe_text import SafeStream

@@ -8,7 +8,7 @@ from gradcheck.model import Verdict
 from gradcheck.report import numbers
 from gradcheck.report.columns import WIDEST_NAME, failure_text
 from gradcheck.report.details import failure_details, input_label, input_mark, mark
-from gradcheck.report.remarks import kink_lines, known_line, skipped_lines, weak_lines
+from gradcheck.report.remark_lines import kink_lines, known_line, skipped_lines, weak_lines
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
 from gradcheck.report.safe_text import SafeStream, clean, one_line
 from gradcheck.report.totals import environment_line, slowest, totals

@@ -18,7 +18,7 @@ from gradcheck.report.formats.sections import (
     print_remarks,
     print_slowest,
 )
-from gradcheck.report.remarks import kink_lines, known_line, skipped_lines, weak_lines
+from gradcheck.report.remark_lines import kink_lines, known_line, skipped_lines, weak_lines
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
 from gradcheck.report.safe_text import SafeStream
 from gradcheck.report.totals import environment_line, slowest, succeeded, totals

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.report.formats.html.markup import Html, listed, section, tag
-from gradcheck.report.remarks import kink_lines, skipped_lines, weak_lines
+from gradcheck.report.remark_lines import kink_lines, skipped_lines, weak_lines
 
 if TYPE_CHECKING:
     from gradcheck.report.formats.html.shown_run import ShownRun
