@@ -7,6 +7,7 @@ It works by a timer of the operating system's, in the main thread: elsewhere the
 from __future__ import annotations
 
 import contextlib
+import gc
 import signal
 import threading
 import time
@@ -27,7 +28,8 @@ class TookTooLong(BaseException):
 def limited(seconds: float) -> Iterator[None]:
     """Within this, TookTooLong is raised when the time is over; limits may stand inside of others.
 
-    Without it `test_sympy_has_a_time_limit` and `test_a_limit_that_ends_while_an_object_goes` fail.
+    Without it `test_sympy_has_a_time_limit` fails, and with a plain timer
+    `test_a_limit_that_ends_while_an_object_goes` and `test_a_limit_that_a_callback_loses`.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or not hasattr(signal, "setitimer"):
@@ -50,13 +52,24 @@ def limited(seconds: float) -> Iterator[None]:
 
 _AT_ONCE = 1e-3
 """Seconds: zero would switch the timer off."""
+_AGAIN = 0.05
+"""Seconds until it is raised once more, if somebody has lost it."""
 
 
 def _over(_number: int, frame: FrameType | None) -> None:
-    while frame is not None:
-        if frame.f_code.co_name == "__del__":
-            # What is raised while an object goes is lost: a moment later it is not.
-            signal.setitimer(signal.ITIMER_REAL, _AT_ONCE)
-            return
-        frame = frame.f_back
+    if _is_lost_in(frame):
+        signal.setitimer(signal.ITIMER_REAL, _AT_ONCE)
+        return
+    # (A weak reference's callback loses it too, and nothing tells such a frame.)
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN)
     raise TookTooLong
+
+
+def _is_lost_in(frame: FrameType | None) -> bool:
+    """Whether what is raised here is lost: while an object goes, or garbage is collected."""
+    callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_code in callbacks:
+            return True
+        frame = frame.f_back
+    return False

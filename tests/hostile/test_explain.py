@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -163,3 +165,29 @@ def test_a_limit_that_ends_while_an_object_goes() -> None:
 
     with pytest.raises(TookTooLong), limited(0.01):
         work()
+
+
+def test_a_limit_that_ends_while_garbage_is_collected() -> None:
+    def slow(phase: str, _info: object) -> None:
+        if phase == "start":
+            time.sleep(0.05)
+
+    gc.callbacks.append(slow)
+    try:
+        with pytest.raises(TookTooLong), limited(0.01):
+            gc.collect()
+            time.sleep(1.0)
+    finally:
+        gc.callbacks.remove(slow)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_limit_that_a_callback_loses() -> None:
+    class Thing:
+        pass
+
+    thing = Thing()
+    _reference = weakref.ref(thing, lambda _: time.sleep(0.05))
+    with pytest.raises(TookTooLong), limited(0.01):
+        del thing
+        time.sleep(1.0)
