@@ -172,11 +172,14 @@ def test_a_limit_that_ends_while_garbage_is_collected() -> None:
         if phase == "start":
             time.sleep(0.05)
 
+    def work() -> None:
+        gc.collect()
+        time.sleep(1.0)
+
     gc.callbacks.append(slow)
     try:
         with pytest.raises(TookTooLong), limited(0.01):
-            gc.collect()
-            time.sleep(1.0)
+            work()
     finally:
         gc.callbacks.remove(slow)
 
@@ -186,8 +189,11 @@ def test_a_limit_that_a_callback_loses() -> None:
     class Thing:
         pass
 
-    thing = Thing()
-    _reference = weakref.ref(thing, lambda _: time.sleep(0.05))
-    with pytest.raises(TookTooLong), limited(0.01):
+    def work() -> None:
+        thing = Thing()
+        _reference = weakref.ref(thing, lambda _: time.sleep(0.05))
         del thing
         time.sleep(1.0)
+
+    with pytest.raises(TookTooLong), limited(0.01):
+        work()
