@@ -13,6 +13,7 @@ This takes some minutes each.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
@@ -82,15 +83,16 @@ def version_of(python: str) -> Version | None:
 def pythons() -> dict[Version, str]:
     """The Pythons of this machine that pyproject.toml names, oldest first.
 
-    (A shim on the PATH may stand for a version that is not installed: each is started.)
+    (A shim on the PATH may stand for a version that is not installed, before one that is: each is
+    started.)
     """
     found = {}
     for version in named_versions():
-        for name in (sys.executable, "python{}.{}".format(*version)):
-            path = shutil.which(name)
-            if path and version_of(path) == version:
-                found[version] = path
-                break
+        name = "python{}.{}".format(*version)
+        everywhere = (shutil.which(name, path=folder) for folder in os.get_exec_path())
+        paths = (path for path in (sys.executable, *everywhere) if path)
+        if path := next((path for path in paths if version_of(path) == version), None):
+            found[version] = path
     return found
 
 
