@@ -1,4 +1,8 @@
-"""What has to be told where a gradient is not right: of samples, of complex eigenvectors."""
+"""What has to be told where a gradient is not right: of samples, of complex eigenvectors.
+
+The one place where a verdict is taken back: of outputs that have no derivative no gradient is
+wrong. To find that out takes calls of the function, which only a doubt is worth.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.checker.judge.notes import joined
 from gradcheck.checker.subject.phases import FREE_PHASE, depends_on_the_phase, shows_a_phase
-from gradcheck.model import Comparison, Verdict
+from gradcheck.model import Comparison, Stage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,12 +40,13 @@ def _with_remark(comparison: Comparison, problem: Problem, *, free: bool) -> Com
         return comparison
     if problem.remark:
         comparison = replace(comparison, note=joined(comparison.note, problem.remark))
-    if not free:
+    # (One of another shape or dtype than its input's is wrong whatever the derivative is.)
+    if not free or comparison.decided_by is Stage.SHAPE:
         return comparison
-    # (Of what has no derivative no gradient is wrong.)
     return replace(
         comparison,
         verdict=Verdict.INCONCLUSIVE,
+        decided_by=Stage.PHASE,
         note=joined(comparison.note, FREE_PHASE),
         diagnosis=None,
     )

@@ -1,8 +1,9 @@
 """How a verdict on a gradient arises, top to bottom.
 
 Stages gather evidence about all the inputs, each from what those before it found; then, input by
-input, the first stage that can decide does. Evidence is never changed and no verdict is rewritten:
-what a stage decides stands, and the Comparison says which stage it was.
+input, the first stage that can decide does. Evidence is never changed and no verdict is rewritten
+(but for outputs that turn out to have no derivative: `remarks.py`): what a stage decides stands,
+and the Comparison says which stage it was.
 """
 
 from __future__ import annotations

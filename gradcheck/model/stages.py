@@ -22,6 +22,7 @@ class Stage(StrEnum):
     FORMULA = "formula"
     PRECISION = "low precision"
     FORWARD = "forward mode"
+    PHASE = "free phase"
     BUDGET = "budget"
 
     @property
@@ -53,5 +54,9 @@ _MEANINGS = {
     Stage.FORMULA: "A closed formula, declared or claimed, was compared with the gradient.",
     Stage.PRECISION: "The gradient in its own precision was compared with the one in float64.",
     Stage.FORWARD: "The forward accumulator was compared with the numeric derivative.",
+    Stage.PHASE: (
+        "Vectors were turned by a phase that nothing defines, and the outputs turned with them: "
+        "they have no derivative."
+    ),
     Stage.BUDGET: "What may be spent on evaluating the function was spent before all was known.",
 }

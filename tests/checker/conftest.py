@@ -39,7 +39,7 @@ ARISES_IN = {
     Verdict.INCONCLUSIVE: {
         Stage.BUDGET,
         *(Stage.SET_UP, Stage.NOISE, Stage.CONFIRMATION, Stage.ROUNDING, Stage.DIRECTIONS),
-        *(Stage.REPEATABILITY, Stage.PRECISION, Stage.FORWARD),
+        *(Stage.REPEATABILITY, Stage.PRECISION, Stage.FORWARD, Stage.PHASE),
     },
     Verdict.ERROR: {Stage.SET_UP, Stage.FORMULA, Stage.PRECISION},
 }

@@ -14,6 +14,7 @@ from gradcheck.checker.subject.phases import (
     shows_a_phase,
     with_fixed_phase,
 )
+from gradcheck.model import Stage
 from tests.checker.planted import planted
 
 
@@ -71,7 +72,13 @@ class TestFunctionsOfVectors:
         result = gradcheck.check(vectors, matrix("symmetric", is_complex=True), **self.options)
         assert result.verdict == "inconclusive"
         assert FREE_PHASE in result.comparisons[0].note
+        assert result.decided_by is Stage.PHASE
         assert result.comparisons[0].judged == 10, "of a Hermitian matrix one triangle is moved"
+
+    def test_a_gradient_of_another_shape_is_wrong_all_the_same(self, tf: Any) -> None:
+        vectors = planted(lambda a: tf.linalg.eigh(a)[1], lambda gs: [gs[0][None]])
+        result = gradcheck.check(vectors, matrix("symmetric", is_complex=True), **self.options)
+        assert (result.verdict, result.decided_by) == ("mismatch", Stage.SHAPE)
 
     def test_what_does_not_depend_on_it_passes(self, tf: Any) -> None:
         def sizes(a: Any) -> Any:
