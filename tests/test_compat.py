@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import stat
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 import yaml
 
 from tools.compat import (
+    FOR_TESTS,
     NAMES,
     Trial,
     lowest,
@@ -74,3 +77,17 @@ def test_a_python_is_what_it_says_when_it_is_started(tmp_path: Path) -> None:
 @pytest.mark.skipif(HERE not in named_versions(), reason="a Python that is not named")
 def test_the_python_that_runs_is_among_those_of_the_machine() -> None:
     assert pythons()[HERE] == sys.executable
+
+
+def test_what_the_tests_import_is_installed_there() -> None:
+    """Every conftest is read before a test runs, and what they hold reports against."""
+    found: set[str] = set()
+    for path in (*(ROOT / "tests").rglob("conftest.py"), ROOT / "tests/report/schema_checks.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module.partition(".")[0])
+            elif isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+    installed = {re.split("[<>=]", each)[0] for each in (*FOR_TESTS, *project()["dependencies"])}
+    brought = {"gradcheck", "tests", "tools", "_pytest", "numpy", "yaml", *sys.stdlib_module_names}
+    assert found - brought <= installed

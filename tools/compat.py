@@ -25,6 +25,9 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".compat"
 
+FOR_TESTS = ("pytest>=9.0", "hypothesis", "syrupy", "jsonschema")
+"""What the tests that are run there import beside the project's own dependencies."""
+
 NAMES = ("oldest", "newest", "pre-release")
 
 Version = tuple[int, int]
@@ -114,7 +117,7 @@ def environment(trial: Trial) -> Path:
     if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
         _run([trial.python, "-m", "venv", str(folder)])
-        wanted = [*requirements(trial.name), "pytest>=9.0", "hypothesis", "syrupy"]
+        wanted = [*requirements(trial.name), *FOR_TESTS]
         _run([str(interpreter), "-m", "pip", "install", "--quiet", *wanted])
         (folder / "complete").touch()
     return interpreter
