@@ -21,6 +21,10 @@ LAST_DIGITS: Final = 2.0**-50
 """Four units in the last place: a change of an input that its function must notice, and what a
 function rounds off whose parts are of the size of one, or of its outputs."""
 
+HIDES: Final = 8.0
+"""How many times the noise that a function shows its results must round off for it to hide some:
+what few ops round off each, by one unit in the last place, adds up to less."""
+
 ROUGH: Final = 2.0**-40
 """Relative noise of a function that does not compute in double precision throughout: 4,096 units in
 the last place, more than sums of a thousand terms lose, and far less than float32's 2⁻²⁴."""

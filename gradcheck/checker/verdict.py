@@ -24,6 +24,7 @@ from gradcheck.checker.judge.rounding import Roundings
 from gradcheck.checker.judge.ties import with_ties
 from gradcheck.checker.precision.own_precision import OwnPrecision
 from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
+from gradcheck.checker.reference.hidden_noise import as_it_may_hide
 from gradcheck.checker.reference.in_its_mode import (
     AnotherInItsMode,
     must_be_the_same_in_its_mode,
@@ -147,6 +148,7 @@ def measured_noise(evidence: Evidence) -> Evidence:
             derivatives, estimate = along_elements(derivatives, evidence.claimed, *known)
         else:
             derivatives, estimate = derivatives.where_it_rounds(look.estimate, evidence.claimed)
+        derivatives, estimate = as_it_may_hide(derivatives, estimate)
         evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)
     by_input = evidence.by_input(estimate)
     return replace(

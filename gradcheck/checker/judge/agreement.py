@@ -48,6 +48,11 @@ class Agreement:
         """The verdict of all the coordinates together."""
         return VERDICTS[int(self.grades.max(initial=PASS))]
 
+    def worst(self, count: int) -> Array:
+        """Which of the coordinates that look wrong are the worst, in their order."""
+        suspects = np.flatnonzero(self.grades == MISMATCH)
+        return np.sort(suspects[np.argsort(-self.error[suspects])][:count])
+
     @property
     def failing(self) -> Array:
         """By coordinate: whether it is neither right nor at a kink."""

@@ -24,6 +24,7 @@ from gradcheck.checker.judge.agreement import (
 from gradcheck.checker.judge.nonfinite import reach_nonfinite
 from gradcheck.checker.judge.rounding import Roundings, as_slack, in_place
 from gradcheck.checker.numerics.vectors import largest
+from gradcheck.checker.reference.hidden_noise import listening
 from gradcheck.model import Stage, Verdict
 
 if TYPE_CHECKING:
@@ -51,8 +52,9 @@ def confirmed(
         along: the same along random directions.
         own: what is known of this input so far.
     """
-    size = _size_that_matters(derivatives, own)
-    must_be_able_to_fail(derivatives.point.problem.tolerance, size, own.operand.name)
+    point = derivatives.point
+    size = own.size_that_matters(point.weights * derivatives.noise.counted(point.base))
+    must_be_able_to_fail(point.problem.tolerance, size, own.operand.name)
     judge = _Judge(derivatives, roundings, own, size)
     own = judge.elements(whole)
     space = derivatives.plan.coordinates.directions
@@ -81,6 +83,10 @@ class _Judge:
         while True:
             agreement = self._compare(estimate, slack, unseen)
             wrong = agreement.grades == MISMATCH
+            if wrong.any() and not looked_at.any():
+                louder = listening(derivatives)
+                if louder is not derivatives:
+                    return self._again(louder, whole, wrong)
             surely = wrong & looked_at
             if not wrong.any() or (surely.any() and nudged):
                 rounding = nudged and not wrong.any()
@@ -95,7 +101,7 @@ class _Judge:
             else:
                 # (One that is surely wrong is enough.)
                 few = limits.CONFIRMED_IF_DEAR if self._is_dear else limits.CONFIRMED
-                suspects, stage = _worst(wrong, agreement.error, few), Stage.CONFIRMATION
+                suspects, stage = agreement.worst(few), Stage.CONFIRMATION
                 # (Smaller steps would show nothing but rounding of a coarse function, and of an
                 # empty one nothing at all.)
                 looked_at[suspects] = True
@@ -112,6 +118,15 @@ class _Judge:
                 spread = self.roundings.of_inputs[part.position]
             slack = np.maximum(slack, self._slack(spread, estimate))
             slack[looked_at & self._beyond_rounding(estimate)] = 0.0
+
+    def _again(self, louder: Derivatives, whole: Estimate, wrong: Array) -> OfInput:
+        """Compare again, of a function that rounds more than it showed: smaller steps tell less."""
+        part = self.own.part
+        doubtful = np.zeros(len(whole.value), dtype=bool)
+        doubtful[part.columns[wrong]] = True
+        whole = louder.by_element(whole, doubtful)
+        own = replace(self.own, estimate=whole.take(part.span))
+        return replace(self, derivatives=louder, own=own).elements(whole)
 
     def directions(self, space: Directions, estimate: Estimate) -> Agreement:
         """Compare along the random directions that stand for the elements of a large input."""
@@ -158,6 +173,9 @@ class _Judge:
 
         Without it `test_a_derivative_that_cancels_to_nothing` fails.
         """
+        if self.derivatives.noise.parts is not None:
+            # (Where little is left of large numbers, what cancels there is not the derivative.)
+            return agreement
         unknown = agreement.grades == INCONCLUSIVE
         small = np.abs(estimate.numeric) <= tolerances.BOUND_SAFETY * estimate.bound
         zero = unknown & small & ~estimate.kink & np.isfinite(self.own.analytic)
@@ -270,22 +288,3 @@ class _Judge:
         )
         margin = tolerances.ARITHMETIC * np.maximum(np.abs(low), np.abs(high))
         return np.asarray((analytic < low - margin) | (analytic > high + margin))
-
-
-def _worst(wrong: Array, error: Array, count: int) -> Array:
-    """Which of the coordinates that look wrong are looked at again: the worst, in their order."""
-    suspects = np.flatnonzero(wrong)
-    return np.sort(suspects[np.argsort(-error[suspects])][:count])
-
-
-def _size_that_matters(derivatives: Derivatives, own: OfInput) -> float:
-    """The size of a derivative that counts for this input; a bound must be well below it."""
-    size = max(largest(own.estimate.numeric), largest(own.analytic))
-    # Derivatives that cancel to nothing are still known well if the bound is tiny against what
-    # the outputs move.
-    size = max(size, tolerances.CANCELLED * largest(own.estimate.scale))
-    if size > 0:
-        return size
-    # Nothing moves, and the gradient says so too: there is only the size of the outputs.
-    point = derivatives.point
-    return largest(point.weights * derivatives.noise.counted(point.base))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker import tolerances
+from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.plan import along_coordinates
 from gradcheck.model import Stage, Verdict
 
@@ -82,6 +84,18 @@ class OfInput:
     def can_be_compared(self) -> bool:
         """Whether there is a gradient of the right kind, with elements in it."""
         return self.gradient is not None and not self.misfit and bool(self.gradient.size)
+
+    def size_that_matters(self, outputs: Array) -> float:
+        """The size of a derivative that counts here; a bound must be well below it.
+
+        Args:
+            outputs: weighed: where nothing moves there is only their size.
+        """
+        size = max(largest(self.estimate.numeric), largest(self.analytic))
+        # Derivatives that cancel to nothing are still known well if the bound is tiny against what
+        # the outputs move.
+        size = max(size, tolerances.CANCELLED * largest(self.estimate.scale))
+        return size if size > 0 else largest(outputs)
 
     @property
     def suggestion(self) -> tuple[Verdict, Stage]:

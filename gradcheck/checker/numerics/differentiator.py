@@ -85,8 +85,9 @@ def differentiate(
             settled, columns = np.flatnonzero(~doubtful), np.flatnonzero(doubtful)
             best.put(settled, _taken_over(known.take(settled), first[settled]))
         best = merged_with(best, columns, _sequence(mover, columns, first[columns]))
-        if not best.scale.any() and np.isinf(mover.space.room_down).all():
-            # Nothing moves over the size of the inputs: look over the size of one.
+        lost = not best.scale.any() or mover.hides
+        if lost and np.isinf(mover.space.room_down).all():
+            # Nothing moves over the size of the inputs, or is lost: look over the size of one.
             far = np.full(len(columns), stepping.ODD * stepping.UNIT_STEP)
             best = merged_with(best, columns, _sequence(mover, columns, far))
     return refine(mover, best, np.ones(count, dtype=bool))
@@ -151,7 +152,7 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
             told = _sequence(mover, mine, steps, dependents=dependents)
             best = merged_with(best, mine, told)
             refuted[rows] |= _refutes(
-                told, claimed[rows], np.maximum(mover.size, best.change[mine])
+                told, claimed[rows], np.maximum(mover.size_of_parts, best.change[mine])
             )
             steps = best.finest[mine] * stepping.SMALLER
             useful = steps > stepping.SMALLEST_STEP * mover.space.unit[mine]

@@ -34,6 +34,9 @@ class Noise:
     """By output: how large it counts at most. One that depends on nothing hides nothing, however
     large it is; None where all count as they are."""
 
+    parts: Array | None = None
+    """By output: the size of what it is made of, where little is left of that; None if unknown."""
+
     def counted(self, base: Array) -> Array:
         """The outputs, as large as they count."""
         return base if self.ceiling is None else np.clip(base, -self.ceiling, self.ceiling)

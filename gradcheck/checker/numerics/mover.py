@@ -66,6 +66,18 @@ class Mover:
             return largest(self._weights * self._noise.counted(self.base))
 
     @property
+    def hides(self) -> bool:
+        """Whether the function rounds off more than it shows."""
+        return self._noise.parts is not None
+
+    @property
+    def size_of_parts(self) -> float:
+        """The size of what these terms are made of, as far as it is known."""
+        if self._noise.parts is None:
+            return self.size
+        return max(self.size, largest(self._weights * self._noise.parts))
+
+    @property
     def can_refute(self) -> bool:
         """Whether the function keeps enough digits to refute anything.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.checker.subject.evaluator import Evaluator
+from gradcheck.checker.subject.function_rounding import rounded_off
 from gradcheck.checker.subject.tensors import FunctionRaised, in_double
 from gradcheck.checker.subject.upstream import draw_upstream
 
@@ -57,6 +59,17 @@ class Point:
     constants: float = 0.0
     """The unit in the last place to which constants of the function were rounded before it was
     promoted to double precision; zero where none was."""
+
+    @cached_property
+    def rounded_off(self) -> Array:
+        """By output: what its results round off on the way, as far as that is to be seen.
+
+        It takes a pass: whoever meets something that stands still, or looks wrong, asks.
+        """
+        found = None
+        if self.precision is None and not self.no_double:
+            found = rounded_off(self.problem, self.values)
+        return np.zeros(len(self.base)) if found is None else self.outputs.flatten(found)
 
     @property
     def keeps_its_digits(self) -> bool:

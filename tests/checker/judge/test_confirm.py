@@ -209,3 +209,93 @@ def test_beyond_all_rounding_takes_few_passes(tf: Any) -> None:
     assert (result.verdict, x.worst_index, x.failing) == ("mismatch", (1234,), 1)
     before_causes = next(passes)
     assert before_causes < 40
+
+
+SATURATED: dict[str, tuple[Any, list[float]]] = {
+    "a normal distribution": (
+        lambda tf: lambda x: tf.math.log((1 + tf.math.erf(x / np.sqrt(2.0))) / 2),
+        [7.0, 7.5, 7.8, 8.0, 8.1],
+    ),
+    "a Gamma distribution": (
+        lambda tf: lambda x: tf.math.log(tf.math.igamma(tf.constant(3.0, x.dtype), x)),
+        [36.0, 38.0, 40.0, 41.0],
+    ),
+    "an exponential one": (
+        lambda tf: lambda x: tf.math.log(1 - tf.exp(-x)),
+        [30.0, 33.0, 34.0, 35.5],
+    ),
+    "a logistic one": (lambda tf: lambda x: tf.math.log(tf.sigmoid(x)), [30.0, 34.0, 35.5]),
+    "the root of what is left": (lambda tf: lambda x: tf.sqrt(1 - tf.tanh(x)), [16.0, 17.0, 18.0]),
+    "several at once": (
+        lambda tf: lambda x: tf.reduce_sum(tf.math.log(1 - tf.exp(-x))) + 0 * x,
+        [2.0, 34.0, 35.0],
+    ),
+}
+
+
+class TestWhatIsOneButForItsLastDigits:
+    """A function that stands still because its results round, and is nearly zero itself."""
+
+    @pytest.mark.parametrize("name", SATURATED)
+    def test_what_is_one_but_for_its_last_digits(self, tf: Any, name: str) -> None:
+        make, points = SATURATED[name]
+        for point in [*([x] for x in points), points]:
+            found = gradcheck.check(make(tf), np.array(point))
+            assert found.verdict in ("pass", "inconclusive"), describe(found)
+
+    @pytest.mark.parametrize("name", SATURATED)
+    def test_a_gradient_that_is_far_off_does_not_pass(self, tf: Any, name: str) -> None:
+        make, points = SATURATED[name]
+        wrong = planted(make(tf), lambda gs: [gs[0] + 1e-3])
+        assert verdict(wrong, np.array(points)) in ("mismatch", "inconclusive")
+
+    def test_what_really_stands_still(self, tf: Any) -> None:
+        wrong = with_gradient(lambda x: tf.floor(x) + 0.25, lambda g, _: g)
+        assert verdict(wrong, np.array([0.4, 3.3])) == "mismatch"
+        constant = with_gradient(lambda x: tf.sin(x) ** 2 + tf.cos(x) ** 2, lambda g, _: 1e-6 * g)
+        assert verdict(constant, np.array([0.4, 3.3])) == "mismatch"
+
+
+MADE_OF_LARGE_NUMBERS: dict[str, tuple[Any, list[float]]] = {
+    "one and less": (lambda _: lambda x: (1 + x) - 1, [1e-13]),
+    "a loss beyond its corner": (lambda tf: lambda x: tf.sqrt(x**2 + 1e12) - 1e6, [0.3]),
+    "a loss at its bottom": (lambda tf: lambda x: tf.sqrt(1 + x * x) - 1, [1e-6]),
+    "a class that is certain": (lambda tf: lambda x: -tf.nn.log_softmax(x)[0], [33.0, 0.0, 1.0]),
+    "the same as a loss": (
+        lambda tf: lambda x: tf.nn.sparse_softmax_cross_entropy_with_logits([0], x[None]),
+        [33.0, 0.0, 1.0],
+    ),
+    "less its largest": (
+        lambda tf: lambda x: tf.reduce_logsumexp(x) - tf.reduce_max(x),
+        [30.0, 0.0, 1.0],
+    ),
+    "a logarithm near one": (lambda tf: lambda x: tf.math.log(1 + x), [1e-13]),
+    "the same beside others": (lambda tf: lambda x: tf.math.log(1 + x), [1e-13, 0.5]),
+    "what is left of one": (lambda tf: lambda x: 1 - tf.math.special.bessel_j0(x), [1e-7]),
+    "a sum that cancels": (
+        lambda tf: lambda x: tf.reduce_sum(tf.stack([x + 1e9, -1e9 + 0 * x])),
+        [1e-9],
+    ),
+}
+
+
+class TestOutputsThatAreMadeOfLargeNumbers:
+    @pytest.mark.parametrize("name", MADE_OF_LARGE_NUMBERS)
+    def test_zero_for_what_only_seems_to_stand_still(self, tf: Any, name: str) -> None:
+        make, point = MADE_OF_LARGE_NUMBERS[name]
+        wrong = planted(make(tf), lambda gs: [0 * gs[0]])
+        assert verdict(wrong, np.array(point)) in ("mismatch", "inconclusive")
+
+    @pytest.mark.parametrize("name", MADE_OF_LARGE_NUMBERS)
+    def test_the_right_one_is_not_blamed(self, tf: Any, name: str) -> None:
+        make, point = MADE_OF_LARGE_NUMBERS[name]
+        assert verdict(make(tf), np.array(point)) in ("pass", "inconclusive")
+
+    def test_zero_beside_what_moves(self, tf: Any) -> None:
+        def tanh_normal(x: Any) -> Any:
+            return tf.reduce_sum(tf.math.log(1 - tf.tanh(x) ** 2))
+
+        x = np.array([15.0, 1.0, -0.4])
+        wrong = planted(tanh_normal, lambda gs: [gs[0] * np.array([0.0, 1.0, 1.0])])
+        assert verdict(wrong, x) == "mismatch"
+        assert verdict(tanh_normal, x) == "pass"

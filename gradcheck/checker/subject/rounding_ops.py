@@ -1,0 +1,59 @@
+"""Which of TensorFlow's operations round, and what: the last digit of a result, or of its parts."""
+
+from __future__ import annotations
+
+_OPERATIONS = """
+    Add AddN AddV2 BiasAdd BiasAddGrad Cross Cumprod Cumsum CumulativeLogsumexp Div DivNoNan
+    EuclideanNorm Inv InvGrad L2Loss Mean Mul MulNoNan Pow Prod RealDiv Reciprocal ReciprocalGrad
+    Rsqrt RsqrtGrad SegmentMean SegmentProd SegmentSum Sqrt SqrtGrad Square SquaredDifference Sub
+    Sum UnsortedSegmentProd UnsortedSegmentSum Xdivy Xlog1py Xlogy
+
+    Acos Acosh Angle Asin Asinh Atan Atan2 Atanh BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0
+    BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Betainc ComplexAbs Cos Cosh
+    Dawsn Digamma Elu EluGrad Erf Erfc Erfinv Exp Expint Expm1 FresnelCos FresnelSin Igamma
+    IgammaGradA Igammac LeakyRelu LeakyReluGrad Lgamma Log Log1p LogSoftmax Ndtri Polygamma Selu
+    SeluGrad Sigmoid SigmoidGrad Sin Sinh Softmax SoftmaxCrossEntropyWithLogits Softplus
+    SoftplusGrad Softsign SoftsignGrad SparseSoftmaxCrossEntropyWithLogits Spence Tan Tanh TanhGrad
+    Zeta
+
+    AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad BatchMatMul BatchMatMulV2 BatchMatMulV3 Cholesky
+    CholeskyGrad Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2
+    Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
+    DepthwiseConv2dNativeBackpropInput Eig Einsum FFT FFT2D FFT3D FusedBatchNormGradV3
+    FusedBatchNormV3 IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D LRN LRNGrad LogMatrixDeterminant Lu
+    MatMul MatrixDeterminant MatrixExponential MatrixInverse MatrixLogarithm MatrixSolve
+    MatrixSolveLs MatrixSquareRoot MatrixTriangularSolve Qr RFFT RFFT2D RFFT3D ResizeBicubic
+    ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad SelfAdjointEigV2 SparseTensorDenseMatMul Svd
+    TridiagonalMatMul TridiagonalSolve
+"""
+
+ROUNDING = frozenset(_OPERATIONS.split())
+"""The operations whose results are rounded. (`Cast` is one where it is given a fraction.)"""
+
+FACTORS = frozenset({"Cholesky", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve"}) | {
+    "Qr",
+    "SelfAdjointEigV2",
+    "Svd",
+}
+"""Those whose results are off by a share not of each number but of the largest of its matrix."""
+
+_SUMS = """
+    AddN AvgPool AvgPool3D BiasAddGrad Cumsum FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D
+    IRFFT3D Mean RFFT RFFT2D RFFT3D SegmentMean SegmentSum Sum UnsortedSegmentSum
+"""
+SUMS = frozenset(_SUMS.split())
+"""Those that add up numbers of one input: they are off by a share of these, whatever is left."""
+
+_PRODUCTS = """
+    BatchMatMul BatchMatMulV2 BatchMatMulV3 Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D
+    DepthwiseConv2dNative Einsum MatMul SparseTensorDenseMatMul
+"""
+PRODUCTS = frozenset(_PRODUCTS.split())
+"""Those that add up products of numbers of two inputs."""
+
+_OF_ONE = """
+    BesselJ0 BesselJ1 BesselY0 BesselY1 Digamma Lgamma LogMatrixDeterminant LogSoftmax
+    SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
+"""
+OF_ONE = frozenset(_OF_ONE.split())
+"""Those whose results are made of numbers of the size of one, however small they are themselves."""
