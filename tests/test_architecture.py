@@ -123,7 +123,7 @@ LAYERS = {
     "start": (
         ("source_scan", "guesses", "spec_text", "pyproject_edit", "project"),
         ("shape_ladder", "look", "ci_job"),
-        ("attempts",),
+        ("attempts", "sightings"),
         ("trial",),
         ("named_target", "spec_files", "survey"),
     ),

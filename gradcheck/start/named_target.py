@@ -12,7 +12,7 @@ from gradcheck.errors import UsageError
 from gradcheck.model.findings import Found, FoundKind, Taken
 from gradcheck.spec.expression import allowlist
 from gradcheck.spec.format.keys import FUNCTION, package_allowed
-from gradcheck.start.trial import look
+from gradcheck.start.sightings import look_at_modules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,7 @@ def _of_the_user(name: str, allow: Sequence[str], root: str) -> Named:
     module = name.partition(":")[0]
     package = module.partition(".")[0]
     allowed = tuple(allow) if package_allowed(module, allow) else (*allow, package)
-    (seen,) = look([module], allow=allowed, root=root, jobs=1)
+    (seen,) = look_at_modules([module], allow=allowed, root=root, jobs=1)
     for found in seen.found:
         if found.target == name:
             return Named(found, "layer" if found.kind.is_class else "function", allowed)
