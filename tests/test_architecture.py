@@ -93,7 +93,7 @@ LAYERS = {
         ("explanation",),
     ),
     "run": (
-        ("threads",),
+        ("threads", "case_time"),
         ("select", "shard", "summary", "environment", "interruptions"),
         ("workers",),
         ("dask",),

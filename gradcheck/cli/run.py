@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradcheck.cli import options
-from gradcheck.cli.run_request import DEFAULT_TIMEOUT, RunRequest
+from gradcheck.cli.run_request import RunRequest
 from gradcheck.cli.say import say
+from gradcheck.run.case_time import DEFAULT_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -23,16 +24,18 @@ if TYPE_CHECKING:
     from gradcheck.run import Cluster
     from gradcheck.spec.load import Loaded
 
-LONGEST_TIMEOUT = 86_400.0
-"""The longest time limit of a case, in seconds: a day."""
-
 
 def _time_limit(
     context: click.Context, parameter: click.Parameter, value: float | None
 ) -> float | None:
-    if value is not None and not 0 < value <= LONGEST_TIMEOUT:  # so written that NaN is refused too
+    if value is None:
+        return None
+    # (Not at the top: the spec's keys are more than `--help` needs.)
+    from gradcheck.spec.format.keys import MAX_TIMEOUT
+
+    if not 0 < value <= MAX_TIMEOUT:  # so written that NaN is refused too
         raise click.BadParameter(
-            f"{value:g} is not a time limit: more than 0 and at most {LONGEST_TIMEOUT:g} seconds",
+            f"{value:g} is not a time limit: more than 0 and at most {MAX_TIMEOUT:g} seconds",
             context,
             parameter,
         )
