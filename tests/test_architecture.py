@@ -195,6 +195,63 @@ def test_inside_a_room_imports_point_one_way(room: str) -> None:
     assert circles(graph) == []
 
 
+def rooms_of_the_map() -> dict[str, list[set[str]]]:
+    """The layers of each room, as ARCHITECTURE.md has them."""
+    text = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    found = {}
+    for room, inside in re.findall(r"(?m)^\| `(\w+)/` \|[^|\n]*\|([^|\n]*)\|$", text):
+        plain = re.sub(r"\([^)]*\)", "", inside).replace("`", "").replace("/", "")
+        found[room] = [{name.strip() for name in part.split(",")} for part in plain.split("·")]
+    return found
+
+
+@pytest.mark.parametrize("room", LAYERS)
+def test_the_map_names_all_that_is_in_a_room(room: str) -> None:
+    layers = [set(layer) for layer in LAYERS[room]]
+    if room == "cli":
+        # (What has a command is listed by `gradcheck --help`.)
+        layers = [{"the commands"} if "validate" in layer else layer for layer in layers]
+    assert rooms_of_the_map()[room] == layers
+
+
+INSIDE = [
+    path
+    for path in FILES
+    if path.name == "__init__.py"
+    and re.search(r"point one way|in this order", path.read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize("path", INSIDE, ids=lambda path: path.parent.name)
+def test_a_package_that_tells_its_order_names_all_that_is_in_it(path: Path) -> None:
+    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    there = {p.stem for p in path.parent.glob("*.py")} - {"__init__"}
+    there |= {p.parent.name for p in path.parent.glob("*/__init__.py")}
+    assert {name for name in there if not re.search(rf"\b{name}\b", told)} == set()
+
+
+def mechanisms() -> list[tuple[str, str, str]]:
+    """The rows of the map that say what fails without a mechanism: name, files, tests."""
+    text = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.partition("## What each mechanism earns")[2]
+    return re.findall(r"(?m)^\| ([^|\n]+) \| ([^|\n]+) \| ([^|\n]+) \|$", table)[2:]
+
+
+@pytest.mark.parametrize(("name", "files", "tests"), mechanisms())
+def test_a_mechanism_names_its_test_where_it_stands(name: str, files: str, tests: str) -> None:
+    places = re.findall(r"`([\w/]+(?:\.py|/))`", files)
+    assert places, name
+    home = PACKAGE / "checker"
+    text = ""
+    for place in places:
+        path = home / place if (home / place).exists() else (home / places[0]).parent / place
+        every = sorted(path.glob("*.py")) if path.is_dir() else [path]
+        text += "".join(one.read_text(encoding="utf-8") for one in every)
+    assert {test for test in re.findall(r"test_\w+", tests) if test not in text} == set()
+    inside = re.findall(r"`(\w+)`", files)
+    assert {function for function in inside if not re.search(rf"\b{function}\b", text)} == set()
+
+
 def test_every_room_has_layers() -> None:
     rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
     assert rooms == LAYERS.keys()

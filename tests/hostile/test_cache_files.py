@@ -144,7 +144,7 @@ def written(lines: list[Any]) -> str:
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
 
 
-DECIDES = [(key,) for key in ("key", "id", "seconds", "result")]
+DECIDES: list[tuple[str, ...]] = [(key,) for key in ("key", "id", "seconds", "result")]
 DECIDES += [("result", key) for key in ("id", "verdict", "seconds")]
 """Where each bad value makes a result none; what it says of its case the case knows better."""
 
