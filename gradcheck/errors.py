@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gradcheck.model import Location, SpecProblem
+    from gradcheck.model import Location, SpecProblem, Summary
 
 
 class ExitCode(IntEnum):
@@ -23,6 +23,17 @@ class ExitCode(IntEnum):
     HUNG_UP = 129
     INTERRUPTED = 130
     TERMINATED = 143
+
+
+def exit_code(summary: Summary) -> int:
+    """The gravest thing that can be said of the run."""
+    if summary.interrupted:
+        return ExitCode.INTERRUPTED
+    if summary.problems:
+        return ExitCode.USAGE
+    if summary.failed:
+        return ExitCode.FAILED
+    return ExitCode.OK if summary.total else ExitCode.NOTHING_SELECTED
 
 
 MOST_KNOWN = 5_000
