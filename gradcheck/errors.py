@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from enum import IntEnum
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gradcheck.model import Location, SpecProblem
+    from gradcheck.model import Location, SpecProblem, Summary
 
 
 class ExitCode(IntEnum):
@@ -25,10 +25,34 @@ class ExitCode(IntEnum):
     TERMINATED = 143
 
 
-def nearest(text: str, known: Iterable[str]) -> str:
-    """The end of a message about a name that is not there: which one may be meant."""
-    near = difflib.get_close_matches(text, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+def exit_code(summary: Summary) -> int:
+    """The gravest thing that can be said of the run."""
+    if summary.interrupted:
+        return ExitCode.INTERRUPTED
+    if summary.problems:
+        return ExitCode.USAGE
+    if summary.failed:
+        return ExitCode.FAILED
+    return ExitCode.OK if summary.total else ExitCode.NOTHING_SELECTED
+
+
+MOST_KNOWN = 5_000
+"""Names among which the nearest is looked for: TensorFlow has two thousand."""
+LONGEST_MISSPELT = 100
+"""Characters: nobody misspells a longer name, and comparing takes time by the square."""
+ALIKE = 0.6
+"""How alike two names are, from 0 to 1, of which one may be meant for the other."""
+
+
+def nearest(name: str, known: Iterable[str], *, alike: float = ALIKE) -> str:
+    """The known name that may be meant by one that is not; empty where none is near."""
+    # (Not at the top: it costs start-up time, and is for those who misspell.)
+    import difflib
+
+    if len(name) > LONGEST_MISSPELT:
+        return ""
+    near = difflib.get_close_matches(name, list(islice(known, MOST_KNOWN)), n=1, cutoff=alike)
+    return near[0] if near else ""
 
 
 class GradcheckError(Exception):

@@ -93,7 +93,7 @@ LAYERS = {
         ("explanation",),
     ),
     "run": (
-        ("threads",),
+        ("threads", "case_time"),
         ("select", "shard", "summary", "environment", "interruptions"),
         ("workers",),
         ("dask",),
@@ -123,7 +123,7 @@ LAYERS = {
     "start": (
         ("source_scan", "guesses", "spec_text", "pyproject_edit", "project"),
         ("shape_ladder", "look", "ci_job"),
-        ("attempts",),
+        ("attempts", "sightings"),
         ("trial",),
         ("named_target", "spec_files", "survey"),
     ),
@@ -193,6 +193,63 @@ def test_inside_a_room_imports_point_one_way(room: str) -> None:
     graph = import_graph(room)
     assert upward(graph, LAYERS[room]) == []
     assert circles(graph) == []
+
+
+def rooms_of_the_map() -> dict[str, list[set[str]]]:
+    """The layers of each room, as ARCHITECTURE.md has them."""
+    text = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    found = {}
+    for room, inside in re.findall(r"(?m)^\| `(\w+)/` \|[^|\n]*\|([^|\n]*)\|$", text):
+        plain = re.sub(r"\([^)]*\)", "", inside).replace("`", "").replace("/", "")
+        found[room] = [{name.strip() for name in part.split(",")} for part in plain.split("·")]
+    return found
+
+
+@pytest.mark.parametrize("room", LAYERS)
+def test_the_map_names_all_that_is_in_a_room(room: str) -> None:
+    layers = [set(layer) for layer in LAYERS[room]]
+    if room == "cli":
+        # (What has a command is listed by `gradcheck --help`.)
+        layers = [{"the commands"} if "validate" in layer else layer for layer in layers]
+    assert rooms_of_the_map()[room] == layers
+
+
+INSIDE = [
+    path
+    for path in FILES
+    if path.name == "__init__.py"
+    and re.search(r"point one way|in this order", path.read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize("path", INSIDE, ids=lambda path: path.parent.name)
+def test_a_package_that_tells_its_order_names_all_that_is_in_it(path: Path) -> None:
+    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    there = {p.stem for p in path.parent.glob("*.py")} - {"__init__"}
+    there |= {p.parent.name for p in path.parent.glob("*/__init__.py")}
+    assert {name for name in there if not re.search(rf"\b{name}\b", told)} == set()
+
+
+def mechanisms() -> list[tuple[str, str, str]]:
+    """The rows of the map that say what fails without a mechanism: name, files, tests."""
+    text = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.partition("## What each mechanism earns")[2]
+    return re.findall(r"(?m)^\| ([^|\n]+) \| ([^|\n]+) \| ([^|\n]+) \|$", table)[2:]
+
+
+@pytest.mark.parametrize(("name", "files", "tests"), mechanisms())
+def test_a_mechanism_names_its_test_where_it_stands(name: str, files: str, tests: str) -> None:
+    places = re.findall(r"`([\w/]+(?:\.py|/))`", files)
+    assert places, name
+    home = PACKAGE / "checker"
+    text = ""
+    for place in places:
+        path = home / place if (home / place).exists() else (home / places[0]).parent / place
+        every = sorted(path.glob("*.py")) if path.is_dir() else [path]
+        text += "".join(one.read_text(encoding="utf-8") for one in every)
+    assert {test for test in re.findall(r"test_\w+", tests) if test not in text} == set()
+    inside = re.findall(r"`(\w+)`", files)
+    assert {function for function in inside if not re.search(rf"\b{function}\b", text)} == set()
 
 
 def test_every_room_has_layers() -> None:
@@ -275,7 +332,7 @@ def test_a_constant_has_one_name_and_one_place() -> None:
 @pytest.mark.parametrize(
     "path", [p for p in FILES if "checker" in p.parts], ids=[n for n in NAMES if "checker" in n]
 )
-def test_the_checker_keeps_its_numbers_in_two_places(path: Path) -> None:
+def test_the_checker_keeps_its_numbers_in_the_named_places(path: Path) -> None:
     if path.stem not in ("tolerances", "limits", "costs", "stepping", "causes"):
         assert constants(path) == set()
 
@@ -311,30 +368,33 @@ def test_tensorflow_is_imported_only_where_a_case_runs(path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "import gradcheck",
-        "from gradcheck.cli import main; main(['--help'])",
-        "from gradcheck.cli import main; main(['validate', 'specs'])",
-        "from gradcheck.cli import main; main(['schema'])",
-        "from gradcheck.cli import main; main(['guide'])",
-        "from gradcheck.cli import main; main(['--version'])",
-        "from gradcheck.cli import main; main(['schema', 'report'])",
-        "from gradcheck.cli import main; main(['validate', 'specs', '--format', 'github'])",
-        "from gradcheck.cli import main; main(['validate', 'specs', '--format', 'json'])",
-        "from gradcheck.cli import main; main(['ops'])",
-        "from gradcheck.cli import main; main(['ops', 'matmul'])",
+        [],
+        ["--help"],
+        ["validate", "specs"],
+        ["schema"],
+        ["guide"],
+        ["--version"],
+        ["schema", "report"],
+        ["validate", "specs", "--format", "github"],
+        ["validate", "specs", "--format", "json"],
+        ["ops"],
+        ["ops", "matmul"],
     ],
+    ids=" ".join,
 )
-def test_what_needs_no_tensorflow_does_not_load_it(command: str) -> None:
+def test_what_needs_no_tensorflow_does_not_load_it(command: list[str]) -> None:
+    """A command that fails at once would not load it either: it must have done its work."""
+    called = f"from gradcheck.cli import main; code = main({command})" if command else "code = 0"
     code = (
-        "import sys\n"
-        f"try:\n    {command}\n"
-        "except SystemExit:\n    pass\n"
-        "sys.exit('tensorflow' in sys.modules)"
+        f"import sys, gradcheck\n{called}\n"
+        "assert code == 0, code\n"
+        "assert 'tensorflow' not in sys.modules, 'TensorFlow was loaded'"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=PACKAGE.parent, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr.decode()
+    assert bool(done.stdout) is bool(command)
 
 
 def test_the_module_and_the_script_are_one() -> None:

@@ -74,8 +74,11 @@ class Results:
                 result = decode_result(typed.parse(self._read(entry)), case)
             except (*MALFORMED, OSError):
                 damaged += 1
-            else:
+                continue
+            if result.id == case.id:
                 yield result
+            else:
+                damaged += 1
         if damaged:
             self._warn(f"of these, {damaged} in the journal are damaged: their cases run again")
 

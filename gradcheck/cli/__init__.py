@@ -1,8 +1,8 @@
 """The command line: one thin file per command, and what several of them share.
 
 May import every other package, and does so inside functions where that would cost start-up time.
-What is shared comes first, in this order: options and outputs; reporters and run_request;
-run_context; session; watch. Then the commands, each in the module of its name; then app.
+What is shared comes first, then the commands, each in the module of its name, then app:
+ARCHITECTURE.md has the order.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import errno
 import io
 import os
@@ -16,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import click
 
 from gradcheck.cli.say import say
-from gradcheck.errors import ExitCode, GradcheckError, too_many_files
+from gradcheck.errors import ExitCode, GradcheckError, nearest, too_many_files
 from gradcheck.report.safe_text import SafeStream
 
 if TYPE_CHECKING:
@@ -69,9 +68,8 @@ class _LazyGroup(click.Group):
         name = args[0]
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        nearest = difflib.get_close_matches(name, COMMANDS, n=1)
-        if nearest:
-            hint = f"did you mean {nearest[0]!r}?"
+        if near := nearest(name, COMMANDS):
+            hint = f"did you mean {near!r}?"
         elif "::" in name or os.path.exists(name):  # noqa: PTH110  (pathlib would cost start-up time)
             hint = f"did you mean 'gradcheck run {name}'?"
         else:

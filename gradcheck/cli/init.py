@@ -11,6 +11,7 @@ import click
 from gradcheck.cli.new_files import NewFiles
 from gradcheck.cli.say import say, say_progress
 from gradcheck.errors import ExitCode
+from gradcheck.report.numbers import count
 
 if TYPE_CHECKING:
     from gradcheck.start.project import Project
@@ -94,7 +95,7 @@ def _write_and_run(project: Project, folder: Path, found: Survey) -> int:
     files = NewFiles()
     drafts = module_specs(found.tried, folder)
     kept = sum(draft.cases for draft in drafts)
-    say(f"found {_many(len(found.tried), 'thing')} with a gradient; {kept} can be checked\n")
+    say(f"found {count(len(found.tried), 'thing')} with a gradient; {kept} can be checked\n")
     written = [d for d in drafts if files.write(d.path, d.text, _counted(d))]
     files.allow(project.root / "pyproject.toml", project.packages)
     files.add_job(project, folder)
@@ -108,7 +109,7 @@ def _write_and_run(project: Project, folder: Path, found: Survey) -> int:
 
 
 def _counted(draft: SpecDraft) -> str:
-    cases = _many(draft.cases, "case") if draft.cases else ""
+    cases = count(draft.cases, "case") if draft.cases else ""
     left = f"{draft.left_out} left out, as comments" if draft.left_out else ""
     return ", ".join(filter(None, (cases, left)))
 
@@ -144,7 +145,7 @@ def _tell_left_out(found: Survey) -> None:
         shown = ", ".join(found.not_called[:5]) + (", …" if many > 5 else "")
         say(
             f"\nnot called, since nothing says that they take tensors and they may do anything: "
-            f"{_many(many, 'function')} ({shown})\n"
+            f"{count(many, 'function')} ({shown})\n"
             f"  gradcheck new {found.not_called[0]}    tries one"
         )
 
@@ -159,7 +160,3 @@ def _tell_next(code: int, folder: str) -> None:
         "  commit the files above: the CI job then fails the day a gradient breaks",
     ]
     say("\n".join(lines))
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -43,7 +43,8 @@ def command(
     from gradcheck.cli.outputs import pair
     from gradcheck.cli.page_background import read_background
     from gradcheck.cli.reporters import Reporters
-    from gradcheck.cli.session import exit_code, note
+    from gradcheck.cli.say import note
+    from gradcheck.errors import exit_code
     from gradcheck.report.read.json_reader import read_report
     from gradcheck.report.read.merge_reports import merge
     from gradcheck.run import summarise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import math
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradcheck.cli.say import say_styled
-from gradcheck.errors import ShapeError, UsageError
+from gradcheck.errors import ShapeError, UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,8 +38,8 @@ def command(name: str | None) -> int:
         return 0
     op = ops.find(name)
     if op is None:
-        nearest = difflib.get_close_matches(name, ops.names(), n=1)
-        hint = f"did you mean {nearest[0]!r}?" if nearest else "`gradcheck ops` lists them."
+        near = nearest(name, ops.names())
+        hint = f"did you mean {near!r}?" if near else "`gradcheck ops` lists them."
         raise UsageError(f"no op {name!r} is declared: {hint}")
     say_styled("\n".join(_description(op)))
     return 0

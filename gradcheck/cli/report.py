@@ -42,7 +42,7 @@ def command(
     from gradcheck.cli.page_background import must_show_older, read_background
     from gradcheck.cli.read_back import read_back
     from gradcheck.cli.reporters import Reporters
-    from gradcheck.cli.session import exit_code
+    from gradcheck.errors import exit_code
     from gradcheck.report.read.json_reader import read_report
 
     *older, newest = reports

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradcheck.cli import options
-from gradcheck.cli.run_request import DEFAULT_TIMEOUT, RunRequest
-from gradcheck.cli.say import say
+from gradcheck.cli.run_request import RunRequest
+from gradcheck.cli.say import note, say
+from gradcheck.run.case_time import DEFAULT_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -23,16 +24,18 @@ if TYPE_CHECKING:
     from gradcheck.run import Cluster
     from gradcheck.spec.load import Loaded
 
-LONGEST_TIMEOUT = 86_400.0
-"""The longest time limit of a case, in seconds: a day."""
-
 
 def _time_limit(
     context: click.Context, parameter: click.Parameter, value: float | None
 ) -> float | None:
-    if value is not None and not 0 < value <= LONGEST_TIMEOUT:  # so written that NaN is refused too
+    if value is None:
+        return None
+    # (Not at the top: the spec's keys are more than `--help` needs.)
+    from gradcheck.spec.format.keys import MAX_TIMEOUT
+
+    if not 0 < value <= MAX_TIMEOUT:  # so written that NaN is refused too
         raise click.BadParameter(
-            f"{value:g} is not a time limit: more than 0 and at most {LONGEST_TIMEOUT:g} seconds",
+            f"{value:g} is not a time limit: more than 0 and at most {MAX_TIMEOUT:g} seconds",
             context,
             parameter,
         )
@@ -178,7 +181,8 @@ def _list(request: RunRequest, context: RunContext) -> int:
 
 
 def _run_all(request: RunRequest, context: RunContext, cluster: Cluster | None) -> int:
-    from gradcheck.cli.session import execute, exit_code
+    from gradcheck.cli.session import execute
+    from gradcheck.errors import exit_code
     from gradcheck.model import Plan
 
     loaded, store, cases, shard = _selected(request, context)
@@ -186,8 +190,6 @@ def _run_all(request: RunRequest, context: RunContext, cluster: Cluster | None) 
     runner = _runner(request, context, cluster, store)
     summary = execute(request, context, plan, store, runner)
     if summary.interrupted and summary.total < len(cases):
-        from gradcheck.cli.session import note
-
         note("the results so far are kept: the same command with --resume runs only the rest")
     if not cases and not loaded.problems:
         part = request.shard and "{}/{}".format(*request.shard)
@@ -200,7 +202,7 @@ def _selected(
 ) -> tuple[Loaded, Store, tuple[Case, ...], Shard | None]:
     """What the specs hold, what is remembered of it, and what of it is asked for."""
     from gradcheck.cache import Store
-    from gradcheck.cli.session import narrow, note
+    from gradcheck.cli.session import narrow
     from gradcheck.spec import load
 
     loaded = load(
@@ -227,7 +229,6 @@ def _connected(request: RunRequest, context: RunContext) -> Iterator[Cluster | N
     if request.scheduler is None:
         yield None
         return
-    from gradcheck.cli.session import note
     from gradcheck.run import Cluster, describe
     from gradcheck.run.environment import FLAGS
     from gradcheck.run.threads import VARIABLES
@@ -267,8 +268,6 @@ def _runner(
         common["check"] = partial(check_with_tensorflow, close_ups=close_ups)
     if cluster is None:
         return partial(_run_here, jobs=context.jobs, **common)
-    from gradcheck.cli.session import note
-
     seconds = store.history.seconds
     return partial(cluster.run, fair_share=request.fair_share, seconds=seconds, warn=note, **common)
 

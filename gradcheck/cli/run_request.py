@@ -11,15 +11,12 @@ from gradcheck.cli.options import default_paths
 from gradcheck.cli.outputs import Destination, pair
 from gradcheck.cli.page_background import must_show_baselines
 from gradcheck.errors import UsageError
+from gradcheck.run.case_time import DEFAULT_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gradcheck.spec.settings import Settings
-
-DEFAULT_TIMEOUT = 60.0
-"""Seconds for a case that sets no limit itself: small ones take a few thousandths, and what XLA has
-to compile takes a few."""
 
 _NOT_WATCHED = {
     "outputs": "--output",
@@ -109,10 +106,7 @@ class RunRequest:
             seed=settings.seed if self.seed is None else self.seed,
         )
         if self.fair_share and settings.memory_limit is not None:
-            try:
-                limit = _memory_limit(settings.memory_limit)
-            except UsageError as error:
-                raise UsageError(f"{settings.place('memory_limit')}: {error}") from None
+            limit = _memory_limit(settings.memory_limit, settings.place("memory_limit"))
             completed = replace(completed, fair_share=False, memory_limit=limit)
         must_show_baselines(completed.formats, completed.baselines)
         return completed
@@ -150,12 +144,12 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     return parse_shard(text)
 
 
-def _memory_limit(text: str | None) -> int | None:
+def _memory_limit(text: str | None, place: str = "") -> int | None:
     if text is None:
         return None
     from gradcheck.run import parse_size
 
-    return parse_size(text)
+    return parse_size(text, place)
 
 
 def _must_be_watchable(options: Mapping[str, Any]) -> None:

@@ -16,6 +16,11 @@ def say(text: str, *, err: bool = False) -> None:
     click.echo(defused(clean(text)), err=err)
 
 
+def note(text: str) -> None:
+    """Say something that the user should know but that stops nothing."""
+    say(f"note: {text}", err=True)
+
+
 def say_styled(text: str) -> None:
     """Print a text of ours that is set in bold here and there."""
     click.echo(defused(text))

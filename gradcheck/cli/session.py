@@ -6,8 +6,9 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from gradcheck.cli.say import say
+from gradcheck.cli.say import note, say
 from gradcheck.errors import ExitCode, GradcheckError
+from gradcheck.report.numbers import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
     from gradcheck.model import Case, Plan, Result, Shard, SpecProblem, Summary
 
     Runner = Callable[[Sequence[Case]], Generator[Result, None, None]]
-
-
-def note(text: str) -> None:
-    """Say something that the user should know but that stops nothing."""
-    say(f"note: {text}", err=True)
 
 
 def narrow(
@@ -185,20 +181,9 @@ def list_cases(cases: Sequence[Case], problems: Sequence[SpecProblem]) -> int:
     """`--collect-only`: the ids, and what is wrong in the specs."""
     for case in cases:
         say(case.id)
-    say(f"\n{len(cases)} case{'' if len(cases) == 1 else 's'}")
+    say(f"\n{count(len(cases), 'case')}")
     for problem in problems:
         say(str(problem), err=True)
     if problems:
         return ExitCode.USAGE
     return ExitCode.OK if cases else ExitCode.NOTHING_SELECTED
-
-
-def exit_code(summary: Summary) -> int:
-    """The gravest thing that can be said of the run."""
-    if summary.interrupted:
-        return ExitCode.INTERRUPTED
-    if summary.problems:
-        return ExitCode.USAGE
-    if summary.failed:
-        return ExitCode.FAILED
-    return ExitCode.OK if summary.total else ExitCode.NOTHING_SELECTED

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from gradcheck.cache import Store
 from gradcheck.cache.fingerprint import fingerprint
 from gradcheck.cache.sources import source_files, sources_stamp, stamp
-from gradcheck.cli.say import say
-from gradcheck.cli.session import execute, note
+from gradcheck.cli.say import note, say
+from gradcheck.cli.session import execute
 from gradcheck.errors import ExitCode
 from gradcheck.model import Plan, Verdict
 from gradcheck.report.numbers import count

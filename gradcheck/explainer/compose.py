@@ -6,7 +6,6 @@ Messages name the options of the command; `explanation.py` puts them into Python
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import re
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.errors import ExplainError, ExpressionError, GradcheckError, SpecError, UsageError
+from gradcheck.errors import (
+    ExplainError,
+    ExpressionError,
+    GradcheckError,
+    SpecError,
+    UsageError,
+    nearest,
+)
 from gradcheck.explainer.derive.complete_call import make_call
 from gradcheck.explainer.derive.op_subject import Subject
 from gradcheck.explainer.loading import load_quietly
@@ -124,7 +130,7 @@ def _op(question: Question, name: str) -> Answer:
 
             load_quietly()
             return explain_registered(name), []
-        raise UsageError(f"no op {name!r} is declared: {_nearest(name)}")
+        raise UsageError(f"no op {name!r} is declared: {_meant(name)}")
     subject = Subject(op, make_call(op, question.shapes, question.args))
     document = explain_op(subject)
     if question.at:
@@ -208,9 +214,9 @@ def _with(document: Document, section: Section) -> Document:
     return replace(document, sections=(*document.sections, section))
 
 
-def _nearest(name: str) -> str:
+def _meant(name: str) -> str:
     from gradcheck import ops
 
     known = [key for op in ops.all_ops() for key in (op.name, op.tf, *op.aliases)]
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else "`gradcheck explain` lists them."
+    near = nearest(name, known)
+    return f"did you mean {near!r}?" if near else "`gradcheck explain` lists them."

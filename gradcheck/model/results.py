@@ -201,6 +201,11 @@ class Result(Shown):
         )
 
     @property
+    def anything_judged(self) -> bool:
+        """Whether there was a gradient to judge, right or wrong."""
+        return any(not c.reservation.startswith(NOTHING_TO_JUDGE) for c in self.comparisons)
+
+    @property
     def diagnosis(self) -> Diagnosis | None:
         """The likely cause of the first mismatch that has one."""
         return next((c.diagnosis for c in self.comparisons if c.diagnosis), None)

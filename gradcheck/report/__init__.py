@@ -6,20 +6,19 @@ Options, and one entry in FORMATS: nothing else knows the formats by their names
 The modules of this package hold what the formats share: how numbers and texts are written, what
 there is to say about a failure, what is counted. They import nothing but `gradcheck.model` and
 `gradcheck.errors`, and each other in this order: safe_text, numbers, spool, background,
-error_shades, repository; details, difference; tally; reporter; columns, totals, power_totals and
-markdown_text. `formats/` may import them, and `read/` may import both. display and picture are how
-a single result shows itself, printed and in a notebook.
+error_shades, repository; details, difference; remark_lines, tally; reporter; columns, totals,
+power_totals and markdown_text. `formats/` may import them, and `read/` may import both. display and
+picture are how a single result shows itself, printed and in a notebook.
 """
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from gradcheck.errors import UsageError
+from gradcheck.errors import UsageError, nearest
 from gradcheck.report.background import NO_BACKGROUND, Background
 from gradcheck.report.reporter import Options, Outcome, Reporter
 
@@ -138,8 +137,8 @@ def _named(place: str) -> Any:
 def must_be_a_format(name: str, where: str = "") -> None:
     """UsageError, with what may be meant, if there is no format of that name."""
     if name not in FORMATS:
-        nearest = difflib.get_close_matches(name, FORMATS, n=1)
-        hint = f"did you mean {nearest[0]!r}?" if nearest else f"there are {', '.join(FORMATS)}"
+        near = nearest(name, FORMATS)
+        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(FORMATS)}"
         raise UsageError(f"{where and f'{where}: '}no report format {name!r}: {hint}")
 
 

@@ -228,11 +228,17 @@ def _broken_expectation(result: Result) -> str:
     compared = [c.name for c in result.comparisons]
     broken += [
         f"`expect` names {name!r}, which was not compared: there are {', '.join(compared)}"
-        f"{nearest(name, compared)}"
+        f"{_meant(name, compared)}"
         for name in expect
         if name not in compared
     ]
     return "\n".join(broken)
+
+
+def _meant(name: str, known: list[str]) -> str:
+    """The end of a message about a name that is not there."""
+    near = nearest(name, known)
+    return f"; did you mean {near!r}?" if near else ""
 
 
 def _broken(expected: Verdict, seen: Verdict) -> str:

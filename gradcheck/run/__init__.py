@@ -1,9 +1,10 @@
 """Many Cases → a stream of Results, in worker processes that may crash, hang or exit.
 
 The modules of this package say which cases run and on what, and count what came of them: select,
-shard, summary, environment; when a command may be interrupted: interruptions; and how many threads
-a worker has: threads. They import nothing but `gradcheck.model` and `gradcheck.errors`.
-`workers/` may import them, and `gradcheck.checker` where a case runs; `dask/` may import both.
+shard, summary, environment; when a command may be interrupted: interruptions; how many threads
+a worker has: threads; and how long a case may take: case_time. They import
+nothing but `gradcheck.model` and `gradcheck.errors`. `workers/` may import them, and
+`gradcheck.checker` where a case runs; `dask/` may import both.
 """
 
 from importlib import import_module

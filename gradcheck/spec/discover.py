@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradcheck.errors import nearest
 from gradcheck.model import Location, SpecProblem
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ def _missing(path: str) -> SpecProblem:
             names = sorted(p.name for p in parent.iterdir() if p.is_dir() or p.suffix in SUFFIXES)
         except OSError:
             names = []
-        near = difflib.get_close_matches(Path(path).name, names, n=1)
-        hint = f"did you mean `{shown_path(str(parent / near[0]))}`?" if near else ""
+        near = nearest(Path(path).name, names)
+        hint = f"did you mean `{shown_path(str(parent / near))}`?" if near else ""
     else:
         hint = f"there is no folder `{parent}` either"
     return _problem(path, "no such file or folder", hint)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import os
 import stat
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from gradcheck.errors import nearest
 from gradcheck.model import Case, Location, SpecProblem
 from gradcheck.spec.discover import SpecFile, discover
 from gradcheck.spec.format import fields, keys
@@ -203,8 +203,8 @@ def _select(file: SpecFile, cases: tuple[Case, ...]) -> tuple[list[Case], list[S
         if name not in named:
             # (Looking for what was meant takes time by the number of cases.)
             guess = len(problems) < MOST_OF_A_KIND
-            near = difflib.get_close_matches(name, named, n=1) if guess else []
-            hint = f"did you mean `{file.path}::{near[0]}`? " if near else ""
+            near = nearest(name, named) if guess else ""
+            hint = f"did you mean `{file.path}::{near}`? " if near else ""
             hint = f"{hint}{_listed(ids)}"
             message = f"there is no case `{name}` that could run in this file"
             problems.append(SpecProblem(message, Location(file.path, 1, 1), hint))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gradcheck.errors import UsageError
+from gradcheck.errors import UsageError, nearest
 from gradcheck.spec.discover import shown_path
 from gradcheck.spec.format.expand import MAX_CASES
 from gradcheck.spec.format.keys import DOTTED
@@ -116,8 +115,8 @@ def _must_be_known(table: Mapping[str, Any], places: Mapping[str, str]) -> None:
     wrong = []
     for key, value in table.items():
         if key not in KEYS:
-            near = difflib.get_close_matches(key.replace("-", "_"), KEYS, n=1)
-            hint = f"did you mean `{near[0]}`?" if near else f"known are: {', '.join(KEYS)}"
+            near = nearest(key.replace("-", "_"), KEYS)
+            hint = f"did you mean `{near}`?" if near else f"known are: {', '.join(KEYS)}"
             wrong.append(f"{places[key]}: [tool.gradcheck] has no key `{key}`; {hint}")
         elif not KEYS[key].good(value):
             told = f"must be {KEYS[key].wanted}: {key} = {KEYS[key].example}"

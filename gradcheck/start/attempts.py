@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck import ops
 from gradcheck.errors import GradcheckError
 from gradcheck.explainer.derive.complete_call import make_call
-from gradcheck.model import NOTHING_TO_JUDGE, Result, Verdict
+from gradcheck.model import Result, Stage, Verdict
 from gradcheck.start.guesses import UNKNOWN, data_for, is_image, is_tensor, special_input
 from gradcheck.start.shape_ladder import shape_sets
 
@@ -26,8 +26,9 @@ Attempts = Generator[Draft, Result, None]
 
 MOST_ATTEMPTS = 60
 """Specs that are tried for one thing: one that does not fit takes some milliseconds."""
-_MORE_AFTER_A_POOR_ONE = 8
-"""Specs that are still tried once one was found that runs, but shows little."""
+_MORE_AFTER_A_POOR_ONE = 12
+"""Specs that are still tried once one was found that runs, but shows little: a few shapes, or two
+with other numbers each."""
 
 _SAMPLES = ("positive", "uniform(0.1, 0.9)", "above_one", "spd")
 """For what is not finite at normal numbers: logarithms, roots, probabilities, factorisations."""
@@ -53,8 +54,7 @@ class UnusableError(GradcheckError):
 def grade(result: Result) -> Grade:
     """What a result says of the shapes: a mismatch is a verdict as good as a pass."""
     if result.verdict in (Verdict.PASS, Verdict.KINK, Verdict.MISMATCH):
-        judged = [c for c in result.comparisons if not c.reservation.startswith(NOTHING_TO_JUDGE)]
-        return Grade.GOOD if judged else Grade.POOR
+        return Grade.GOOD if result.anything_judged else Grade.POOR
     ran = result.verdict in (Verdict.DISCONNECTED, Verdict.NONFINITE, Verdict.INCONCLUSIVE)
     return Grade.POOR if ran else Grade.USELESS
 
@@ -66,23 +66,43 @@ def attempts(found: Found, key: str) -> Attempts:
         found: what is called.
         key: what names it in a spec: `function`, `layer` or `op`.
     """
-    left = MOST_ATTEMPTS
+    way = _drafts(found, key)
+    left, result = MOST_ATTEMPTS, None
+    while left > 0:
+        try:
+            draft = next(way) if result is None else way.send(result)
+        except StopIteration:
+            return
+        result = yield draft
+        left -= 1
+        if grade(result) is Grade.POOR:
+            left = min(left, _MORE_AFTER_A_POOR_ONE)
+
+
+def _drafts(found: Found, key: str) -> Attempts:
+    """All that may be tried, however many there are."""
     if key == "op":
         yield from _declared(found.target)
     for fixed in _fixed(found, key):
         for inputs in _inputs(found):
-            result = yield {**fixed, "inputs": inputs}
-            value, left = grade(result), left - 1
-            if value is Grade.USELESS and _OF_DTYPES.search(result.message):
+            draft = {**fixed, "inputs": inputs}
+            result = yield draft
+            if grade(result) is Grade.USELESS and _OF_DTYPES.search(result.message):
                 # A function whose constants are float32 takes no float64.
-                result = yield {**fixed, "inputs": inputs, "dtype": "float32"}
-                value = grade(result)
-            if value is Grade.POOR:
-                left = min(left, _MORE_AFTER_A_POOR_ONE)
-                if result.verdict is Verdict.NONFINITE:
-                    yield from _sampled({**fixed, "inputs": inputs})
-            if left <= 0:
-                return
+                draft = {**draft, "dtype": "float32"}
+                result = yield draft
+            if _wants_other_numbers(result):
+                yield from _sampled(draft)
+
+
+def _wants_other_numbers(result: Result) -> bool:
+    """Whether the function runs, and is not defined where it was called, or its gradient is not.
+
+    (Where every output is NaN there is no derivative to judge by. One that the budget left open is
+    dear, and not at a bad point.)
+    """
+    undefined = result.verdict in (Verdict.NONFINITE, Verdict.INCONCLUSIVE)
+    return undefined and result.decided_by is not Stage.BUDGET
 
 
 def _declared(name: str) -> Attempts:
@@ -98,12 +118,23 @@ def _declared(name: str) -> Attempts:
 
 def _sampled(draft: Draft) -> Attempts:
     """The same with other numbers."""
+    inputs = draft["inputs"]
     for sample in _SAMPLES:
-        inputs = {
-            name: {"shape": value, "sample": sample} if isinstance(value, list) else value
-            for name, value in draft["inputs"].items()
-        }
-        yield {**draft, "inputs": inputs}
+        if isinstance(inputs, dict):
+            drawn: Any = {name: _drawn(value, sample) for name, value in inputs.items()}
+        else:
+            # (Of what is given by position alone.)
+            drawn = [_drawn(value, sample) for value in inputs]
+        yield {**draft, "inputs": drawn}
+
+
+def _drawn(value: Any, sample: str) -> Any:
+    """An input with its numbers from there; one that says what it holds stays as it is."""
+    if isinstance(value, list):
+        return {"shape": value, "sample": sample}
+    if "list" in value:
+        return {**value, "list": [_drawn(part, sample) for part in value["list"]]}
+    return value
 
 
 def _fixed(found: Found, key: str) -> Iterator[Draft]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradcheck import ops
-from gradcheck.errors import UsageError
+from gradcheck.errors import UsageError, nearest
 from gradcheck.model.findings import Found, FoundKind, Taken
 from gradcheck.spec.expression import allowlist
 from gradcheck.spec.format.keys import FUNCTION, package_allowed
-from gradcheck.start.trial import look
+from gradcheck.start.sightings import look_at_modules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,9 +68,8 @@ def _meant(name: str) -> str:
     if name.startswith(("tf.", "keras.")):
         near = allowlist.nearest(name) or allowlist.nearest_layer(name)
         return f"; did you mean {near}?" if near else " on the lists of TensorFlow and Keras"
-    known = [*ops.names()]
-    close = difflib.get_close_matches(name, known, n=1)
-    guess = close[0] if close else allowlist.nearest(name) or allowlist.nearest_layer(name)
+    guess = nearest(name, ops.names())
+    guess = guess or allowlist.nearest(name) or allowlist.nearest_layer(name) or ""
     module, dot, last = name.rpartition(".")
     if dot and re.fullmatch(FUNCTION, f"{module}:{last}"):
         return f"; one of your own is written {module}:{last}"
@@ -85,16 +83,15 @@ def _of_the_user(name: str, allow: Sequence[str], root: str) -> Named:
     module = name.partition(":")[0]
     package = module.partition(".")[0]
     allowed = tuple(allow) if package_allowed(module, allow) else (*allow, package)
-    (seen,) = look([module], allow=allowed, root=root, jobs=1)
+    (seen,) = look_at_modules([module], allow=allowed, root=root, jobs=1)
     for found in seen.found:
         if found.target == name:
             return Named(found, "layer" if found.kind.is_class else "function", allowed)
     if seen.message:
         raise UsageError(f"{module}: {seen.message}")
     known = [found.target for found in seen.found]
-    close = difflib.get_close_matches(name, known, n=1)
-    if close:
-        raise UsageError(f"there is no {name} that has a gradient; did you mean {close[0]}?")
+    if near := nearest(name, known):
+        raise UsageError(f"there is no {name} that has a gradient; did you mean {near}?")
     listed = f"there are {', '.join(known[:10])}" if known else "there is nothing of that kind"
     raise UsageError(
         f"there is no {name}: of the functions and layers that {module} has defined, {listed}"

@@ -53,6 +53,8 @@ class Project:
     modules: tuple[Module, ...]
     installs: bool
     """Whether pip could install it."""
+    cut: str = ""
+    """Why not all of its modules are among these; empty if they are."""
 
     @classmethod
     def find(cls, start: Path, asked: str | None) -> Project:
@@ -62,7 +64,7 @@ class Project:
         names = (_name_of(asked, start),) if asked else _own_names(root, table)
         modules = [module for name in names for module in _modules(name, root)]
         installs = bool(table) or (root / "setup.py").is_file()
-        return cls(root, names, tuple(modules[:MOST_MODULES]), installs)
+        return cls(root, names, tuple(modules[:MOST_MODULES]), installs, _cut(modules))
 
 
 def _project_table(root: Path) -> dict[str, Any]:
@@ -128,6 +130,16 @@ def _modules(name: str, root: Path) -> Iterator[Module]:
                 continue
             parts = (name, *inside) if stem == "__init__" else (name, *inside, stem)
             yield Module(".".join(parts), Path(folder) / file)
+
+
+def _cut(modules: list[Module]) -> str:
+    if len(modules) <= MOST_MODULES:
+        return ""
+    first = modules[MOST_MODULES].name
+    return (
+        f"of {len(modules):,} modules the first {MOST_MODULES:,} were looked at, from {first} on "
+        f"none; name a part of it to look there, as in `gradcheck init {first}`"
+    )
 
 
 def _place(name: str, root: Path) -> Path:

@@ -23,15 +23,8 @@ class HandWritten:
 
     name: str
     """With those that it is nested in: `Layer.call.inner`."""
-    line: int
-    """Of its `def`."""
     first_line: int
     """Of its first decorator, which is where Python says that the function begins."""
-
-    @property
-    def outermost(self) -> str:
-        """The name in the module below which it stands."""
-        return self.name.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +60,13 @@ def _hand_written(node: ast.AST, around: tuple[str, ...]) -> Iterator[HandWritte
             inside = (*around, child.name)
             if any(_is_mark(decorator) for decorator in child.decorator_list):
                 first = child.decorator_list[0].lineno
-                yield HandWritten(".".join(inside), child.lineno, first)
+                yield HandWritten(".".join(inside), first)
             yield from _hand_written(child, inside)
         elif isinstance(child, ast.Assign) and isinstance(child.value, ast.Call):
             # swish = tf.custom_gradient(_swish)
             if _is_mark(child.value.func) and isinstance(child.targets[0], ast.Name):
                 name = ".".join((*around, child.targets[0].id))
-                yield HandWritten(name, child.lineno, child.lineno)
+                yield HandWritten(name, child.lineno)
         else:
             yield from _hand_written(child, around)
 

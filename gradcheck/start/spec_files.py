@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gradcheck.model import NOTHING_TO_JUDGE
 from gradcheck.model.findings import FoundKind
 from gradcheck.start.spec_text import case_lines, comment, commented_out, listed
 
@@ -49,8 +48,7 @@ def is_kept(tried: Tried) -> bool:
         return False
     if tried.found.kind is FoundKind.CUSTOM_GRADIENT:
         return True
-    judged = [c for c in tried.result.comparisons if not c.reservation.startswith(NOTHING_TO_JUDGE)]
-    return bool(judged)
+    return tried.result.anything_judged
 
 
 def why_left_out(tried: Tried) -> str:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradcheck.model.findings import Found, FoundKind
+from gradcheck.start.sightings import look_at_modules
 from gradcheck.start.source_scan import scan
-from gradcheck.start.trial import Tried, look, try_all
+from gradcheck.start.trial import Tried, try_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -31,7 +32,7 @@ class Survey:
     not_called: tuple[str, ...]
     """Functions of which nothing says that they take tensors: they may do anything."""
     unreadable: tuple[tuple[str, str], ...]
-    """Modules that could not be looked into, with the reason."""
+    """Modules that could not be looked into, or not at all of them, with the reason."""
 
 
 def survey(
@@ -46,7 +47,8 @@ def survey(
         known: the targets that have a spec already.
         progress: told what is being done.
     """
-    root, unreadable, modules = str(project.root), [], []
+    root, modules = str(project.root), []
+    unreadable = [(", ".join(project.packages), project.cut)] if project.cut else []
     for module in project.modules:
         scanned = scan(module.path)
         if scanned.problem:
@@ -54,7 +56,7 @@ def survey(
         elif scanned.worth_importing:
             modules.append(module.name)
     progress(f"importing {len(modules)} modules")
-    sightings = look(modules, allow=project.packages, root=root)
+    sightings = look_at_modules(modules, allow=project.packages, root=root)
     unreadable += [(seen.id, seen.message) for seen in sightings if seen.message]
     things = _each_once(sightings)
     wanted = [

@@ -8,19 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gradcheck.model import Case, Result, Verdict
-from gradcheck.model.findings import Found, Sighting
 from gradcheck.run import Pool
 from gradcheck.spec.load import read_spec
 from gradcheck.spec.yaml.source import Source
 from gradcheck.start.attempts import Attempts, Draft, Grade, UnusableError, attempts, grade
-from gradcheck.start.look import look_at_module, module_case
 from gradcheck.start.spec_text import case_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-IMPORT_SECONDS = 60.0
-"""Seconds that the import of a module may take."""
+    from gradcheck.model.findings import Found
+
 ATTEMPT_SECONDS = 20.0
 """Seconds that an attempt may take: it is a call at a small shape, of which XLA compiles some."""
 ATTEMPT_BUDGET = 2.0
@@ -85,26 +83,6 @@ class _Open:
         told = self.errors[0] if self.errors else "the time was over before it was tried"
         many = f"no shape works, of {self.count} tried; with the first " if self.count > 1 else ""
         return Tried(self.found, self.first, reason=f"{many}{told}")
-
-
-def look(
-    modules: Sequence[str], *, allow: Sequence[str], root: str, jobs: int | None = None
-) -> list[Sighting]:
-    """Import the modules, each in a worker, and tell what they offer, in their order."""
-    seen: dict[str, Sighting] = {}
-    with Pool(
-        allow=allow, root=root, jobs=jobs, timeout=IMPORT_SECONDS, check=look_at_module
-    ) as pool:
-        for result in pool.run([module_case(name) for name in modules]):
-            told = result if isinstance(result, Sighting) else _failed(result)
-            seen[result.id] = told
-    return [seen[name] for name in modules]
-
-
-def _failed(result: Result) -> Sighting:
-    """A module that took its worker along."""
-    first = result.message.partition("\n")[0]
-    return Sighting(result.id, result.verdict, message=f"importing it: {first}")
 
 
 def try_all(

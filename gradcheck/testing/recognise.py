@@ -7,7 +7,6 @@ command line, and if it looks like a spec. A run of plain `pytest` looks into no
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from pathlib import Path
@@ -93,7 +92,9 @@ def _keys(text: str) -> set[str]:
 
 
 def _nearly(key: str, known: Iterable[str]) -> bool:
-    return bool(difflib.get_close_matches(key, known, n=1, cutoff=_CLOSE))
+    from gradcheck.errors import nearest
+
+    return bool(nearest(key, known, alike=_CLOSE))
 
 
 def _text(path: Path) -> str:

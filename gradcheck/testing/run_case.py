@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 import random
-import time
 import warnings
 from typing import TYPE_CHECKING, Protocol
 
@@ -50,21 +49,15 @@ class Here:
     def run(self, case: Case) -> Result:
         """Check one case; what it says is what the command would say."""
         from gradcheck.checker import check_case
-        from gradcheck.model import Result, Verdict
-        from gradcheck.run.workers.worker import told
+        from gradcheck.run.workers.around_case import outcome_of
 
-        start = time.perf_counter()
-        try:
-            with _usual_warnings(), _quiet_log(), _seeded(case.seed):
-                return check_case(case, allow=self._allow, root=self._root)
-        except (KeyboardInterrupt, pytest.exit.Exception):
-            raise
-        except SystemExit as error:
-            message = f"the function under test called sys.exit({told(repr, error.code)})"
-        except BaseException as error:  # `pytest.skip` in a function: nothing was looked at
-            message = f"{type(error).__name__}: {told(str, error)}"
-        seconds = time.perf_counter() - start
-        return Result(case.id, Verdict.ERROR, message=message, seconds=seconds, case=case)
+        with _usual_warnings(), _quiet_log(), _seeded(case.seed):
+            # (`pytest.skip` in a function is an error of the case: nothing was looked at.)
+            return outcome_of(
+                case,
+                lambda: check_case(case, allow=self._allow, root=self._root),
+                passing=(KeyboardInterrupt, pytest.exit.Exception),
+            )
 
     def close(self) -> None:
         """Nothing was started."""
@@ -79,18 +72,28 @@ class Isolated:
 
     def prepare(self) -> None:
         """Let TensorFlow load in the background."""
-        from gradcheck.run import Pool, default_limit, warm_up
+        from gradcheck.run import Pool, warm_up
+        from gradcheck.run.case_time import DEFAULT_TIMEOUT
 
         if self._pool is None:
+            memory_limit = self._memory_limit()
             warm_up()
-            # Of the machine's memory the processes of xdist have a share each.
-            share = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
             self._pool = Pool(
                 allow=self._settings.allow,
                 root=str(self._settings.root),
                 jobs=1,
-                memory_limit=default_limit(share),
+                timeout=self._settings.timeout or DEFAULT_TIMEOUT,
+                memory_limit=memory_limit,
             )
+
+    def _memory_limit(self) -> int | None:
+        """What the project says, else a share of the machine for each process of xdist."""
+        from gradcheck.run import default_limit, parse_size
+
+        asked = self._settings.memory_limit
+        if asked is not None:
+            return parse_size(asked, self._settings.place("memory_limit"))
+        return default_limit(int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
     def run(self, case: Case) -> Result:
         """Check one case; the worker stays for the next one, where it is still well."""
@@ -141,9 +144,10 @@ def _seeded(seed: int) -> Iterator[None]:
     """Random numbers of Python and numpy begin as they do in a worker, and go on afterwards."""
     import numpy as np
 
+    from gradcheck.run.workers.around_case import seed_generators
+
     before, numpys = random.getstate(), np.random.get_state()
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
+    seed_generators(seed)
     try:
         yield
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -96,15 +97,13 @@ class CaseItem(pytest.Item):
 
     def setup(self) -> None:
         """Load TensorFlow before the first case: that is no part of its time."""
-        _runner(self.config).prepare()
+        with self._told_as_it_is():
+            _runner(self.config).prepare()
 
     def runtest(self) -> None:
         """Check the case; an exception where it is not as it should be."""
-        try:
+        with self._told_as_it_is():
             result = _runner(self.config).run(self.case)
-        except GradcheckError as error:  # no worker could be had, or the like
-            text = f"{self.case.id}: {error}"
-            raise ToldError(text, str(error), self.case.location.line) from None
         result = replace(result, case=self.case)
         self.user_properties.append(("verdict", str(result.verdict)))
         if not result.expected:
@@ -115,6 +114,15 @@ class CaseItem(pytest.Item):
             # Shown with --runxfail, which has it reported as if nothing were expected.
             raise _failure(KnownBugError, replace(result, case=replace(self.case, expect=None)))
         self.add_report_section("call", "gradcheck", str(result))
+
+    @contextlib.contextmanager
+    def _told_as_it_is(self) -> Iterator[None]:
+        """What is not the case's own: no worker could be had, or a setting is wrong."""
+        try:
+            yield
+        except GradcheckError as error:
+            text = f"{self.case.id}: {error}"
+            raise ToldError(text, str(error), self.case.location.line) from None
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What the command prints of the failure, in place of a traceback."""

@@ -59,7 +59,9 @@ def _known(name: str, given: str | Sequence[str], known: Iterable[str]) -> list[
     names = [str(one) for one in known]
     for value in values:
         if value not in names:
-            told = f"there are {', '.join(names)}{nearest(value, names)}"
+            near = nearest(value, names)
+            meant = f"; did you mean {near!r}?" if near else ""
+            told = f"there are {', '.join(names)}{meant}"
             raise UsageError(f"parametrize: {name} is {value!r}; {told}")
     return values
 

@@ -245,10 +245,11 @@ def rounding(x: Any) -> Any:
 
 
 def language(x: Any) -> Any:
-    locale.setlocale(locale.LC_ALL, "C" if locale.setlocale(locale.LC_ALL) != "C" else "C.UTF-8")
+    locale.setlocale(locale.LC_TIME, "C.UTF-8")
     return x * x
 
 
 def thread(x: Any) -> Any:
-    threading.Thread(target=threading.Event().wait, daemon=True).start()
+    wait = threading.Event().wait
+    threading.Thread(target=wait, daemon=True, name="left behind").start()
     return x * x

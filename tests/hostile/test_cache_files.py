@@ -139,8 +139,20 @@ def test_looking_touches_nothing(
 BAD: list[Any] = [None, True, -1, 10**399, 1e308, "x", [], ["x"], {}, [[[[]]]], "9" * 5000]
 
 
+def written(lines: list[Any]) -> str:
+    """As a journal is written: with spaces it would not even be read."""
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+
+
+DECIDES: list[tuple[str, ...]] = [(key,) for key in ("key", "id", "seconds", "result")]
+DECIDES += [("result", key) for key in ("id", "verdict", "seconds")]
+"""Where each bad value makes a result none; what it says of its case the case knows better."""
+
+
 def test_any_value_anywhere_in_a_journal(project: Project) -> None:
+    """What is taken over is what was written: the verdict, for the case that had it."""
     project.run(result(0), result(1, Verdict.MISMATCH))
+    right = {CASES[0].id: (Verdict.PASS, 0.25), CASES[1].id: (Verdict.MISMATCH, 0.25)}
     path = project.folder / "journal.jsonl"
     whole = path.read_bytes()
     lines = [json.loads(line) for line in whole.splitlines()]
@@ -154,13 +166,22 @@ def test_any_value_anywhere_in_a_journal(project: Project) -> None:
             for key in keys[:-1]:
                 inner = inner[key]
             inner[keys[-1]] = value
-            path.write_text("".join(json.dumps(line) + "\n" for line in changed))
+            path.write_text(written(changed))
             store = project.store()
             store.failed(CASES)
             store.order(CASES, failed_first=True)
-            store.resume(CASES, MACHINE)
+            taken = {r.id: (r.verdict, r.seconds) for r in store.resume(CASES, MACHINE)}
             store.close()
             (project.folder / "history.json").unlink(missing_ok=True)
+            told = (number, keys, value)
+            assert taken.items() <= right.items(), told
+            if changed == lines:
+                assert taken == right
+            elif number == 0:
+                assert taken == {}, told
+            else:
+                assert CASES[1].id in taken, told
+                assert keys not in DECIDES or CASES[0].id not in taken, told
 
 
 def test_any_value_anywhere_in_a_history(project: Project) -> None:

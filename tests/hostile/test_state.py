@@ -9,6 +9,7 @@ import pytest
 
 from gradcheck.model import LEFT_CHANGED, Case, Input, Location, Result, Target, TargetKind, Verdict
 from gradcheck.run import run, shut_down
+from tests.hostile.witness import RIGHT, culprit_and_witness
 
 ROOT = Path(__file__).parents[2]
 
@@ -66,16 +67,20 @@ def culprit(name: str) -> Case:
     return case(name, TargetKind.FUNCTION, f"tests.hostile.culprits:{name}")
 
 
-def later(number: int) -> Case:
-    return case(f"later-{number}", TargetKind.EXPR, "tf.tanh(x) + tf.reduce_sum(-x)")
+def later(name: str) -> list[Case]:
+    """An op that some would change, and a function that asks after each of them."""
+    plain = case(f"op-after-{name}", TargetKind.EXPR, "tf.tanh(x) + tf.reduce_sum(-x)")
+    asking = "tests.hostile.witness:notices"
+    return [plain, case(f"witness-after-{name}", TargetKind.FUNCTION, asking)]
 
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Result]:
     cases = []
-    for number, name in enumerate([*HARMLESS, *CULPRITS, "thread"]):
-        cases += [culprit(name), later(number)]
-    found = run(cases, allow=("tests.hostile",), root=str(ROOT), jobs=2)
+    for name in [*HARMLESS, *CULPRITS, "thread"]:
+        cases += [culprit(name), *later(name)]
+    # One worker: whoever comes later comes to where the culprit was.
+    found = run(cases, allow=("tests.hostile",), root=str(ROOT), jobs=1)
     told = {r.id.partition("::")[2]: r for r in found}
     shut_down()
     assert len(told) == len(cases)
@@ -100,6 +105,29 @@ def test_what_disturbs_nobody_is_not_told(name: str, results: dict[str, Result])
     assert LEFT_CHANGED not in notes(results[name])
 
 
+def test_what_leaves_a_thread_has_its_own_verdict(results: dict[str, Result]) -> None:
+    """Nothing can be told of it: the worker ends, and the witness finds none."""
+    assert (results["thread"].verdict, notes(results["thread"])) == (Verdict.PASS, "; ")
+
+
 def test_a_later_case_has_the_verdict_that_it_has_alone(results: dict[str, Result]) -> None:
-    found = {n: (r.verdict, r.message) for n, r in results.items() if n.startswith("later")}
+    found = {n: (r.verdict, r.message) for n, r in results.items() if "-after-" in n}
+    assert len(found) == 2 * len([*HARMLESS, *CULPRITS, "thread"])
     assert {n: told for n, told in found.items() if told != (Verdict.PASS, "")} == {}
+
+
+def test_the_witness_would_notice() -> None:
+    """In the same process, without a guard between them."""
+    asked = [name for name in RIGHT if name != "rounding" or platform.machine() == "x86_64"]
+    assert RIGHT.keys() == {*CULPRITS, "thread"} - {"recording"}
+    found = run(
+        [culprit(name) for name in asked],
+        allow=("tests.hostile",),
+        root=str(ROOT),
+        jobs=1,
+        check=culprit_and_witness,
+    )
+    told = {r.id.partition("::")[2]: r.message for r in found}
+    shut_down()
+    assert {name: text for name, text in told.items() if not text.startswith("[] True")} == {}
+    assert told.keys() == set(asked)

@@ -45,6 +45,18 @@ def skips(x):
     import pytest
     pytest.skip("not today")
 
+class NoText(Exception):
+    def __str__(self):
+        raise ValueError
+
+def no_text(x):
+    raise NoText
+
+def greedy(x):
+    global hoard
+    hoard = np.ones(2**28)
+    time.sleep(600)
+
 def draws(x):
     return x * random.random() * np.random.rand()
 
@@ -64,6 +76,7 @@ cases:
   - {name: swish, function: "mine:swish"}
   - {name: exits, function: "mine:exits"}
   - {name: skips, function: "mine:skips"}
+  - {name: no_text, function: "mine:no_text"}
   - {name: warns, function: "mine:warns"}
 """
 
@@ -111,17 +124,18 @@ def test_the_verdicts_and_the_texts_are_those_of_the_command(
     (project / "specs" / "all.yaml").write_text(SPEC)
     # Nor does a setting of the project's tests change a verdict.
     result = pytester.runpytest_subprocess("specs", "-W", "error", "--strict-markers", "-rx")
-    result.assert_outcomes(passed=6, xfailed=1, failed=4)
+    result.assert_outcomes(passed=6, xfailed=1, failed=5)
     told = failures_of_pytest(result)
     assert [text.partition("\n")[0] for text in told] == [
-        f"specs/all.yaml::{name}" for name in ("missing", "swish", "exits", "skips")
+        f"specs/all.yaml::{name}" for name in ("missing", "swish", "exits", "skips", "no_text")
     ]
     wanted = failures_of_the_command(project)
     assert list(map(without_figures, told)) == list(map(without_figures, wanted))
     assert "likely cause: the gradient of x is off by" in told[1]
-    assert "in your code: mine.py:29, in swish.<lambda>" in told[1]
+    assert "in your code: mine.py:41, in swish.<lambda>" in told[1]
     assert "sys.exit(3)" in told[2]
     assert "Skipped: not today" in told[3]
+    assert "NoText" in told[4]
 
 
 def test_in_workers_a_crash_costs_one_case(pytester: pytest.Pytester, project: Path) -> None:
@@ -134,6 +148,40 @@ def test_in_workers_a_crash_costs_one_case(pytester: pytest.Pytester, project: P
     assert "timeout: stopped after 1 s" in result.stdout.str()
     wanted = failures_of_the_command(project)
     assert without_figures(told[2]) == without_figures(wanted[2])
+
+
+LIMITS = """\
+inputs: {x: [3]}
+cases:
+  - {name: hangs, function: "mine:hangs"}
+  - {name: greedy, function: "mine:greedy", timeout: 60}
+"""
+
+
+def test_in_workers_the_limits_are_those_of_the_settings(
+    pytester: pytest.Pytester, project: Path
+) -> None:
+    settings = "allow = ['mine']\ntimeout = 3\nmemory_limit = '1500M'\n"
+    pytester.makepyprojecttoml(f"[tool.gradcheck]\n{settings}")
+    (project / "specs" / "all.yaml").write_text(LIMITS)
+    result = pytester.runpytest_subprocess("specs", "--gradcheck-isolate", timeout=50)
+    result.assert_outcomes(failed=2)
+    hangs, greedy = failures_of_pytest(result)
+    assert "stopped after 3 s" in hangs
+    assert "1.5 GiB" in greedy
+
+
+def test_a_limit_that_is_none_is_told_with_its_place(
+    pytester: pytest.Pytester, project: Path
+) -> None:
+    pytester.makepyprojecttoml("[tool.gradcheck]\nallow = ['mine']\nmemory_limit = 'much'\n")
+    (project / "specs" / "all.yaml").write_text("op: exp\ninputs: {x: [3]}\n")
+    result = pytester.runpytest_subprocess("specs", "--gradcheck-isolate")
+    result.assert_outcomes(errors=1)
+    told = result.stdout.str()
+    assert "pyproject.toml:3: `memory_limit` in [tool.gradcheck]: 'much' is not" in told
+    assert "Traceback" not in told
+    assert "raise UsageError" not in told
 
 
 def test_processes_of_xdist_share_the_cases(pytester: pytest.Pytester, project: Path) -> None:

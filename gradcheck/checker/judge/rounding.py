@@ -50,7 +50,10 @@ class Roundings:
 
     @cached_property
     def of_inputs(self) -> list[Spread]:
-        """What each input's gradient is at inputs that differ in their last digits."""
+        """What each input's gradient is at inputs that differ in their last digits.
+
+        Without the part of constants `test_constants_that_were_rounded_are_no_fault` fails.
+        """
         # A function that rounds inside would not notice a change that it rounds away. One whose
         # constants were rounded before it was promoted may have others forward than back, the root
         # of two here and two there: it is granted what such a change of its inputs does.

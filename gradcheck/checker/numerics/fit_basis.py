@@ -68,6 +68,8 @@ def local_noise(places: Array, values: Array) -> Array:
     Each value is compared with the cubic through two neighbours to either side. Half of the values
     decide: a kink or a jump between some of them does not count.
 
+    Without it `test_a_fit_does_not_reach_across_a_switch` fails.
+
     Args:
         places: (rows, places) in order.
         values: (rows, places, things).

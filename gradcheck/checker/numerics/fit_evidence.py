@@ -35,6 +35,8 @@ def contested(
     Where the first sequence was good the function hardly rounds, but by chance four steps may meet
     its stairs where these lie on a line.
 
+    Without it `test_a_gradient_that_the_rounding_loses` fails.
+
     Args:
         estimate: what is known.
         claimed: what the derivatives are said to be.

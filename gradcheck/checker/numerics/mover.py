@@ -167,7 +167,8 @@ class Mover:
         points, actual = self.space.points(np.repeat(columns, shape[1] * shape[2]), deltas.ravel())
         seen = self.see(points, len(columns))
         # Only outputs that depend on the coordinate add noise; where none moves, any of them may
-        # have hidden a change that is smaller than its noise.
+        # have hidden a change that is smaller than its noise. (Without this
+        # `test_an_offset_that_leaves_none` fails.)
         depends = seen.moved | ~seen.moved.any(axis=1, keepdims=True)
         if reached is not None:
             depends |= reached

@@ -28,7 +28,7 @@ def jumps_along(rough: Rough, columns: Array, reach: Array, seed: int) -> Array:
     on until they are next to each other: those between which most is climbed, or lost, or those
     which differ most from their neighbours.
 
-    Without it `test_stairs_under_a_slope` fails.
+    Without it `test_stairs_under_a_slope` and `test_what_is_rounded_meets_what_is_not` fail.
 
     Args:
         rough: the function.

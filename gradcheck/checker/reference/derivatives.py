@@ -82,7 +82,7 @@ class Derivatives:
         while the others are not hides in it, and shows as stairs along its own coordinates. Over
         steps that are shorter than these the function stands still, and that is no derivative.
 
-        Without it `test_one_input_is_rounded` fails.
+        Without it `test_one_input_is_rounded` and `test_part_of_an_input_is_rounded` fail.
         """
         if self.point.keeps_its_digits:
             return self, estimate

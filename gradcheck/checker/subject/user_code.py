@@ -7,7 +7,6 @@ has defined itself. `foreign_home` tells what it has not: without it
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import inspect
@@ -19,7 +18,7 @@ from gradcheck.checker import limits
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.look_up import look_up
 from gradcheck.checker.subject.tensors import explain_exception
-from gradcheck.errors import FunctionError
+from gradcheck.errors import FunctionError, nearest
 from gradcheck.spec.expression import allowlist
 from gradcheck.spec.format.keys import FUNCTION, package_allowed
 
@@ -71,8 +70,8 @@ def _attribute(module: Any, text: str) -> Any:
         try:
             found = getattr(found, part)
         except AttributeError:
-            near = difflib.get_close_matches(part, [n for n in dir(found) if n[0] != "_"], n=1)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
+            near = nearest(part, [n for n in dir(found) if n[0] != "_"])
+            hint = f"; did you mean `{near}`?" if near else ""
             raise FunctionError(f"`{module_name}` has no `{attribute}`{hint}") from None
         except Exception as error:  # a property may do anything
             raise FunctionError(

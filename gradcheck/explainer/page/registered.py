@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from pathlib import Path
 from typing import Any
 
 from gradcheck.checker.subject.private_names import Absent, Private, private
-from gradcheck.errors import UsageError
+from gradcheck.errors import UsageError, nearest
 from gradcheck.explainer.document import Block, Code, Document, Paragraph, Section
 
 __all__ = ["explain_registered"]
@@ -20,8 +19,8 @@ def explain_registered(name: str) -> Document:
 
     kind = name.rpartition(".")[2]
     if not hasattr(tf.raw_ops, kind):
-        near = difflib.get_close_matches(kind, dir(tf.raw_ops), n=1)
-        hint = f": did you mean 'tf.raw_ops.{near[0]}'?" if near else ""
+        near = nearest(kind, dir(tf.raw_ops))
+        hint = f": did you mean 'tf.raw_ops.{near}'?" if near else ""
         raise UsageError(f"TensorFlow {tf.__version__} has no op {name!r}{hint}")
     said: list[Block] = [
         Paragraph(f"{name} has no declaration here: no formula of it has been proved.")

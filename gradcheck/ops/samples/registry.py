@@ -7,7 +7,6 @@ across either says nothing about the derivative.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from gradcheck.errors import nearest
 from gradcheck.model import Sample
 from gradcheck.ops.samples import draws
 from gradcheck.ops.samples.spread import fold_inside, keep_clear, squeeze_inside
@@ -142,8 +142,8 @@ def parse_sample(text: str) -> Sample:
     name, inner = match[1], (match[2] or "").strip()
     kind = SAMPLES.get(name)
     if kind is None:
-        close = difflib.get_close_matches(name, SAMPLES, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(SAMPLES)}"
+        near = nearest(name, SAMPLES)
+        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(SAMPLES)}"
         raise ValueError(f"there is no sample {name!r}: {hint}")
     params = tuple(_number(part, kind) for part in inner.split(",")) if inner else ()
     _check_params(kind, params)

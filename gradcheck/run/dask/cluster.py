@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from gradcheck.errors import UsageError
+from gradcheck.run.case_time import DEFAULT_TIMEOUT
 from gradcheck.run.dask.conversation import ClusterLostError, Conversation, Told
 from gradcheck.run.dask.dealing import Dealer
 from gradcheck.run.dask.loop_thread import LoopThread
@@ -83,7 +84,7 @@ class Cluster:
         *,
         allow: Collection[str],
         root: str,
-        timeout: float = 60.0,
+        timeout: float = DEFAULT_TIMEOUT,
         memory_limit: int | None = None,
         fair_share: bool = False,
         maxfail: int | None = None,

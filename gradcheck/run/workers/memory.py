@@ -84,16 +84,17 @@ def default_limit(jobs: int) -> int | None:
     return max(LEAST_MEMORY, int(_machine() * MEMORY_SHARE) // max(jobs, 1))
 
 
-def parse_size(text: str) -> int | None:
-    """`2G`, `1.5GiB`, `800M`: bytes. `none`: no limit. UsageError for anything else."""
+def parse_size(text: str, place: str = "") -> int | None:
+    """`2G`, `1.5GiB`, `800M`: bytes. `none`: no limit. UsageError, with the place, for others."""
+    where = place and f"{place}: "
     if text.strip().lower() == "none":
         return None
     match = _SIZE.fullmatch(text.strip())
     size = int(float(match["number"]) * _UNITS[match["unit"].lower()]) if match else 0
     if size < 2**20:
-        raise UsageError(f"{text!r} is not a memory limit: write 2G, 800M or none")
+        raise UsageError(f"{where}{text!r} is not a memory limit: write 2G, 800M or none")
     if not can_be_limited():
-        raise UsageError("a memory limit needs /proc, which this system does not have")
+        raise UsageError(f"{where}a memory limit needs /proc, which this system does not have")
     return size
 
 

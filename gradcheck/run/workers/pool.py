@@ -14,6 +14,7 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Self
 
 from gradcheck.model import Case, Result, Verdict
+from gradcheck.run.case_time import DEFAULT_TIMEOUT
 from gradcheck.run.environment import cores
 from gradcheck.run.summary import left_out
 from gradcheck.run.workers import fork_server
@@ -52,7 +53,7 @@ class Pool:
         root: str,
         folder: str = "",
         jobs: int | None = None,
-        timeout: float = 60.0,
+        timeout: float = DEFAULT_TIMEOUT,
         memory_limit: int | None = None,
         check: Check = check_with_tensorflow,
         preload: Sequence[str] = fork_server.PRELOAD,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradcheck.run.case_time import DEFAULT_TIMEOUT
 from gradcheck.run.workers import fork_server
 from gradcheck.run.workers.pool import Pool
 from gradcheck.run.workers.worker import Check, check_with_tensorflow
@@ -20,7 +21,7 @@ def run(
     allow: Collection[str],
     root: str,
     jobs: int | None = None,
-    timeout: float = 60.0,
+    timeout: float = DEFAULT_TIMEOUT,
     memory_limit: int | None = None,
     maxfail: int | None = None,
     check: Check = check_with_tensorflow,

@@ -8,15 +8,13 @@ after a user's function, and nothing of it for ops and expressions, which cannot
 from __future__ import annotations
 
 import dataclasses
-import random
 import reprlib
 import types
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradcheck.model import LEFT_CHANGED, TargetKind
 from gradcheck.run.workers import tensorflow_settings
+from gradcheck.run.workers.around_case import seed_generators
 from gradcheck.run.workers.process_settings import (
     disarm,
     namespaces_of_python,
@@ -49,18 +47,12 @@ class StateGuard:
         self._read_all = tuple(self._readers.values())
         self._raw_ops = _Namespaces(tensorflow_settings.raw_ops())
         self._before: list[Any] | None = None
-        self._seed: int | None = None
-        self._random = random.getstate()
         self._put_seed_back: Callable[[], None] = lambda: None
         self._of_layer = False
 
     def begin(self, case: Case) -> None:
         """Look at everything, and let random numbers begin anew, whatever was drawn before."""
-        if case.seed != self._seed:
-            random.seed(case.seed)
-            self._seed, self._random = case.seed, random.getstate()
-        random.setstate(self._random)
-        np.random.seed(case.seed % 2**32)
+        seed_generators(case.seed)
         self._of_layer = case.target.kind is TargetKind.LAYER
         if self._of_layer:
             self._put_seed_back = tensorflow_settings.keep_seed()

@@ -13,17 +13,16 @@ import select
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
 
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.run.environment import tensorflow_facts
 from gradcheck.run.workers import orphans
+from gradcheck.run.workers.around_case import outcome_of
 from gradcheck.run.workers.channel import Answer, WorkerEnd, hidden
 from gradcheck.run.workers.leftovers import Leftovers
-from gradcheck.run.workers.result_bytes import cut, to_bytes
+from gradcheck.run.workers.result_bytes import to_bytes
 from gradcheck.run.workers.state_guard import StateGuard, with_note
 
 CASE_MARK = b"\0\x1egradcheck %d\x1e\0"
@@ -154,18 +153,7 @@ def _end_with_command(channel: int) -> None:
 
 
 def _check(job: Job, case: Case) -> Result:
-    start = time.perf_counter()
-    try:
-        result: Any = job.check(case, allow=job.allow, root=job.root)
-        if isinstance(result, Result):
-            return result
-        message = f"the check returned {type(result).__name__} in place of a Result"
-    except SystemExit as error:
-        message = f"the function under test called sys.exit({told(repr, error.code)})"
-    except BaseException as error:
-        text = told(str, error)
-        message = type(error).__name__ + (f": {text}" if text else ", which has no text")
-    return Result(case.id, Verdict.ERROR, message=message, seconds=time.perf_counter() - start)
+    return outcome_of(case, lambda: job.check(case, allow=job.allow, root=job.root))
 
 
 def _guarded(job: Job, case: Case, guard: StateGuard) -> tuple[Result, bool]:
@@ -179,14 +167,6 @@ def _guarded(job: Job, case: Case, guard: StateGuard) -> tuple[Result, bool]:
     result = _check(job, case)
     changes = guard.changes()
     return (with_note(result, changes) if changes else result), bool(changes)
-
-
-def told(how: Callable[[Any], str], what: object) -> str:
-    """A user's object as a text: what that does is the user's too."""
-    try:
-        return cut(how(what))
-    except Exception:
-        return ""
 
 
 def _mark(number: int) -> None:

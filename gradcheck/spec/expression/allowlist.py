@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradcheck import errors
 from gradcheck.spec.expression.control_flow import CONTROL_FLOW
 from gradcheck.spec.expression.parameters import Parameters
 
@@ -87,8 +87,6 @@ def equivalent(name: str) -> str | None:
 
 def nearest(name: str) -> str | None:
     """The allowed name that was probably meant, by its last name or by its spelling."""
-    if len(name) > 100:
-        return None
     if name.startswith("keras."):
         return _closest(name, (n for n in CALLABLE if n.startswith("keras.")))
     same = equivalent(name)
@@ -109,12 +107,11 @@ def nearest_layer(name: str) -> str | None:
             if known.lower() == module + last:
                 return known
     pool = (n for n in LAYERS if n.startswith("keras."))
-    return _closest(name.removeprefix("tf."), pool) if len(name) <= 100 else None
+    return _closest(name.removeprefix("tf."), pool)
 
 
 def _closest(wanted: str, pool: Iterable[str]) -> str | None:
-    close = difflib.get_close_matches(wanted, sorted(pool), n=1, cutoff=0.8)
-    return close[0] if close else None
+    return errors.nearest(wanted, sorted(pool), alike=0.8) or None
 
 
 def is_module(name: str) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from gradcheck.errors import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -144,8 +145,8 @@ class Parameters:
                 yield self._missing(function, name)
 
     def _unknown(self, function: str, kind: str, name: str, *, guess: bool) -> Misfit:
-        near = difflib.get_close_matches(name, self.by_name, n=1, cutoff=0.6) if guess else []
-        hint = f"did you mean `{near[0]}`? {self.list_text()}" if near else self.list_text()
+        near = nearest(name, self.by_name) if guess else ""
+        hint = f"did you mean `{near}`? {self.list_text()}" if near else self.list_text()
         if kind == "input" and (self.variadic or set(self.by_position) - set(self.by_name)):
             hint = "write `inputs` as a list, [[3], [3]]: it takes them by position"
         return Misfit(name, f"{function} has no {kind} `{name}`", hint)

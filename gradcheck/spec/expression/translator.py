@@ -6,12 +6,11 @@ A node that is not known here is refused with its place: what is not allowed doe
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from gradcheck.errors import ExpressionError
+from gradcheck.errors import ExpressionError, nearest
 from gradcheck.spec.expression import constant_arithmetic
 from gradcheck.spec.expression.syntax import Tree, parse_tree
 
@@ -203,8 +202,6 @@ def value_of(name: str) -> Code:
     return lambda values, _lookup: values[name]
 
 
-MOST_KNOWN = 5_000
-"""Names among which the nearest is looked for: TensorFlow has two thousand."""
 MOST_LISTED = 40
 """Names that a message lists: more than there are keys of a case."""
 
@@ -213,8 +210,8 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     """A question with the nearest known name; empty where none is near."""
     if name in known:
         return f"did you mean `{name}(…)`?"
-    near = difflib.get_close_matches(name, sorted(known)[:MOST_KNOWN], n=1, cutoff=0.6)
-    return f"did you mean `{near[0]}`?" if near else ""
+    near = nearest(name, sorted(known))
+    return f"did you mean `{near}`?" if near else ""
 
 
 def inputs_are(names: Collection[str]) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gradcheck.errors import nearest
 from gradcheck.model import Expectation, Verdict
 from gradcheck.spec.format import fields
 from gradcheck.spec.format.conditions import Condition, read_conditions
@@ -121,7 +121,7 @@ class ExpectReader:
         for number, (name, entry) in enumerate(node.entries.items()):
             if not self._may_be_named(name, number):
                 message = f"`expect` names {shown(name)}, which is no differentiated input"
-                self._source.problem(entry.key, message, partial(_nearest, name, self._known))
+                self._source.problem(entry.key, message, partial(_meant, name, self._known))
             what = f"`expect` of `{name}`"
             verdict = fields.choice(self._source, entry.value, what, EXPECTATIONS)
             if verdict is not None:
@@ -133,8 +133,8 @@ class ExpectReader:
         if name in self._names or not self._others:
             return name in self._names
         few = number < _MOST_COMPARED and len(self._known) < _MOST_COMPARED
-        return not (few and get_close_matches(name, self._known, cutoff=0.8))
+        return not (few and nearest(name, self._known, alike=0.8))
 
 
-def _nearest(name: str, known: list[str]) -> str:
+def _meant(name: str, known: list[str]) -> str:
     return fields.did_you_mean(name, known) or f"those are: {fields.listed(known)}"

@@ -6,7 +6,6 @@ that all problems of a file are found at once.
 
 from __future__ import annotations
 
-import difflib
 import keyword
 import math
 import re
@@ -14,7 +13,8 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from gradcheck.spec.expression.translator import MOST_KNOWN, MOST_LISTED
+from gradcheck.errors import nearest
+from gradcheck.spec.expression.translator import MOST_LISTED
 from gradcheck.spec.format.keys import IDENTIFIER
 from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 from gradcheck.spec.yaml.source import Source, shown
@@ -27,11 +27,8 @@ T = TypeVar("T")
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A question with the nearest known name; empty where none is near."""
-    # Nobody misspells a name that long, and comparing takes time by the square.
-    if len(name) > 100:
-        return ""
-    near = difflib.get_close_matches(name, list(islice(known, MOST_KNOWN)), n=1, cutoff=0.6)
-    return f"did you mean `{near[0]}`?" if near else ""
+    near = nearest(name, known)
+    return f"did you mean `{near}`?" if near else ""
 
 
 def listed(names: Collection[str]) -> str:

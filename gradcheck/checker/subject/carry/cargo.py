@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 RULES_OF: Final = (shape_rules, index_rules, product_rules)
-"""Where the rules are; they are known by being imported."""
+"""Where the rules are. Nobody reads it: it stands to keep the imports, by which they are known."""
 
 
 class CannotCarry(Exception):  # noqa: N818  (an answer, not an error)
