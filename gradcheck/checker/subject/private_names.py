@@ -81,7 +81,7 @@ def _module(path: str) -> Any:
 class replaced:  # noqa: N801  (used like a function; a generator would cost three times as much)
     """Within this, something else stands there; raises Absent."""
 
-    def __init__(self, name: Private, new: Callable[..., Any]) -> None:
+    def __init__(self, name: Private, new: Any) -> None:
         self._before, self._new = private(name), new
         owner, self._attribute = _PLACES[name]
         self._module = _module(owner)

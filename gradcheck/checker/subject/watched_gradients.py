@@ -2,7 +2,7 @@
 
 Every one of them is looked up in a registry, by tapes and by graphs alike. While somebody watches,
 what stands there hands out the same functions, each of which tells when it is called and for what
-op. A function under `tf.custom_gradient` is not looked up there, nor is what its output does not
+op. A function under `tf.custom_gradient` is not looked up there, nor is what the output does not
 depend on: neither is seen, for neither was called.
 
 A traced function has its gradient traced once, when it is first recorded, and that is long before
@@ -14,27 +14,25 @@ from __future__ import annotations
 
 import functools
 import re
-from contextlib import ExitStack, contextmanager, suppress
+import sys
+from collections import Counter
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker.subject.described_op import described_call
 from gradcheck.checker.subject.private_names import (
     Absent,
     Private,
-    definition_of_op,
     private,
     replaced,
 )
 from gradcheck.checker.subject.recording import functions_inside
-from gradcheck.model.called_gradients import GradientCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import FrameType
 
-LONGEST_ATTRIBUTES = 200
-"""How many characters of an op's attributes are kept."""
-
-_TOLD = ("int", "float", "bool", "string", "list(int)", "list(float)", "list(bool)", "list(string)")
-"""The kinds of attributes that are a few words long."""
+    from gradcheck.model.called_gradients import GradientCall
 
 _BACKWARD = "__backward_"
 """How TensorFlow names the graph of the gradient of a traced function."""
@@ -43,12 +41,53 @@ _NAME = re.compile(rf"(?:__inference_)?({_BACKWARD}.*?)(?:_\d+)?")
 """And the function that is made of it, with a number behind."""
 
 
+class _WayBack:
+    """What is called on one way back, and which of that its end depends on.
+
+    A gradient that is handed to what passes nothing on (an op that is registered as not
+    differentiable, a gradient function that returns None) ends there, and whoever made it has no
+    part in what is judged. `test_a_gradient_that_leads_nowhere_does_not_count` fails without it.
+    """
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[GradientCall | None, tuple[Any, ...], tuple[Any, ...]]] = []
+        """What was called, if anything, what it took and what it gave."""
+        self.before: set[GradientCall] = set()
+        """What was called when a graph was made that ran on this way."""
+
+    def add(self, call: GradientCall | None, taken: Iterable[Any], given: Any) -> None:
+        """Go one step."""
+        listed = given if isinstance(given, list | tuple) else (given,)
+        passed_on = tuple(gradient for gradient in listed if gradient is not None)
+        self._steps.append((call, tuple(taken), passed_on))
+
+    def counted(self) -> set[GradientCall]:
+        """What was called and has a part in the end."""
+        found = set(self.before)
+        # (One tensor may be the gradient of several inputs, and go several ways.)
+        ways = Counter(id(gradient) for _, _, given in self._steps for gradient in given)
+        leading: set[int] = set()
+        for call, taken, given in reversed(self._steps):
+            # (A way on which nobody was seen may lead to a source, or into a sum.)
+            live = any(id(each) in leading or ways[id(each)] > 0 for each in given)
+            for gradient in taken:
+                if live:
+                    leading.add(id(gradient))
+                else:
+                    ways[id(gradient)] -= 1
+            if call is not None and (live or not given):
+                found.add(call)
+        return found
+
+
 class _Watch:
     """What is seen while somebody watches; there is one at most."""
 
     def __init__(self) -> None:
-        self.going_back: set[GradientCall] | None = None
-        """What was called on the way back that is under way; None while there is none."""
+        self.way_back: _WayBack | None = None
+        """The one that is under way."""
+        self._graphs: dict[str, _WayBack] = {}
+        """By the name of a gradient's graph: how it was made, since this one watches."""
         self._wrapped: dict[str, tuple[Any, Callable[..., Any]]] = {}
 
     def noting(self, name: str, gradient: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,25 +97,38 @@ class _Watch:
             return known[1]
 
         @functools.wraps(gradient)
-        def noted(op: Any, *rest: Any) -> Any:
-            self._note(_call(name, op))
-            return gradient(op, *rest)
+        def noted(op: Any, *upstream: Any) -> Any:
+            # (Graphs that it makes while it runs have their own ways.)
+            given = gradient(op, *upstream)
+            self.step(described_call(name, op), upstream, given)
+            return given
 
         self._wrapped[name] = gradient, noted
         return noted
 
-    def ran(self, name: str) -> None:
-        """A function runs on the way back: what its gradient graphs were made of counts."""
-        if self.going_back is not None:
-            for function in functions_inside(name) or (name,):
-                self.going_back |= _TRACED.get(_graph_of(function), set())
-
-    def _note(self, call: GradientCall) -> None:
-        if self.going_back is not None:
-            self.going_back.add(call)
+    def step(self, call: GradientCall | None, taken: Iterable[Any], given: Any) -> None:
+        """A gradient function was called, or an op was passed that has none."""
+        taken = [gradient for gradient in taken if gradient is not None]
+        if self.way_back is not None:
+            self.way_back.add(call, taken, given)
         graph = _backward_graph()
         if graph:
-            _TRACED.setdefault(graph, set()).add(call)
+            self._graphs.setdefault(graph, _WayBack()).add(call, taken, given)
+
+    def ran(self, name: str) -> None:
+        """A function runs on the way back: what its gradient graphs were made of counts."""
+        if self.way_back is not None:
+            for function in functions_inside(name) or (name,):
+                graph = _graph_of(function)
+                made = self._graphs.get(graph)
+                self.way_back.before |= _TRACED.get(graph, set()) | (
+                    made.counted() if made else set()
+                )
+
+    def close(self) -> None:
+        """Remember what graphs were made of, and not their tensors."""
+        for graph, made in self._graphs.items():
+            _TRACED.setdefault(graph, set()).update(made.counted())
 
 
 _TRACED: dict[str, set[GradientCall]] = {}
@@ -95,10 +147,24 @@ class _Registry:
     def lookup(self, name: str) -> Any:
         """The gradient function of that name, or None for an op that has none."""
         found = self._real.lookup(name)
-        return found if found is None else self._watch.noting(str(name), found)
+        if found is not None:
+            return self._watch.noting(str(name), found)
+        # (Nobody is called for such an op: what it is handed is known to who looks it up.)
+        self._watch.step(None, _handed(sys._getframe(1)), ())
+        return None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
+
+
+def _handed(frame: FrameType | None) -> Sequence[Any]:
+    """The gradients that an op is handed for which somebody looks for a gradient function."""
+    for _ in range(2):
+        found = None if frame is None else frame.f_locals.get("out_grads")
+        if isinstance(found, list | tuple):
+            return found
+        frame = None if frame is None else frame.f_back
+    return ()
 
 
 @contextmanager
@@ -118,6 +184,7 @@ def watching() -> Iterator[None]:
             yield
         finally:
             _watch = None
+            watch.close()
 
 
 @contextmanager
@@ -128,12 +195,12 @@ def going_back(calls: set[GradientCall]) -> Iterator[None]:
         calls: to which it is added.
     """
     watch = _watch
-    if watch is None or watch.going_back is not None:
+    if watch is None or watch.way_back is not None:
         yield
         return
     import tensorflow as tf
 
-    watch.going_back = calls
+    watch.way_back = way = _WayBack()
     try:
         if tf.executing_eagerly():
             with _functions_noted(watch):
@@ -146,7 +213,8 @@ def going_back(calls: set[GradientCall]) -> Iterator[None]:
                 if op.name not in before and op.type in _CALLS:
                     watch.ran(op.get_attr("f").name)
     finally:
-        watch.going_back = None
+        watch.way_back = None
+        calls |= way.counted()
 
 
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
@@ -189,45 +257,3 @@ def _backward_graph() -> str:
             return name
         graph = getattr(graph, "outer_graph", None)
     return ""
-
-
-def _call(name: str, op: Any) -> GradientCall:
-    """What is known of the op whose gradient function is called; no more than that may be."""
-    with suppress(Exception):
-        given = getattr(op, "attrs", None)
-        if isinstance(given, tuple):
-            return _described(name, tuple(zip(map(_text, given[::2]), given[1::2], strict=True)))
-        told = {a.name: op.get_attr(a.name) for a in definition_of_op(op.type).attr}
-        return _described(name, tuple((k, _hashable(value)) for k, value in told.items()))
-    return GradientCall(name)
-
-
-@functools.lru_cache(maxsize=4096)
-def _described(name: str, given: tuple[tuple[str, Any], ...]) -> GradientCall:
-    import tensorflow as tf
-
-    kinds = {attribute.name: attribute.type for attribute in definition_of_op(name).attr}
-    dtypes: set[str] = set()
-    words: list[str] = []
-    for key, value in given:
-        kind = kinds.get(key, "")
-        if kind in ("type", "list(type)"):
-            listed = value if isinstance(value, list | tuple) else (value,)
-            types = [tf.as_dtype(each) for each in listed]
-            dtypes |= {d.base_dtype.name for d in types if d.is_floating or d.is_complex}
-        elif kind in _TOLD:
-            words.append(f"{key}={_text(value)}")
-    text = " ".join(sorted(words))
-    return GradientCall(name, dtypes=tuple(sorted(dtypes)), attributes=text[:LONGEST_ATTRIBUTES])
-
-
-def _hashable(value: Any) -> Any:
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(map(_text, value)) + "]"
-    return str(value)
