@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gradcheck.model import CheckKind, Verdict
+from gradcheck.model.inventories import RegisteredGradient
 from gradcheck.model.results import NOTHING_TO_JUDGE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from gradcheck.model import Comparison, GradientCall, Result
-    from gradcheck.model.inventories import RegisteredGradient
 
 _NO_VERDICT = frozenset({Verdict.ERROR, Verdict.CRASHED, Verdict.TIMEOUT, Verdict.SKIPPED})
 """How a case ends that has judged nothing."""
@@ -84,6 +84,12 @@ def covered_gradients(
     return _with_cases(known, went)
 
 
+def called_gradients(results: Collection[Result]) -> list[Covered]:
+    """The gradient functions that were called, of whoever's they are, with what is said of them."""
+    called = {call.op for _, _, calls in _passes(results) for call in calls}
+    return covered_gradients((RegisteredGradient(op, "", False) for op in sorted(called)), results)
+
+
 def covered_functions(
     functions: Mapping[str, str], named: Mapping[str, Collection[str]], results: Iterable[Result]
 ) -> list[Covered]:
@@ -108,8 +114,7 @@ def foreign_gradients(
     """The ops whose gradients were called that TensorFlow does not register: somebody's own."""
     known = {gradient.op for gradient in registered}
     called = {call.op for _, _, calls in _passes(results) for call in calls}
-    # (A function under tf.custom_gradient is registered in a graph, for as long as that lives.)
-    return sorted(op for op in called - known if not op.startswith("CustomGradient-"))
+    return sorted(called - known)
 
 
 def has_gradient(result: Result) -> bool:

@@ -40,6 +40,10 @@ _BACKWARD = "__backward_"
 _NAME = re.compile(rf"(?:__inference_)?({_BACKWARD}.*?)(?:_\d+)?")
 """And the function that is made of it, with a number behind."""
 
+_MADE_UP = re.compile(r"-\d+$")
+"""How names end under which TensorFlow registers gradients for its own use, as that of a function
+under `tf.custom_gradient` in a graph: they are others in each run."""
+
 
 class _WayBack:
     """What is called on one way back, and which of that its end depends on.
@@ -100,7 +104,8 @@ class _Watch:
         def noted(op: Any, *upstream: Any) -> Any:
             # (Graphs that it makes while it runs have their own ways.)
             given = gradient(op, *upstream)
-            self.step(described_call(name, op), upstream, given)
+            made_up = _MADE_UP.search(name) is not None
+            self.step(None if made_up else described_call(name, op), upstream, given)
             return given
 
         self._wrapped[name] = gradient, noted
@@ -144,11 +149,12 @@ class _Registry:
     def __init__(self, real: Any, watch: _Watch) -> None:
         self._real, self._watch = real, watch
 
-    def lookup(self, name: str) -> Any:
+    def lookup(self, name: str | bytes) -> Any:
         """The gradient function of that name, or None for an op that has none."""
         found = self._real.lookup(name)
         if found is not None:
-            return self._watch.noting(str(name), found)
+            text = name.decode() if isinstance(name, bytes) else name
+            return self._watch.noting(text, found)
         # (Nobody is called for such an op: what it is handed is known to who looks it up.)
         self._watch.step(None, _handed(sys._getframe(1)), ())
         return None

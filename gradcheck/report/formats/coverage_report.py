@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 COVERAGE_VERSION = 1
 """Goes up when a program that reads this object would have to change."""
 
-_COLUMNS = (
-    ("regis-", "tered"),
-    ("out of", "reach"),
-    ("exer-", "cised"),
-    ("veri-", "fied"),
-    ("known", "wrong"),
-    ("miss-", "ing"),
+_HEADS = (
+    " regis- out of  exer- veri- known miss-",
+    "  tered  reach  cised  fied wrong   ing",
 )
-_COLUMN_WIDTH = 6
-_FAMILY_WIDTH = 22
+_WIDTHS = (7, 7, 7, 6, 6, 6)
+_FAMILY_WIDTH = 21
 _LINE_WIDTH = 60
 """Characters: a line has no more, whatever the terminal is."""
 
@@ -140,9 +136,8 @@ def _problems(outcome: CoverageOutcome) -> Iterator[str]:
 def _table(
     title: str, things: Sequence[Covered], sums: Sequence[tuple[str, CoverageCount]]
 ) -> Iterator[str]:
-    heads = ["".join(f"{part[i]:>{_COLUMN_WIDTH}}" for part in _COLUMNS) for i in (0, 1)]
-    yield " " * _FAMILY_WIDTH + heads[0]
-    yield f"{title:<{_FAMILY_WIDTH}}{heads[1]}"
+    yield " " * _FAMILY_WIDTH + _HEADS[0]
+    yield f"{title:<{_FAMILY_WIDTH}}{_HEADS[1]}"
     for family, members in by_family(things).items():
         yield _row(family, CoverageCount.of(members))
     for name, count in sums:
@@ -158,8 +153,8 @@ def _row(name: str, count: CoverageCount) -> str:
         count.known_wrong,
         count.missing,
     )
-    first = f"{one_line(name)[: _FAMILY_WIDTH - 1]:<{_FAMILY_WIDTH}}"
-    return first + "".join(f"{n:>{_COLUMN_WIDTH}}" for n in cells)
+    first = f"{one_line(name)[:_FAMILY_WIDTH]:<{_FAMILY_WIDTH}}"
+    return first + "".join(f"{n:>{width}}" for n, width in zip(cells, _WIDTHS, strict=True))
 
 
 def _missing(things: Sequence[Covered]) -> Iterator[str]:

@@ -93,9 +93,9 @@ def test_a_custom_gradient_goes_around_the_registered_one(tf: Any, mode: Mode) -
     def own_sine(x: Any) -> Any:
         return tf.sin(x), lambda upstream: upstream * tf.cos(x)
 
-    assert "Sin" not in ops(lambda x: own_sine(x) * 2.0, X, mode=mode)
+    assert ops(lambda x: own_sine(x) * 2.0, X, mode=mode) == {"Mul"}
     # (So it is in a traced function, too.)
-    assert "Sin" not in ops(tf.function(lambda x: own_sine(x) * 2.0), X, mode=mode)
+    assert ops(tf.function(lambda x: own_sine(x) * 2.0), X, mode=mode) == {"Mul", "Identity"}
 
 
 @pytest.mark.parametrize("mode", [Mode.EAGER, Mode.GRAPH])
