@@ -145,7 +145,7 @@ def _with_cases(
             covered.verified |= right
             if not covered.cases or covered.cases[-1] != result.id:
                 covered.cases.append(result.id)
-        if not right and result.expected and not result.verdict.acceptable:
+        if not right and _is_known_fault(result):
             blamed.append((result.id, found))
     for case, suspects in blamed:
         alone = len(suspects) == 1
@@ -153,6 +153,12 @@ def _with_cases(
             if alone or not covered.verified:
                 covered.known_wrong.append(case)
     return list(known.values())
+
+
+def _is_known_fault(result: Result) -> bool:
+    """Whether a case that is not right was to be so, and not for code that is the user's own."""
+    own = result.case is None or result.case.target.users_own
+    return result.expected and not result.verdict.acceptable and not own
 
 
 def _passes(results: Iterable[Result]) -> Iterator[tuple[Result, CheckKind, list[GradientCall]]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradcheck.model import CheckKind, GradientCall, Result, Verdict
+from gradcheck.model import CheckKind, GradientCall, Result, Target, TargetKind, Verdict
 from gradcheck.model.inventories import RegisteredGradient
 from gradcheck.model.results import NOTHING_TO_JUDGE
 from gradcheck.report.coverage_totals import (
@@ -90,6 +90,14 @@ def test_a_known_fault_is_not_that_of_what_is_right_elsewhere() -> None:
     known = result("a", Verdict.MISMATCH, "Sin", "MatMul", expect=Verdict.MISMATCH)
     told = standing(known, result("b", Verdict.PASS, "Sin"))
     assert told == NOTHING | {"Sin": "exercised verified", "MatMul": "exercised known_wrong"}
+
+
+def test_a_known_fault_of_somebodys_own_function_is_not_that_of_tensorflow() -> None:
+    known = result("a", Verdict.MISMATCH, "Sin", expect=Verdict.MISMATCH)
+    assert known.case is not None
+    target = Target(TargetKind.FUNCTION, "mypackage:f", known.case.location)
+    own = replace(known, case=replace(known.case, target=target))
+    assert standing(own)["Sin"] == "exercised"
 
 
 def test_a_pass_that_judged_nothing_verifies_nothing() -> None:

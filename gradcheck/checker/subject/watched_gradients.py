@@ -114,9 +114,10 @@ class _Watch:
     def step(self, call: GradientCall | None, taken: Iterable[Any], given: Any) -> None:
         """A gradient function was called, or an op was passed that has none."""
         taken = [gradient for gradient in taken if gradient is not None]
+        graph, in_branch = _graph_under_way()
+        call = None if in_branch else call
         if self.way_back is not None:
             self.way_back.add(call, taken, given)
-        graph = _backward_graph()
         if graph:
             self._graphs.setdefault(graph, _WayBack()).add(call, taken, given)
 
@@ -250,16 +251,24 @@ def _graph_of(function: str) -> str:
     return found[1] if found else function
 
 
-def _backward_graph() -> str:
-    """The name of the gradient's graph that is being made; empty where none is."""
+def _graph_under_way() -> tuple[str, bool]:
+    """The name of the gradient's graph that is being made, if one is; whether it is a branch there.
+
+    Which branch of a condition runs is not known before it does, and the gradients of all are made:
+    without this `test_the_gradient_of_a_branch_does_not_count` fails.
+    """
     import tensorflow as tf
 
-    if tf.executing_eagerly():
-        return ""
-    graph = tf.compat.v1.get_default_graph()
+    graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+    in_branch = False
     while graph is not None:
+        in_branch |= type(graph).__name__ == _BRANCH
         name = str(getattr(graph, "name", ""))
         if name.startswith(_BACKWARD):
-            return name
+            return name, in_branch
         graph = getattr(graph, "outer_graph", None)
-    return ""
+    return "", in_branch
+
+
+_BRANCH = "_CondGradFuncGraph"
+"""The class of the graph that TensorFlow makes for the gradient of a branch."""

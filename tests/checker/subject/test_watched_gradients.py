@@ -132,6 +132,20 @@ def test_the_gradient_of_a_loop(tf: Any) -> None:
     assert {"StatelessWhile", "Sin"} <= ops(loop, X, mode=Mode.GRAPH)
 
 
+@pytest.mark.parametrize("traced", [False, True])
+def test_the_gradient_of_a_branch_does_not_count(tf: Any, traced: bool) -> None:
+    """In a graph both are made, and one of them runs."""
+
+    def function(x: Any) -> Any:
+        return tf.cond(tf.reduce_sum(x) > 100, lambda: tf.sin(x), lambda: tf.cos(x)) * 2.0
+
+    under_test = tf.function(function) if traced else function
+    called = ops(under_test, X, mode=Mode.GRAPH)
+    assert {"Mul", "StatelessIf"} <= called
+    assert not called & {"Sin", "Cos"}
+    assert ops(function, X) == {"Cos", "Mul"}
+
+
 def test_a_gradient_has_its_own_ways_back(tf: Any) -> None:
     _, called = checked(tf.exp, X, checks=(CheckKind.REVERSE, CheckKind.SECOND))
     assert {call.op for call in called if call.check is CheckKind.REVERSE} == {"Exp"}
