@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gradcheck.model import CheckKind, Verdict
+from gradcheck.model import CheckKind, TargetKind, Verdict
 from gradcheck.model.inventories import RegisteredGradient
 from gradcheck.model.results import NOTHING_TO_JUDGE
 
@@ -81,7 +81,9 @@ def covered_gradients(
         (result, _right(result.comparisons, check), {call.op for call in calls})
         for result, check, calls in passes
     ]
-    return _with_cases(known, went)
+    # (A gradient that is missing is that of something which has none, and not of what was called.)
+    blames = {Verdict.MISMATCH, Verdict.NONFINITE}
+    return _with_cases(known, went, blames=blames, about={TargetKind.OP})
 
 
 def called_gradients(results: Collection[Result]) -> list[Covered]:
@@ -105,7 +107,8 @@ def covered_functions(
     for result in filter(has_verdict, results):
         backward = [c for c in result.comparisons if c.check in _BACKWARD]
         went.append((result, _right(backward), named.get(result.id, ())))
-    return _with_cases(known, went)
+    blames = {Verdict.MISMATCH, Verdict.NONFINITE, Verdict.DISCONNECTED}
+    return _with_cases(known, went, blames=blames, about={TargetKind.OP, TargetKind.LAYER})
 
 
 def foreign_gradients(
@@ -131,34 +134,45 @@ def has_verdict(result: Result) -> bool:
 
 
 def _with_cases(
-    known: dict[str, Covered], went: Iterable[tuple[Result, bool, Collection[str]]]
+    known: dict[str, Covered],
+    went: Iterable[tuple[Result, bool, Collection[str]]],
+    *,
+    blames: Collection[Verdict],
+    about: Collection[TargetKind],
 ) -> list[Covered]:
-    """What is known, with what went through it: which case, whether that is right, what was called.
+    """What is known, with what the cases say of it.
 
-    Where several things were called and the gradient is wrong, those that are right elsewhere are
-    not to blame.
+    Where a gradient is wrong, what is right elsewhere is not to blame, unless the case is about
+    that alone.
+
+    Args:
+        known: by name.
+        went: the cases: whether each is right, and what it went through.
+        blames: the verdicts that say that something is wrong with that.
+        about: the kinds of targets that are one thing, and nothing around it.
     """
-    blamed: list[tuple[str, list[Covered]]] = []
+    blamed: list[tuple[Result, list[Covered]]] = []
     for result, right, called in went:
         found = [known[name] for name in called if name in known]
         for covered in found:
             covered.verified |= right
             if not covered.cases or covered.cases[-1] != result.id:
                 covered.cases.append(result.id)
-        if not right and _is_known_fault(result):
-            blamed.append((result.id, found))
-    for case, suspects in blamed:
-        alone = len(suspects) == 1
+        if not right and result.verdict in blames and _is_known_fault(result):
+            blamed.append((result, found))
+    for result, suspects in blamed:
+        kind = result.case.target.kind if result.case else None
+        alone = len(suspects) == 1 and kind in about
         for covered in suspects:
             if alone or not covered.verified:
-                covered.known_wrong.append(case)
+                covered.known_wrong.append(result.id)
     return list(known.values())
 
 
 def _is_known_fault(result: Result) -> bool:
     """Whether a case that is not right was to be so, and not for code that is the user's own."""
     own = result.case is None or result.case.target.users_own
-    return result.expected and not result.verdict.acceptable and not own
+    return result.expected and not own
 
 
 def _passes(results: Iterable[Result]) -> Iterator[tuple[Result, CheckKind, list[GradientCall]]]:

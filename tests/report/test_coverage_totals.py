@@ -100,6 +100,22 @@ def test_a_known_fault_of_somebodys_own_function_is_not_that_of_tensorflow() -> 
     assert standing(own)["Sin"] == "exercised"
 
 
+def test_a_known_fault_of_a_layer_is_not_that_of_an_op_that_is_right_elsewhere() -> None:
+    known = result("a", Verdict.MISMATCH, "Sin", expect=Verdict.MISMATCH)
+    assert known.case is not None
+    target = Target(TargetKind.LAYER, "keras.layers.Masking", known.case.location)
+    layer = replace(known, case=replace(known.case, target=target))
+    assert standing(layer, result("b", Verdict.PASS, "Sin"))["Sin"] == "exercised verified"
+    named = {layer.id: {"keras.layers.Masking"}}
+    (masking,) = covered_functions({"keras.layers.Masking": "keras.layers"}, named, [layer])
+    assert masking.known_wrong == [layer.id]
+
+
+def test_a_gradient_that_is_missing_is_not_that_of_what_was_called() -> None:
+    known = result("a", Verdict.DISCONNECTED, "Sin", expect=Verdict.DISCONNECTED)
+    assert standing(known)["Sin"] == "exercised"
+
+
 def test_a_pass_that_judged_nothing_verifies_nothing() -> None:
     empty = result("a", Verdict.PASS, "Sin", note=f"{NOTHING_TO_JUDGE}: no outputs")
     assert standing(empty)["Sin"] == "exercised"

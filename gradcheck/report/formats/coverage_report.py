@@ -191,18 +191,19 @@ def _heading(text: str) -> list[str]:
 
 def _listed(name: str, words: Sequence[str]) -> list[str]:
     """Names in as many lines as they need, with what they have in common before the first."""
-    indent = _FAMILY_WIDTH if name else 2
-    first = f"{one_line(name):<{indent - 1}} " if name else "  "
-    text = " ".join(words)
-    room = " " * indent
-    return textwrap.wrap(
-        text,
+    title = one_line(name)
+    beside = bool(title) and len(title) < _FAMILY_WIDTH
+    beside = beside and max(map(len, words), default=0) <= _LINE_WIDTH - _FAMILY_WIDTH
+    room = " " * (_FAMILY_WIDTH if beside else 2)
+    lines = textwrap.wrap(
+        " ".join(words),
         _LINE_WIDTH,
-        initial_indent=first,
+        initial_indent=f"{title:<{_FAMILY_WIDTH}}" if beside else room,
         subsequent_indent=room,
         break_on_hyphens=False,
         break_long_words=False,
     )
+    return lines if beside or not title else [title, *lines]
 
 
 def _totals(outcome: CoverageOutcome) -> Iterator[str]:
