@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,15 @@ from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.evaluate_formulas import claims, formulas
 from gradcheck.checker.subject.problem import Problem, Wanted
 from gradcheck.checker.subject.tensors import FunctionRaised
+from gradcheck.checker.subject.watched_gradients import watching
 from gradcheck.errors import GradcheckError
 from gradcheck.model import Case, Comparison, Result, Stage, Verdict
 from gradcheck.spec.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    from gradcheck.model import GradientCall
 
 
 def check_case(
@@ -28,6 +32,7 @@ def check_case(
     allow: Collection[str] = (),
     root: str = ".",
     close_ups: Collection[Verdict] = (),
+    called: bool = False,
 ) -> Result:
     """Run one case; never raises for what the case does.
 
@@ -36,7 +41,19 @@ def check_case(
         allow: the packages whose functions it may call.
         root: where those are found.
         close_ups: the verdicts of which somebody wants to see pictures.
+        called: tell which registered gradient functions were called.
     """
+    with watching() if called else nullcontext():
+        return _checked(case, allow, root, close_ups, set() if called else None)
+
+
+def _checked(
+    case: Case,
+    allow: Collection[str],
+    root: str,
+    close_ups: Collection[Verdict],
+    called: set[GradientCall] | None,
+) -> Result:
     started = time.perf_counter()
     try:
         problem = problem_of(case, allow=allow, root=root)
@@ -49,10 +66,12 @@ def check_case(
         return _ended(case, Verdict.ERROR, f"{where}: {error}", started)
     except ValueError as error:
         return _ended(case, Verdict.ERROR, f"{case.location}: {error}", started)
-    result = check_problem(replace(problem, close_ups=frozenset(close_ups)), case.id)
+    asked = replace(problem, close_ups=frozenset(close_ups), called=called)
+    result = check_problem(asked, case.id)
     return replace(
         result,
         case=case,
+        called=None if called is None else tuple(sorted(called)),
         comparisons=tuple(_light(comparison) for comparison in result.comparisons),
         seconds=time.perf_counter() - started,
     )

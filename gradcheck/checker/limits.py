@@ -33,6 +33,9 @@ DRAWN_ONCE: Final = 1024
 """Numbers of an upstream up to which it is kept for the next check that draws the same: 256 of them
 take 2 MiB."""
 
+LONGEST_ATTRIBUTES: Final = 200
+"""Characters of an op's attributes that are told of a gradient function that was called."""
+
 LONGEST_ERROR: Final = 20_000
 """Characters of an exception's text that are looked at: its beginning and its end."""
 

@@ -106,6 +106,7 @@ def gradients(point: Point, recorded: Tape | None, noise: Noise | None) -> Evide
     else:
         tape = problem.tape(problem.function, problem.operands, mode)
         passed = tape(point.values, point.upstream)
+    problem.note_judged(tape)
     plan = make_plan(point)
     return Evidence(point, tape, passed, plan, along_coordinates(point, plan, passed), noise)
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "compare": "Show what changed between two JSON reports.",
     "validate": "Find what is wrong in specs, without running them.",
     "power": "Plant wrong gradients in the specs' cases, and see which are caught.",
+    "coverage": "See which of TensorFlow's gradient functions the specs cover.",
     "explain": "Show where the gradient of an op or an expression comes from.",
     "ops": "List the declared ops, or show one of them.",
     "guide": "List the lessons that come with gradcheck, or copy them to a folder.",

@@ -253,7 +253,7 @@ def _runner(
     request: RunRequest, context: RunContext, cluster: Cluster | None, store: Store
 ) -> Runner:
     """What turns the cases into results: the workers of this machine, or a cluster."""
-    from gradcheck.report import close_ups_for
+    from gradcheck.report import close_ups_for, tell_gradients
     from gradcheck.run import check_with_tensorflow
 
     common: dict[str, Any] = {
@@ -264,8 +264,9 @@ def _runner(
         "maxfail": request.maxfail,
         "facts": context.facts,
     }
-    if close_ups := close_ups_for(request.formats):
-        common["check"] = partial(check_with_tensorflow, close_ups=close_ups)
+    close_ups, called = close_ups_for(request.formats), tell_gradients(request.formats)
+    if close_ups or called:
+        common["check"] = partial(check_with_tensorflow, close_ups=close_ups, called=called)
     if cluster is None:
         return partial(_run_here, jobs=context.jobs, **common)
     seconds = store.history.seconds

@@ -8,7 +8,7 @@ import click
 
 from gradcheck.cli.say import say_json
 
-KINDS = ("spec", "report", "comparison", "problems")
+KINDS = ("spec", "report", "comparison", "problems", "coverage")
 
 
 @click.command(name="schema")
@@ -23,6 +23,7 @@ def command(kind: str) -> int:
       report       what `gradcheck run --format json` writes
       comparison   what `gradcheck compare --format json` writes
       problems     what `gradcheck validate --format json` writes
+      coverage     what `gradcheck coverage --format json` writes
 
     \b
     Example:

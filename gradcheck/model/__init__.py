@@ -6,6 +6,7 @@ what the spec said, a Result is what the check saw. Imports nothing else of grad
 """
 
 from gradcheck.model.arrays import Array, Scalar, Shape
+from gradcheck.model.called_gradients import GradientCall
 from gradcheck.model.cases import (
     Case,
     CheckKind,
@@ -53,6 +54,7 @@ __all__ = [
     "Diagnosis",
     "Element",
     "Expectation",
+    "GradientCall",
     "Group",
     "Input",
     "Location",

@@ -13,6 +13,7 @@ from gradcheck.model.verdicts import Verdict
 
 if TYPE_CHECKING:
     from gradcheck.model.arrays import Array, Scalar, Shape
+    from gradcheck.model.called_gradients import GradientCall
     from gradcheck.model.close_ups import CloseUp
 
 
@@ -171,6 +172,9 @@ class Result(Shown):
     case: Case | None = None
     decided_by: Stage | None = None
     """The stage of the check in which the verdict arose; None for a case that was not run."""
+    called: tuple[GradientCall, ...] | None = None
+    """The registered gradient functions that were called on the ways back that were judged; None
+    where nobody asked."""
 
     @property
     def meaning(self) -> str:

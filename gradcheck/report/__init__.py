@@ -7,7 +7,7 @@ The modules of this package hold what the formats share: how numbers and texts a
 there is to say about a failure, what is counted. They import nothing but `gradcheck.model` and
 `gradcheck.errors`, and each other in this order: safe_text, numbers, spool, background,
 error_shades, repository; details, difference; remark_lines, tally; reporter; columns, totals,
-power_totals and markdown_text. `formats/` may import them, and `read/` may import both. display and
+power_totals, coverage_totals and markdown_text. `formats/` may import them, and `read/` may import both. display and
 picture are how a single result shows itself, printed and in a notebook.
 """
 
@@ -36,6 +36,7 @@ __all__ = [
     "comparison_text",
     "make_reporter",
     "must_be_a_format",
+    "tell_gradients",
 ]
 
 
@@ -55,6 +56,8 @@ class Format:
     """Whether it shows earlier runs."""
     coverage: bool = False
     """Whether it shows which of the declared ops have cases."""
+    gradients: bool = False
+    """Whether it tells which gradient functions were called."""
     pictures_of_failures: bool = False
     pictures_of_all: bool = False
     """Of what a check gathers something for it: see `close_ups_for`."""
@@ -78,12 +81,14 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             file="report.html",
             baselines=True,
             coverage=True,
+            gradients=True,
             pictures_of_failures=True,
             pictures_of_all=True,
         ),
         "json": Format(
             reporter="gradcheck.report.formats.json:JsonReporter",
             comparison="gradcheck.report.formats.comparison_report:document",
+            gradients=True,
             # For the page that may be made of it.
             pictures_of_failures=True,
         ),
@@ -106,6 +111,11 @@ def close_ups_for(formats: Collection[str]) -> frozenset[Verdict]:
         return frozenset(Verdict)
     some = any(one.pictures_of_failures for one in asked)
     return frozenset(Verdict) - {Verdict.PASS} if some else frozenset()
+
+
+def tell_gradients(formats: Collection[str]) -> bool:
+    """Whether any of these formats tells which gradient functions were called."""
+    return any(FORMATS[name].gradients for name in formats)
 
 
 def comparing_formats() -> list[str]:

@@ -28,4 +28,4 @@ def test_what_gradcheck_writes_has_a_schema_too(gradcheck: Gradcheck, kind: str)
 def test_another_kind_is_refused(gradcheck: Gradcheck) -> None:
     said = gradcheck("schema", "junit")
     assert said.code == 2
-    assert "'spec', 'report', 'comparison', 'problems'" in said.err
+    assert "'spec', 'report', 'comparison', 'problems', 'coverage'" in said.err

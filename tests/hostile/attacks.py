@@ -39,7 +39,12 @@ def hostile(name: str, **changes: Any) -> Case:
 
 
 def attack(
-    case: Case, *, allow: Collection[str], root: str, close_ups: Collection[Verdict] = ()
+    case: Case,
+    *,
+    allow: Collection[str],
+    root: str,
+    close_ups: Collection[Verdict] = (),
+    called: bool = False,
 ) -> Result:
     """Do what the case's name says; an innocent one passes, after a moment."""
     if case.name.startswith("innocent"):

@@ -17,6 +17,7 @@ from gradcheck.model import (
     Diagnosis,
     Element,
     Expectation,
+    GradientCall,
     Input,
     Location,
     Mode,
@@ -114,6 +115,17 @@ def passing(case_id: str = f"{MATMUL}::plain", **changes: float) -> Result:
     seconds = changes.get("seconds", 0.0213)
     stage, own = Stage.FIRST_LOOK, case(case_id)
     return Result(case_id, Verdict.PASS, both, seconds=seconds, case=own, decided_by=stage)
+
+
+def with_gradients() -> Result:
+    """One that tells which gradient functions it went through."""
+    calls = (
+        GradientCall("MatMul", CheckKind.REVERSE, ("float32", "float64"), "transpose_a=True"),
+        GradientCall("Mul", CheckKind.SECOND, ("float64",)),
+    )
+    second = replace(compared("b"), check=CheckKind.SECOND)
+    told = passing(f"{MATMUL}::with-gradients")
+    return replace(told, comparisons=(*told.comparisons, second), called=calls)
 
 
 def mismatch() -> Result:

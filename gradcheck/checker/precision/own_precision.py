@@ -122,8 +122,12 @@ class OwnPrecision:
     def _pass_at_point(self) -> Backward:
         problem = self._problem
         if problem.recorded is not None and problem.recorded.recorded and _is_eager(problem):
-            return problem.recorded.back(self._upstream)
-        return self._own(self._values, self._upstream)
+            passed = problem.recorded.back(self._upstream)
+            problem.note_judged(problem.recorded)
+            return passed
+        passed = self._own(self._values, self._upstream)
+        problem.note_judged(self._own)
+        return passed
 
     def one_by_one(self) -> bool:
         """From now on, the neighbours get passes of their own; False where they had them anyway.

@@ -47,7 +47,10 @@ class Private(Enum):
     TEXT = "framework.ops.numpy_text"
     """What a tensor looks like in a message."""
     REGISTRY = "framework.ops._gradient_registry"
-    """The gradient functions, by op."""
+    GRAPH_REGISTRY = "framework.ops.gradient_registry"
+    """The gradient functions, by op: where tapes look, and where graphs do."""
+    KERNELS = "framework.kernels.get_registered_kernels_for_op"
+    """Knows for which devices and dtypes an op has a kernel."""
     CUSTOM = "ops.custom_gradient._eager_mode_decorator"
     REGISTERED = "eager.backprop._gradient_function"
     """Call the gradient functions."""
@@ -78,7 +81,7 @@ def _module(path: str) -> Any:
 class replaced:  # noqa: N801  (used like a function; a generator would cost three times as much)
     """Within this, something else stands there; raises Absent."""
 
-    def __init__(self, name: Private, new: Callable[..., Any]) -> None:
+    def __init__(self, name: Private, new: Any) -> None:
         self._before, self._new = private(name), new
         owner, self._attribute = _PLACES[name]
         self._module = _module(owner)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.tape import Backward, Tape
@@ -11,6 +11,7 @@ from gradcheck.model import Array, CheckKind, Mode, Tolerance, Upstream, Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.subject.operand import Operand
+    from gradcheck.model.called_gradients import GradientCall
 
 Differentiate = Callable[[Sequence[Array], Sequence[Array]], Backward]
 """Values and upstream in, outputs and gradients out."""
@@ -84,5 +85,14 @@ class Problem:
     """What to say where an input has no gradient."""
     close_ups: frozenset[Verdict] = frozenset()
     """Of which verdicts somebody wants to see pictures."""
+    called: set[GradientCall] | None = None
+    """Filled with the registered gradient functions that were called on the ways back that are
+    judged; None where nobody asked."""
     tape: Callable[[Callable[..., Any], Sequence[Operand], Mode], Differentiate] = Tape
     """How gradients are taken; whoever measures what a check would catch plants faults here."""
+
+    def note_judged(self, tape: object) -> None:
+        """This tape has gone back at the point, and a verdict rests on what it gave."""
+        if self.called is not None and isinstance(tape, Tape):
+            check = CheckKind.SECOND if self.is_gradient else CheckKind.REVERSE
+            self.called.update(replace(call, check=check) for call in tape.called)

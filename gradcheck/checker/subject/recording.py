@@ -208,6 +208,11 @@ def _functions(name: str) -> list[Any]:
     return found
 
 
+def functions_inside(name: str) -> list[str]:
+    """The names of a traced function and of all that it calls; none for an op."""
+    return [function.signature.name for function in _functions(name)]
+
+
 def _called(node: Any) -> set[str]:
     """The functions that a node of a graph calls."""
     names = {a.func.name for a in node.attr.values() if a.func.name}

@@ -28,6 +28,7 @@ from gradcheck.checker.subject.tensors import (
     to_numpy,
     where_raised,
 )
+from gradcheck.checker.subject.watched_gradients import going_back
 from gradcheck.checker.subject.way_back import Forward, as_cotangents, go_back
 from gradcheck.model import Array, Mode
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradcheck.checker.subject.operand import Operand
+    from gradcheck.model.called_gradients import GradientCall
 
 
 class GradientRaised(Exception):  # noqa: N818  (it is not an error of ours: it becomes a verdict)
@@ -67,6 +69,8 @@ class Tape:
         self._going_back = False
         self._forward: Forward | None = None
         self._gone_back: tuple[Sequence[Array], Backward] | None = None
+        self.called: set[GradientCall] = set()
+        """The registered gradient functions that were called on the way back, if anybody asked."""
 
     def __call__(self, values: Sequence[Array], upstream: Sequence[Array]) -> Backward:
         """One pass forward and one back.
@@ -259,8 +263,9 @@ class Tape:
 
     def _go_back(self, forward: Forward, upstream: Sequence[Any]) -> list[Any]:
         # (A function may have to be called in a way that its gradient has to be, too.)
-        going_back = getattr(self._function, "going_back", None)
-        with nullcontext() if going_back is None else going_back(forward.arguments):
+        prepared = getattr(self._function, "going_back", None)
+        within = nullcontext() if prepared is None else prepared(forward.arguments)
+        with within, going_back(self.called):
             if not forward.left:
                 return go_back(forward, upstream)
             with as_left(forward.left):

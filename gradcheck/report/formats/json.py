@@ -110,6 +110,24 @@ def encode_result(result: Result) -> dict[str, Any]:
         "seed": case.seed if case else None,
         "tags": list(case.tags) if case else [],
         "comparisons": [_comparison(comparison) for comparison in result.comparisons],
+        **_gradients(result),
+    }
+
+
+def _gradients(result: Result) -> dict[str, Any]:
+    """The gradient functions that were called; nothing where that is not known."""
+    if result.called is None:
+        return {}
+    return {
+        "gradients": [
+            {
+                "op": call.op,
+                "check": str(call.check),
+                "dtypes": list(call.dtypes),
+                "attributes": call.attributes,
+            }
+            for call in result.called
+        ]
     }
 
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of what programs read: reports, comparisons, and what is wrong in specs.
+"""JSON Schemas of what programs read: reports, comparisons, coverage, and what is wrong in specs.
 
 `version` goes up when a program that reads the document would have to change. Within a version
 members may come in addition, and words to `decided_by` and to `cause`; nothing else changes. So the
@@ -8,41 +8,49 @@ has.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gradcheck.model import CheckKind, Mode, TargetKind, Verdict
 from gradcheck.report.formats.comparison_report import COMPARISON_VERSION
+from gradcheck.report.formats.coverage_schema import coverage_schema, gradient_call
 from gradcheck.report.formats.json import REPORT_VERSION
 from gradcheck.report.formats.problem_report import PROBLEMS_VERSION
+from gradcheck.report.formats.schema_parts import (
+    COUNT,
+    COUNTS,
+    NUMBERS,
+    TEXT,
+    TEXTS,
+    TRUTH,
+    Schema,
+    document,
+    maybe,
+    object_,
+    ref,
+    told,
+    words,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-Schema = dict[str, Any]
-
-_TEXT: Schema = {"type": "string"}
-_TRUTH: Schema = {"type": "boolean"}
-_COUNT: Schema = {"type": "integer", "minimum": 0}
-_COUNTS: Schema = {"type": "array", "items": _COUNT}
-_TEXTS: Schema = {"type": "array", "items": _TEXT}
+    from collections.abc import Callable, Mapping
 
 
 def report_schema() -> Schema:
     """What `gradcheck run --format json` writes, and `report`, `merge` and `compare` read."""
-    whole = _object(
+    whole = object_(
         {
             "version": {"const": REPORT_VERSION},
-            "environment": _told(
-                {"type": "object", "additionalProperties": _TEXT},
+            "environment": told(
+                {"type": "object", "additionalProperties": TEXT},
                 "On what it ran: versions, machine, flags, and what a replay has to say again.",
             ),
-            "shard": _told(_shard(), "Only in the report of a shard: which part of a suite it is."),
-            "results": _told(
-                {"type": "array", "items": _ref("result")}, "In the order of the specs."
+            "shard": told(_shard(), "Only in the report of a shard: which part of a suite it is."),
+            "results": told(
+                {"type": "array", "items": ref("result")}, "In the order of the specs."
             ),
             "summary": _summary(),
-            "problems": _told(
-                {"type": "array", "items": _ref("problem")}, "What is wrong in the specs."
+            "problems": told(
+                {"type": "array", "items": ref("problem")}, "What is wrong in the specs."
             ),
         },
         optional=("shard",),
@@ -55,229 +63,182 @@ def report_schema() -> Schema:
         "diagnosis": _diagnosis(),
         "problem": _problem(),
         "location": _location(),
-        **_NUMBERS,
+        **NUMBERS,
     }
-    return _document("report", REPORT_VERSION, "A report of gradcheck", whole, parts)
+    return document("report", REPORT_VERSION, "A report of gradcheck", whole, parts)
 
 
 def comparison_schema() -> Schema:
     """What `gradcheck compare --format json` writes."""
-    change = _object(
+    change = object_(
         {
-            "id": _TEXT,
-            "old": _words(Verdict),
-            "new": _words(Verdict),
-            "text": _told(_TEXT, "What changed, in words."),
+            "id": TEXT,
+            "old": words(Verdict),
+            "new": words(Verdict),
+            "text": told(TEXT, "What changed, in words."),
         }
     )
     changes = {"type": "array", "items": change}
-    versions = _object({"old": _maybe(_TEXT), "new": _maybe(_TEXT)})
-    whole = _object(
+    versions = object_({"old": maybe(TEXT), "new": maybe(TEXT)})
+    whole = object_(
         {
             "version": {"const": COMPARISON_VERSION},
-            "old": _told(_TEXT, "The file that was compared with."),
-            "factor": _told({"type": "number"}, "By how much an error must grow to be told."),
-            "worse": _told(_TRUTH, "Whether something is broken, grown or removed: exit code 1."),
-            "common": _told(_COUNT, "How many cases are in both."),
-            "environment": _told(
+            "old": told(TEXT, "The file that was compared with."),
+            "factor": told({"type": "number"}, "By how much an error must grow to be told."),
+            "worse": told(TRUTH, "Whether something is broken, grown or removed: exit code 1."),
+            "common": told(COUNT, "How many cases are in both."),
+            "environment": told(
                 {"type": "object", "additionalProperties": versions}, "What it did not run on both."
             ),
-            "broken": _told(changes, "As expected before and now not, or skipped."),
-            "mended": _told(changes, "Not as expected before, and now so."),
-            "other": _told(changes, "Another verdict, as right or wrong as before."),
-            "grown": _told(changes, "The same verdict and a much larger error or error bar."),
-            "removed": _told(_TEXTS, "Cases that are only in the old report."),
-            "added": _told(_TEXTS, "Cases that are only in the new report."),
+            "broken": told(changes, "As expected before and now not, or skipped."),
+            "mended": told(changes, "Not as expected before, and now so."),
+            "other": told(changes, "Another verdict, as right or wrong as before."),
+            "grown": told(changes, "The same verdict and a much larger error or error bar."),
+            "removed": told(TEXTS, "Cases that are only in the old report."),
+            "added": told(TEXTS, "Cases that are only in the new report."),
         }
     )
-    return _document("comparison", COMPARISON_VERSION, "Two reports of gradcheck compared", whole)
+    return document("comparison", COMPARISON_VERSION, "Two reports of gradcheck compared", whole)
 
 
 def problems_schema() -> Schema:
     """What `gradcheck validate --format json` writes."""
-    whole = _object(
+    whole = object_(
         {
             "version": {"const": PROBLEMS_VERSION},
-            "files": _told(_COUNT, "How many spec files were read."),
-            "cases": _told(_COUNT, "How many cases in them are right."),
-            "problems": {"type": "array", "items": _ref("problem")},
+            "files": told(COUNT, "How many spec files were read."),
+            "cases": told(COUNT, "How many cases in them are right."),
+            "problems": {"type": "array", "items": ref("problem")},
         }
     )
     parts = {"problem": _problem(), "location": _location()}
-    return _document(
+    return document(
         "problems", PROBLEMS_VERSION, "What gradcheck finds wrong in specs", whole, parts
     )
 
 
-def _document(
-    name: str, version: int, title: str, whole: Schema, parts: Schema | None = None
-) -> Schema:
-    head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:gradcheck:{name}:{version}",
-        "title": title,
-    }
-    return head | whole | ({"$defs": parts} if parts else {})
-
-
-def _object(members: Schema, optional: Iterable[str] = ()) -> Schema:
-    required = [name for name in members if name not in set(optional)]
-    return {"type": "object", "required": required, "properties": members}
-
-
-def _told(schema: Schema, description: str) -> Schema:
-    return {**schema, "description": description}
-
-
-def _ref(name: str) -> Schema:
-    return {"$ref": f"#/$defs/{name}"}
-
-
-def _maybe(schema: Schema) -> Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _words(kind: Iterable[str]) -> Schema:
-    return {"enum": [str(word) for word in kind]}
-
-
-_NUMBERS: Schema = {
-    "real": _told(
-        {"anyOf": [{"type": "number"}, {"enum": ["nan", "inf", "-inf"]}]},
-        "A number; those that JSON has not are texts.",
-    ),
-    "number": _told(
-        {"anyOf": [_ref("real"), _object({"re": _ref("real"), "im": _ref("real")})]},
-        "A real or a complex number.",
-    ),
-    "array": _told(
-        {"anyOf": [_ref("number"), {"type": "array", "items": _ref("array")}]},
-        "Numbers nested as deep as the shape is long; a scalar is a bare number.",
-    ),
-}
-
-_STAGE = _told(_maybe(_TEXT), "The stage of the check that decided, as `run -v` names it.")
+_STAGE = told(maybe(TEXT), "The stage of the check that decided, as `run -v` names it.")
 
 
 def _result() -> Schema:
-    by_input = {"type": "object", "additionalProperties": _words(Verdict)}
-    return _object(
+    by_input = {"type": "object", "additionalProperties": words(Verdict)}
+    return object_(
         {
-            "id": _told(_TEXT, "The case, as `gradcheck run` takes it: `file.yaml::name`."),
-            "verdict": _words(Verdict),
+            "id": told(TEXT, "The case, as `gradcheck run` takes it: `file.yaml::name`."),
+            "verdict": words(Verdict),
             "decided_by": _STAGE,
-            "expected": _told(
-                _TRUTH, "Whether the verdict is as it should be: false is a failure."
-            ),
-            "expect": _told(
-                {"anyOf": [_words(Verdict), by_input, {"type": "null"}]},
+            "expected": told(TRUTH, "Whether the verdict is as it should be: false is a failure."),
+            "expect": told(
+                {"anyOf": [words(Verdict), by_input, {"type": "null"}]},
                 "What the spec expects: a verdict, or one for each of some inputs.",
             ),
-            "reason": _told(_TEXT, "Why it expects that."),
-            "message": _told(_TEXT, "What happened where no gradient could be compared."),
-            "diagnosis": _maybe(_ref("diagnosis")),
-            "seconds": _ref("real"),
-            "location": _maybe(_ref("location")),
-            "target": _told(
-                _maybe(_object({"kind": _words(TargetKind), "text": _TEXT})),
+            "reason": told(TEXT, "Why it expects that."),
+            "message": told(TEXT, "What happened where no gradient could be compared."),
+            "diagnosis": maybe(ref("diagnosis")),
+            "seconds": ref("real"),
+            "location": maybe(ref("location")),
+            "target": told(
+                maybe(object_({"kind": words(TargetKind), "text": TEXT})),
                 "The function under test.",
             ),
-            "dtype": _maybe(_TEXT),
-            "mode": _maybe(_words(Mode)),
-            "seed": _maybe(_COUNT),
-            "tags": _TEXTS,
-            "comparisons": {"type": "array", "items": _ref("comparison")},
+            "dtype": maybe(TEXT),
+            "mode": maybe(words(Mode)),
+            "seed": maybe(COUNT),
+            "tags": TEXTS,
+            "comparisons": {"type": "array", "items": ref("comparison")},
+            "gradients": told(
+                {"type": "array", "items": gradient_call()},
+                "TensorFlow's gradient functions that were called on the way back.",
+            ),
         },
-        optional=("decided_by", "target"),
+        optional=("decided_by", "target", "gradients"),
     )
 
 
 def _comparison() -> Schema:
-    array = _told(_maybe(_ref("array")), "All elements; null for more than 64.")
-    place = _object({"path": _TEXT, "line": _COUNT, "function": _TEXT})
-    return _object(
+    array = told(maybe(ref("array")), "All elements; null for more than 64.")
+    place = object_({"path": TEXT, "line": COUNT, "function": TEXT})
+    return object_(
         {
-            "name": _told(_TEXT, "The input or the weight whose gradient it is."),
-            "check": _words(CheckKind),
-            "verdict": _words(Verdict),
+            "name": told(TEXT, "The input or the weight whose gradient it is."),
+            "check": words(CheckKind),
+            "verdict": words(Verdict),
             "decided_by": _STAGE,
-            "shape": _COUNTS,
-            "dtype": _TEXT,
-            "elements": _told(_COUNT, "How many the input has."),
-            "judged": _told(_COUNT, "How many were compared one by one."),
-            "directions": _told(_COUNT, "How many random directions were compared besides."),
-            "max_abs_error": _maybe(_ref("real")),
-            "max_rel_error": _maybe(_ref("real")),
-            "error_bar": _told(_maybe(_ref("real")), "The widest of the numeric derivative."),
-            "worst_index": _maybe(_COUNTS),
-            "failing": _told(_COUNT, "How many elements are not as they should be."),
-            "note": _TEXT,
-            "worst": _told(
-                {"type": "array", "items": _ref("element")}, "The worst elements, the worst first."
+            "shape": COUNTS,
+            "dtype": TEXT,
+            "elements": told(COUNT, "How many the input has."),
+            "judged": told(COUNT, "How many were compared one by one."),
+            "directions": told(COUNT, "How many random directions were compared besides."),
+            "max_abs_error": maybe(ref("real")),
+            "max_rel_error": maybe(ref("real")),
+            "error_bar": told(maybe(ref("real")), "The widest of the numeric derivative."),
+            "worst_index": maybe(COUNTS),
+            "failing": told(COUNT, "How many elements are not as they should be."),
+            "note": TEXT,
+            "worst": told(
+                {"type": "array", "items": ref("element")}, "The worst elements, the worst first."
             ),
             "analytic": array,
             "numeric": array,
             "bound": array,
             "formula": array,
-            "diagnosis": _maybe(_ref("diagnosis")),
-            "places": _told(
+            "diagnosis": maybe(ref("diagnosis")),
+            "places": told(
                 {"type": "array", "items": place}, "The user's gradient functions to look at."
             ),
-            "shades": _told(_TEXT, "How wrong each element is, a digit each, for a picture."),
-            "close_up": _ref("close_up"),
-            "jacobian": _told(_TEXTS, "For each output, the signs of what moves it."),
+            "shades": told(TEXT, "How wrong each element is, a digit each, for a picture."),
+            "close_up": ref("close_up"),
+            "jacobian": told(TEXTS, "For each output, the signs of what moves it."),
         },
         optional=("decided_by", "places", "shades", "close_up", "jacobian"),
     )
 
 
 def _element() -> Schema:
-    numbers = dict.fromkeys(("value", "analytic", "numeric"), _ref("number"))
-    maybe = dict.fromkeys(("formula", "left", "right"), _maybe(_ref("number")))
-    return _object({"index": _COUNTS, **numbers, "bound": _ref("real"), **maybe})
+    numbers = dict.fromkeys(("value", "analytic", "numeric"), ref("number"))
+    others = dict.fromkeys(("formula", "left", "right"), maybe(ref("number")))
+    return object_({"index": COUNTS, **numbers, "bound": ref("real"), **others})
 
 
 def _close_up() -> Schema:
-    numbers = dict.fromkeys(("analytic", "numeric", "bound", "chosen"), _ref("real"))
-    series = {"type": "array", "items": _ref("real")}
+    numbers = dict.fromkeys(("analytic", "numeric", "bound", "chosen"), ref("real"))
+    series = {"type": "array", "items": ref("real")}
     all_series = dict.fromkeys(("steps", "errors", "right", "left"), series)
-    whole = _object({"index": _COUNTS, "imaginary": _TRUTH, **numbers, **all_series})
-    return _told(whole, "What the function does around the worst element, for a picture.")
+    whole = object_({"index": COUNTS, "imaginary": TRUTH, **numbers, **all_series})
+    return told(whole, "What the function does around the worst element, for a picture.")
 
 
 def _diagnosis() -> Schema:
-    cause = _told(_TEXT, "A short stable name, such as `sign`, `factor` or `transposed`.")
-    return _object({"cause": cause, "text": _told(_TEXT, "One sentence.")})
+    cause = told(TEXT, "A short stable name, such as `sign`, `factor` or `transposed`.")
+    return object_({"cause": cause, "text": told(TEXT, "One sentence.")})
 
 
 def _problem() -> Schema:
-    source = _told(_TEXT, "The line of the spec; empty where there is none to show.")
-    return _object(
-        {"message": _TEXT, "location": _ref("location"), "hint": _TEXT, "source": source}
-    )
+    source = told(TEXT, "The line of the spec; empty where there is none to show.")
+    return object_({"message": TEXT, "location": ref("location"), "hint": TEXT, "source": source})
 
 
 def _location() -> Schema:
-    return _object({"path": _TEXT, "line": _COUNT, "column": _COUNT})
+    return object_({"path": TEXT, "line": COUNT, "column": COUNT})
 
 
 def _shard() -> Schema:
-    positions = _told(_COUNTS, "Where each result stands in the whole suite.")
-    cut = _told(_TEXT, "The same for all shards of one cut.")
-    return _object({"index": _COUNT, "count": _COUNT, "cut": cut, "positions": positions})
+    positions = told(COUNTS, "Where each result stands in the whole suite.")
+    cut = told(TEXT, "The same for all shards of one cut.")
+    return object_({"index": COUNT, "count": COUNT, "cut": cut, "positions": positions})
 
 
 def _summary() -> Schema:
-    verdicts = _object({str(verdict): _COUNT for verdict in Verdict})
-    return _object(
+    verdicts = object_({str(verdict): COUNT for verdict in Verdict})
+    return object_(
         {
-            "total": _COUNT,
+            "total": COUNT,
             "verdicts": verdicts,
-            "failed": _told(_COUNT, "Results whose verdict is not the expected one."),
-            "known": _told(_COUNT, "Results that are not acceptable but expected: known bugs."),
-            "problems": _COUNT,
-            "seconds": _ref("real"),
-            "interrupted": _told(_TRUTH, "Whether results are missing."),
+            "failed": told(COUNT, "Results whose verdict is not the expected one."),
+            "known": told(COUNT, "Results that are not acceptable but expected: known bugs."),
+            "problems": COUNT,
+            "seconds": ref("real"),
+            "interrupted": told(TRUTH, "Whether results are missing."),
         }
     )
 
@@ -286,5 +247,6 @@ SCHEMAS: Mapping[str, Callable[[], Schema]] = {
     "report": report_schema,
     "comparison": comparison_schema,
     "problems": problems_schema,
+    "coverage": coverage_schema,
 }
 """By the kind of document."""

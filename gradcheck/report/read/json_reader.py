@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.errors import UsageError
 from gradcheck.model import (
     Case,
+    CheckKind,
     Expectation,
+    GradientCall,
     Location,
     Mode,
     Result,
@@ -98,6 +100,20 @@ def decode_result(data: Any, case: Case | None = None) -> Result:
         seconds=typed.seconds(data, "seconds"),
         case=_case(data) if case is None else case,
         decided_by=read_stage(data),
+        # (Reports of before they were told have none.)
+        called=_called(data) if data.get("gradients") is not None else None,
+    )
+
+
+def _called(data: Any) -> tuple[GradientCall, ...]:
+    return tuple(
+        GradientCall(
+            typed.text(item, "op"),
+            typed.choice(CheckKind, item, "check"),
+            typed.texts(item, "dtypes"),
+            typed.text(item, "attributes"),
+        )
+        for item in typed.items(data, "gradients")
     )
 
 

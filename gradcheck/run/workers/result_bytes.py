@@ -7,13 +7,16 @@ import json
 
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.model.findings import Sighting
+from gradcheck.model.inventories import Inventory
 from gradcheck.model.planted import Power
 from gradcheck.run.workers.wire import codec
 
 LONGEST_TEXT = 20_000
 """How many characters of a message or a note are sent: whoever reads more of it reads a log."""
 
-_KINDS: dict[str, type[Result]] = {"Result": Result, "Power": Power, "Sighting": Sighting}
+_KINDS: dict[str, type[Result]] = {
+    kind.__name__: kind for kind in (Result, Power, Sighting, Inventory)
+}
 """What a check may return."""
 
 _write = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck.model import Array, Case, CloseUp, Scalar, Shape, Verdict
+from gradcheck.model import Array, Case, CloseUp, GradientCall, Scalar, Shape, Verdict
 
 Converter = Callable[[Any], Any]
 
@@ -28,6 +28,7 @@ _NAMES = {
     "Array": Array,
     "Case": Case,
     "CloseUp": CloseUp,
+    "GradientCall": GradientCall,
     "Scalar": Scalar,
     "Shape": Shape,
     "Verdict": Verdict,

@@ -50,10 +50,15 @@ class Job:
 
 
 def check_with_tensorflow(
-    case: Case, *, allow: Collection[str], root: str, close_ups: Collection[Verdict] = ()
+    case: Case,
+    *,
+    allow: Collection[str],
+    root: str,
+    close_ups: Collection[Verdict] = (),
+    called: bool = False,
 ) -> Result:
-    """The real check; with what pictures need, for these verdicts."""
-    return _real_check()(case, allow=allow, root=root, close_ups=close_ups)
+    """The real check; with what pictures need, for these verdicts, and what coverage needs."""
+    return _real_check()(case, allow=allow, root=root, close_ups=close_ups, called=called)
 
 
 @functools.cache

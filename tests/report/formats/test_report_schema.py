@@ -21,6 +21,7 @@ def report_text(*, shard: bool = False) -> str:
         *examples.all_results(),
         examples.pictured(),
         examples.pictured_kink(),
+        examples.with_gradients(),
         *hostile.results(),
     ]
     cases = tuple(result.case for result in results if result.case)
@@ -66,7 +67,8 @@ def small_report() -> Any:
         "diagnosis": wrong.diagnosis,
         "decided_by": wrong.decided_by,
     }
-    results = [replace(whole, comparisons=(replace(whole.comparisons[0], **told),))]
+    calls = examples.with_gradients().called
+    results = [replace(whole, comparisons=(replace(whole.comparisons[0], **told),), called=calls)]
     stream = io.StringIO()
     examples.tell(make_reporter("json", stream), results, (examples.PROBLEM,))
     return json.loads(stream.getvalue())

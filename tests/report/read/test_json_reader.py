@@ -12,6 +12,7 @@ from gradcheck.model import Plan, Result, Shard, Stage
 from gradcheck.report import make_reporter
 from gradcheck.report.formats.json import encode_result
 from gradcheck.report.read.json_reader import decode_result, read_report
+from gradcheck.report.read.typed_json import DamagedError
 from tests.report import examples
 
 if TYPE_CHECKING:
@@ -54,6 +55,19 @@ def test_the_stage_that_decided_is_read_back_where_a_report_tells_it() -> None:
     assert [c.decided_by for c in back.comparisons] == [Stage.CONFIRMATION, Stage.FIRST_LOOK]
     older = {key: value for key, value in data.items() if key != "decided_by"}
     assert decode_result(older).decided_by is None
+
+
+def test_the_gradient_functions_are_read_back_where_a_report_tells_them() -> None:
+    result = examples.with_gradients()
+    data = json.loads(json.dumps(encode_result(result)))
+    assert decode_result(data).called == result.called
+    assert encode_result(decode_result(data)) == data
+    assert decode_result(encode_result(examples.passing())).called is None
+    empty = replace(result, called=())
+    assert decode_result(encode_result(empty)).called == ()
+    data["gradients"][0]["check"] = "sideways"
+    with pytest.raises(DamagedError):
+        decode_result(data)
 
 
 def test_the_places_are_read_back_where_a_report_tells_them() -> None:

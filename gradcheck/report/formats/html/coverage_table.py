@@ -1,4 +1,4 @@
-"""What the cases cover: which declared ops, which other functions, which derivatives."""
+"""What the cases cover: which gradient functions, declared ops, other functions, derivatives."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 from gradcheck.model import TargetKind
 from gradcheck.report import numbers
+from gradcheck.report.coverage_totals import CoverageCount, called_gradients
 from gradcheck.report.formats.html.markup import Html, joined, section, table, tag
 
 if TYPE_CHECKING:
     from gradcheck.report.background import DeclaredOp
+    from gradcheck.report.coverage_totals import Covered
     from gradcheck.report.formats.html.shown_run import ShownRun
 
 
 def coverage_section(shown: ShownRun) -> Html:
     """What is checked, and which ops of the catalogue no case checks."""
-    parts = [_derivatives(shown)]
+    parts = [_derivatives(shown), *_gradients(shown)]
     told = any(r.case is not None and r.case.target.text for r in shown.results)
     if not told:
         note = "The report does not say which functions its cases check; newer ones do."
@@ -38,6 +40,36 @@ def _derivatives(shown: ShownRun) -> Html:
         f"Derivatives: {derivatives}. Of {numbers.count(elements, 'element')} in all gradients "
         f"{judged} were judged one by one.",
     )
+
+
+def _gradients(shown: ShownRun) -> list[Html]:
+    """The gradient functions that were called; nothing where the report does not tell."""
+    if all(result.called is None for result in shown.results):
+        return []
+    called = called_gradients(shown.results)
+    count = CoverageCount.of(called)
+    summary = (
+        f"{numbers.count(count.exercised, 'gradient function')} of TensorFlow "
+        f"{'was' if count.exercised == 1 else 'were'} called on the ways back that were judged: "
+        f"{count.verified} verified, {count.known_wrong} known to be wrong."
+    )
+    told = tag("p", tag("b", summary), " ", tag("code", "gradcheck coverage"), " has the others.")
+    if not called:
+        return [told]
+    rows = [(one.name, _standing(one), _dtypes(one), str(len(one.cases))) for one in called]
+    heads = ("gradient of", "is", "in", "cases")
+    listing = table(heads, rows, "Gradient functions that were called")
+    folded = tag("summary", f"Gradient functions ({len(called)})")
+    return [told, tag("details", folded, listing)]
+
+
+def _standing(one: Covered) -> str:
+    words = [("verified", one.verified), ("known wrong", bool(one.known_wrong))]
+    return ", ".join(word for word, is_so in words if is_so) or "called"
+
+
+def _dtypes(one: Covered) -> str:
+    return ", ".join(sorted({dtype for call in one.calls for dtype in call.dtypes}))
 
 
 def _catalogue(shown: ShownRun) -> list[Html]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradcheck.model import Result, Target, TargetKind
+from gradcheck.model import GradientCall, Result, Target, TargetKind
 from tests.report import examples
 from tests.report.formats.html.pages import page
 
@@ -47,3 +47,25 @@ def test_an_old_report_does_not_know() -> None:
     section = page([about(TargetKind.OP, "")]).by_id("coverage")
     assert "does not say which functions" in section.text
     assert not section.all("table")
+
+
+def test_gradient_functions_that_were_called() -> None:
+    section = page([examples.with_gradients(), examples.passing()]).by_id("coverage")
+    assert "2 gradient functions of TensorFlow were called on the ways back" in section.text
+    assert "2 verified, 0 known to be wrong" in section.text
+    (called,) = [t for t in section.all("table") if "Gradient functions" in t.one("caption").text]
+    assert [td.text for td in called.one("tbody").all("td")] == [
+        *("verified", "float32, float64", "1"),
+        *("verified", "float64", "1"),
+    ]
+
+
+def test_a_report_that_does_not_tell_of_gradient_functions() -> None:
+    assert "gradient function" not in page([examples.passing()]).by_id("coverage").text
+
+
+def test_one_that_was_called_for_nothing() -> None:
+    failing = replace(examples.mismatch(), called=(GradientCall("Sin"),))
+    section = page([failing]).by_id("coverage")
+    assert "1 gradient function of TensorFlow was called" in section.text
+    assert "0 verified, 0 known to be wrong" in section.text

@@ -1,0 +1,1 @@
+"""What there is to cover: the gradients that TensorFlow registers, and its public functions."""
