@@ -23,6 +23,8 @@ from tools.refusals import (
     CALLABLE_PARAMETER,
     DENIED_KERNELS,
     FILE_PARAMETER,
+    HANDLED_KERNELS,
+    PURE_ALL_THE_SAME,
     REFUSED_CLASSES,
     REFUSED_FUNCTIONS,
     REFUSED_PREFIXES,
@@ -45,6 +47,7 @@ MODULES = (
     "tf.math",
     "tf.math.special",
     "tf.nn",
+    "tf.nn.experimental",
     "tf.quantization",
     "tf.ragged",
     "tf.random",
@@ -140,7 +143,12 @@ def raw_kernels() -> Iterator[str]:
 
     for name in dir(tf.raw_ops):
         definition = op_def_registry.get(name)
-        if definition is None or definition.is_stateful or DENIED_KERNELS.search(name):
+        if definition is None:
+            continue
+        handled = HANDLED_KERNELS.match(name) is not None
+        if definition.is_stateful and name not in PURE_ALL_THE_SAME:
+            continue
+        if DENIED_KERNELS.search(name) and not handled:
             continue
         if any(a.is_ref for a in definition.input_arg):
             continue
@@ -159,9 +167,10 @@ def raw_kernels() -> Iterator[str]:
 
         takes = [kinds(a) for a in definition.input_arg]
         gives = [kinds(a) for a in definition.output_arg]
-        if any(not (kind & PLAIN) for kind in takes + gives):
+        known = PLAIN | {"variant"} if handled else PLAIN
+        if any(not (kind & known) for kind in takes + gives):
             continue
-        if any(k & DIFFERENTIABLE for k in takes) and any(k & DIFFERENTIABLE for k in gives):
+        if handled or all(any(k & DIFFERENTIABLE for k in side) for side in (takes, gives)):
             yield f"tf.raw_ops.{name}"
 
 
