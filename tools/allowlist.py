@@ -51,6 +51,7 @@ MODULES = (
     "tf.quantization",
     "tf.ragged",
     "tf.random",
+    "tf.random.experimental",
     "tf.signal",
     "tf.sparse",
     "keras.activations",
