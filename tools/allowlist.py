@@ -23,6 +23,8 @@ from tools.refusals import (
     CALLABLE_PARAMETER,
     DENIED_KERNELS,
     FILE_PARAMETER,
+    HANDLED_KERNELS,
+    PURE_ALL_THE_SAME,
     REFUSED_CLASSES,
     REFUSED_FUNCTIONS,
     REFUSED_PREFIXES,
@@ -45,9 +47,11 @@ MODULES = (
     "tf.math",
     "tf.math.special",
     "tf.nn",
+    "tf.nn.experimental",
     "tf.quantization",
     "tf.ragged",
     "tf.random",
+    "tf.random.experimental",
     "tf.signal",
     "tf.sparse",
     "keras.activations",
@@ -136,33 +140,45 @@ def _why_not(path: str, name: str, function: Callable[..., Any]) -> str:
 def raw_kernels() -> Iterator[str]:
     """The dotted names of the stateless kernels from floating-point tensors to such tensors."""
     import tensorflow as tf
-    from tensorflow.python.framework import dtypes, op_def_registry
+    from tensorflow.python.framework import op_def_registry
 
     for name in dir(tf.raw_ops):
         definition = op_def_registry.get(name)
-        if definition is None or definition.is_stateful or DENIED_KERNELS.search(name):
-            continue
-        if any(a.is_ref for a in definition.input_arg):
-            continue
-        if any(a.type in ("func", "list(func)") for a in definition.attr):
-            continue
-        if any(FILE_PARAMETER.search(a.name) for a in definition.attr):
-            continue
-        attributes = {a.name: a for a in definition.attr}
-
-        def kinds(argument: Any, attributes: dict[str, Any] = attributes) -> set[str]:
-            if argument.type:
-                return {_kind(dtypes, argument.type)}
-            attribute = attributes[argument.type_attr or argument.type_list_attr]
-            allowed = attribute.allowed_values.list.type
-            return {_kind(dtypes, t) for t in allowed} if allowed else set(PLAIN)
-
-        takes = [kinds(a) for a in definition.input_arg]
-        gives = [kinds(a) for a in definition.output_arg]
-        if any(not (kind & PLAIN) for kind in takes + gives):
-            continue
-        if any(k & DIFFERENTIABLE for k in takes) and any(k & DIFFERENTIABLE for k in gives):
+        if definition is not None and _is_pure(name, definition) and _differentiates(definition):
             yield f"tf.raw_ops.{name}"
+
+
+def _is_pure(name: str, definition: Any) -> bool:
+    """Whether a kernel keeps nothing, writes into nothing, reads no files and runs no functions."""
+    if definition.is_stateful and name not in PURE_ALL_THE_SAME:
+        return False
+    if DENIED_KERNELS.search(name) and not HANDLED_KERNELS.match(name):
+        return False
+    takes_functions = any(a.type in ("func", "list(func)") for a in definition.attr)
+    reads_files = any(FILE_PARAMETER.search(a.name) for a in definition.attr)
+    return not (takes_functions or reads_files or any(a.is_ref for a in definition.input_arg))
+
+
+def _differentiates(definition: Any) -> bool:
+    """Whether floating-point numbers go in and come out, or what such numbers are packed into."""
+    from tensorflow.python.framework import dtypes
+
+    attributes = {a.name: a for a in definition.attr}
+
+    def kinds(argument: Any) -> set[str]:
+        if argument.type:
+            return {_kind(dtypes, argument.type)}
+        attribute = attributes[argument.type_attr or argument.type_list_attr]
+        allowed = attribute.allowed_values.list.type
+        return {_kind(dtypes, t) for t in allowed} if allowed else set(PLAIN)
+
+    takes = [kinds(a) for a in definition.input_arg]
+    gives = [kinds(a) for a in definition.output_arg]
+    packs = HANDLED_KERNELS.match(definition.name) is not None
+    known = PLAIN | {"variant"} if packs else PLAIN
+    if any(not (kind & known) for kind in takes + gives):
+        return False
+    return packs or all(any(k & DIFFERENTIABLE for k in side) for side in (takes, gives))
 
 
 def _kind(dtypes: Any, number: int) -> str:

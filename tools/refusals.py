@@ -14,9 +14,9 @@ _SYMBOLIC = "it makes a symbolic tensor, which has no values"
 REFUSED_FUNCTIONS: dict[tuple[str, str], str] = {
     (
         "",
-        "control_dependencies custom_gradient function grad_pass_through inverse_stft_window_fn"
-        " nondifferentiable_batch_function numpy_function py_function recompute_grad vectorize"
-        " with_space_to_batch",
+        "control_dependencies custom_gradient function general_dropout grad_pass_through"
+        " inverse_stft_window_fn nondifferentiable_batch_function numpy_function py_function"
+        " recompute_grad vectorize with_space_to_batch",
     ): _CALLABLES,
     (
         "tf.",
@@ -92,3 +92,16 @@ DENIED_KERNELS = re.compile(
     r"|Uniform(De)?[Qq]uant|Requant|Inplace|Sdca|BoostedTrees|SparseCore|Ragged|CheckPinned"
     r"|^(Batch|Enter|Exit|Merge|Switch|NextIteration|EditDistance)$"
 )
+
+# Values that lists, sparse matrices and ragged tensors are packed into, and out of again: kernels
+# without state, which mean something only one behind the other, as an expression has them.
+HANDLED_KERNELS = re.compile(
+    r"^(CSRSparseMatrixTo(Dense|SparseTensor)|DenseToCSRSparseMatrix|SparseTensorToCSRSparseMatrix"
+    r"|SparseMatrix(Add|MatMul|Mul|Softmax|SparseMatMul|Transpose)"
+    r"|EmptyTensorList|TensorList(Concat|FromTensor|Gather|GetItem|PopBack|PushBack|Reserve|Resize"
+    r"|Scatter|ScatterIntoExistingList|SetItem|Split|Stack)(V2)?"
+    r"|Ragged(Gather|FillEmptyRows)|RaggedTensor(From|To)Variant|RaggedTensorTo(Sparse|Tensor))$"
+)
+
+# TensorFlow calls them stateful, so that no graph is pruned of them; they change nothing.
+PURE_ALL_THE_SAME = frozenset({"CheckNumerics", "CheckNumericsV2"})

@@ -4,7 +4,7 @@
     python -m tools.site_pages --build   and build the site from them: what `make docs` does
 
 No case is run: the pages of ops are those of `gradcheck explain`, the tutorial has the outputs that
-are kept in it, and what is known of TensorFlow stands in specs/ops/known_bugs.yaml.
+are kept in it, and what is known of TensorFlow stands in specs/*/known_bugs.yaml.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pathlib import Path
 
 from gradcheck import ops
 from gradcheck.cli.app import COMMANDS
-from tools.site_parts import escaped, explanation, findings, lesson, notebook
+from tools.site_parts import escaped, explanation, findings, known_bugs, lesson, notebook
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "build" / "docs"
 
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
-_KNOWN_BUGS = "specs/ops/known_bugs.yaml"
+_KNOWN_BUGS = "specs/*/known_bugs.yaml"
 
 STYLE = """\
 .md-typeset table:not([class]) { font-size: .7rem; }
@@ -125,13 +125,14 @@ def _findings() -> str:
         "# What was found in TensorFlow",
         "",
         f"Each row is a case of `{_KNOWN_BUGS}`, which expects that verdict.",
-        f"When TensorFlow mends one, its case fails: `gradcheck run {_KNOWN_BUGS}`.",
+        "When TensorFlow mends one, its case fails: `gradcheck run specs/ --tags known_bug`.",
         "[Keras' layers](keras.md) have a page of their own.",
         "",
         "| op | dtype | verdict | where | because |",
         "| --- | --- | --- | --- | --- |",
     ]
-    return "\n".join([*text, *findings(ROOT / _KNOWN_BUGS), ""])
+    rows = [row for path in known_bugs(ROOT) for row in findings(path)]
+    return "\n".join([*text, *rows, ""])
 
 
 def write() -> None:

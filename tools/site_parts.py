@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 import gradcheck
+from gradcheck import ops
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from gradcheck.ops.declaration import Op
+
+
+_DECLARED = frozenset(op.name for op in ops.all_ops())
 
 
 def escaped(text: str) -> str:
@@ -73,6 +77,11 @@ def _output(output: dict[str, Any]) -> str:
     return f"```text\n{told.rstrip()}\n```"
 
 
+def known_bugs(root: Path) -> list[Path]:
+    """The specs that hold what TensorFlow gets wrong, a file for each family that has some."""
+    return sorted(root.glob("specs/*/known_bugs.yaml"))
+
+
 def findings(path: Path) -> Iterator[str]:
     """The rows of a table of known bugs: op, dtype, verdict, where, why."""
     spec = yaml.safe_load(path.read_text("utf-8"))
@@ -84,7 +93,8 @@ def findings(path: Path) -> Iterator[str]:
                 verdict, when = each["verdict"], each.get("when", "")
             reason = each.get("reason") if isinstance(each, dict) else None
             why = escaped(reason or case["reason"])
-            op = f"[`{case['op']}`](ops/{case['op']}.md)"
+            name = case.get("op") or case["name"]
+            op = f"[`{name}`](ops/{name}.md)" if name in _DECLARED else f"`{name}`"
             dtype, where = case.get("dtype", "float64"), escaped(when) or "all"
             yield f"| {op} | {dtype} | {_verdict(verdict)} | {where} | {why} |"
 

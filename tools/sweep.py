@@ -179,8 +179,7 @@ class Tally:
                 "",
                 table(["dtype", "judged", *kinds, "not judged: no kernel"], rows),
                 "",
-                "A known bug is one that `specs/ops/known_bugs.yaml` holds: "
-                f"{_listed(self._known)}.",
+                f"A known bug is one that `specs/*/known_bugs.yaml` holds: {_listed(self._known)}.",
                 "",
                 "TensorFlow has no kernel, of the function or of its gradient, of:",
                 "",

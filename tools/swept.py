@@ -34,7 +34,7 @@ DECADES_OF_FEW_BITS = 3
 SCALABLE = ("general", "symmetric", "lower", "invertible")
 """What an input may be so that multiples of it are of the same kind."""
 
-SPECS = Path(__file__).parents[1] / "specs"
+KNOWN_BUGS = tuple(map(str, sorted(Path(__file__).parents[1].glob("specs/*/known_bugs.yaml"))))
 
 _HERE = Location("sweep", 1, 1)
 
@@ -68,7 +68,7 @@ def known_somewhere() -> frozenset[tuple[str, str]]:
     """Ops and low precisions with a known bug that only some magnitudes show."""
     return frozenset(
         (case.target.text, case.dtype)
-        for case in load([str(SPECS / "ops" / "known_bugs.yaml")]).cases
+        for case in load(KNOWN_BUGS).cases
         if case.dtype not in DECADES and any(given.values is not None for given in case.inputs)
     )
 
@@ -78,7 +78,7 @@ def _known() -> dict[tuple[str, str], Expectation]:
     """The verdicts of the known bugs, by op and dtype, but for those that only some values show."""
     return {
         (case.target.text, case.dtype): case.expect
-        for case in load([str(SPECS / "ops" / "known_bugs.yaml")]).cases
+        for case in load(KNOWN_BUGS).cases
         if all(given.values is None for given in case.inputs)
     }
 

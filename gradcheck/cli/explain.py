@@ -57,7 +57,7 @@ def command(
       gradcheck explain einsum --arg equation='ijk,ikl->ijl'
       gradcheck explain add --shape x=3,4 --shape y=4
       gradcheck explain --expr 'tf.reduce_sum(tf.square(x))' --at x='[1, 2]'
-      gradcheck explain specs/ops/matmul.yaml::transposed --format latex
+      gradcheck explain specs/linalg/matmul.yaml::transposed-a --format latex
     """  # noqa: D301  (click reads the \b)
     wanted = {key: shape_of(key, text) for key, text in pairs(shapes, "--shape")}
     literals = {key: literal(text) for key, text in pairs(args, "--arg")}

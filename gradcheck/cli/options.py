@@ -11,7 +11,7 @@ from gradcheck.errors import UsageError
 from gradcheck.report import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from click.shell_completion import CompletionItem
 
@@ -37,6 +37,13 @@ select = click.option(
     metavar="EXPR",
     default="",
     help="Take the cases whose id or tags match: parts of names with and, or, not and parentheses.",
+)
+
+tags = click.option(
+    "--tags",
+    metavar="TAG",
+    multiple=True,
+    help="Take the cases that have this very tag; may be repeated, and any of them will do.",
 )
 
 allow = click.option(
@@ -110,10 +117,14 @@ def default_paths(command: str = "run") -> tuple[str, ...]:
     )
 
 
-def nothing_selected(expression: str, available: int, shard: str | None = None) -> str:
+def nothing_selected(
+    expression: str, available: int, shard: str | None = None, tags: Collection[str] = ()
+) -> str:
     """Why there is nothing to do."""
     if not available:
         return "nothing to run: there are no cases"
     if shard is not None:
         return f"nothing selected: shard {shard} is empty"
-    return f"nothing selected: -k {expression!r} matches none of the {available} cases"
+    asked = [f"-k {expression!r}"] if expression or not tags else []
+    asked += [f"--tags {' --tags '.join(tags)}"] if tags else []
+    return f"nothing selected: {' with '.join(asked)} matches none of the {available} cases"

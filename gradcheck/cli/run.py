@@ -45,6 +45,7 @@ def _time_limit(
 @click.command(name="run")
 @options.paths
 @options.select
+@options.tags
 @click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
 @click.option("--maxfail", metavar="N", type=click.IntRange(min=1), help="Stop after N failures.")
 @click.option(
@@ -130,6 +131,7 @@ def command(**given: Any) -> int:
       gradcheck run specs/
       gradcheck run 'specs/linalg.yaml::transposed[float32]'
       gradcheck run specs/ -k 'matmul and not xla' -x
+      gradcheck run specs/ --tags smoke
       gradcheck run specs/ --format json --output report.json
       gradcheck run specs/ --format html --output report.html --baseline last.json
       gradcheck run specs/ --format plain --format github --junitxml results.xml
@@ -193,7 +195,8 @@ def _run_all(request: RunRequest, context: RunContext, cluster: Cluster | None) 
         note("the results so far are kept: the same command with --resume runs only the rest")
     if not cases and not loaded.problems:
         part = request.shard and "{}/{}".format(*request.shard)
-        say(options.nothing_selected(request.expression, len(loaded.cases), part), err=True)
+        available = len(loaded.cases)
+        say(options.nothing_selected(request.expression, available, part, request.tags), err=True)
     return exit_code(summary)
 
 

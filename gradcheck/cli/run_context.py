@@ -44,7 +44,7 @@ class RunContext:
         """Look around; UsageError where `-k` is no good."""
         from gradcheck.run import compile_selector, cores, default_limit, describe
 
-        selected = compile_selector(request.expression)
+        selected = compile_selector(request.expression, request.tags)
         jobs = request.jobs or cores()
         return cls(
             root=settings.root,

@@ -41,6 +41,8 @@ class RunRequest:
     paths: tuple[str, ...] = ()
     expression: str = ""
     """`-k`: which cases."""
+    tags: tuple[str, ...] = ()
+    """`--tags`: those with one of these; all where there is none."""
     seed: int | None = None
     allow: tuple[str, ...] = ()
     """The packages that this call allows, besides those of the project."""

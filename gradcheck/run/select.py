@@ -1,13 +1,14 @@
-"""`-k EXPR`: which cases to run, in pytest's words.
+"""`-k EXPR` and `--tags TAG`: which cases to run.
 
-Names joined by `and`, `or`, `not` and parentheses; a name matches a case when it is a part of its
-id or of one of its tags, in upper or lower case.
+The expression is in pytest's words: names joined by `and`, `or`, `not` and parentheses; a name
+matches a case when it is a part of its id or of one of its tags, in upper or lower case. A tag
+that is asked for by `--tags` is one that the case has, as it is written.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple, NoReturn
 
 from gradcheck.errors import UsageError
@@ -24,8 +25,21 @@ class _Token(NamedTuple):
     offset: int
 
 
-def compile_selector(text: str) -> Selector:
-    """A function that says whether a case is selected; UsageError with a caret for a bad text."""
+def compile_selector(text: str, tags: Collection[str] = ()) -> Selector:
+    """A function that says whether a case is selected; UsageError with a caret for a bad text.
+
+    Args:
+        text: the expression; empty for any case.
+        tags: of these a case must have one; none for any case.
+    """
+    matches = _matching(text)
+    if not tags:
+        return matches
+    wanted = frozenset(tags)
+    return lambda case: not wanted.isdisjoint(case.tags) and matches(case)
+
+
+def _matching(text: str) -> Selector:
     if not text.strip():
         return lambda _: True
     try:

@@ -62,6 +62,11 @@ def test_nothing_selected_is_5(stage: Stage, gradcheck: Gradcheck) -> None:
     said = gradcheck("run", "-k", "absent")
     assert said.code == 5
     assert "'absent' matches none of the 2 cases" in said.err
+    said = gradcheck("run", "--tags", "absent", "--tags", "neither")
+    assert said.code == 5
+    assert "--tags absent --tags neither matches none of the 2 cases" in said.err
+    said = gradcheck("run", "-k", "pass", "--tags", "absent")
+    assert "-k 'pass' with --tags absent matches none of the 2 cases" in said.err
 
 
 def test_ctrl_c_is_130_and_what_there_is_is_reported(stage: Stage, gradcheck: Gradcheck) -> None:

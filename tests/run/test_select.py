@@ -40,6 +40,23 @@ def test_selection(expression: str, matmul: bool, exp: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("expression", "tags", "exp"),
+    [
+        ("", ["slow"], True),
+        ("", ["fast", "Smooth"], True),
+        ("", ["smooth"], False),
+        ("", ["slo"], False),
+        ("exp", ["slow"], True),
+        ("not exp", ["slow"], False),
+    ],
+)
+def test_tags_are_whole_and_any_will_do(expression: str, tags: list[str], exp: bool) -> None:
+    selected = compile_selector(expression, tags)
+    assert not selected(MATMUL), "it has none"
+    assert selected(EXP) == exp
+
+
+@pytest.mark.parametrize(
     ("expression", "message", "column"),
     [
         ("matmul and", 'expected a name, "not" or "(" at the end', 10),

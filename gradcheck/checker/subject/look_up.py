@@ -9,6 +9,8 @@ from gradcheck.checker.subject.ended import Ended
 from gradcheck.errors import UsageError
 from gradcheck.model import Verdict
 
+_MISSING = object()
+
 
 def look_up(name: str) -> Any:
     """The function or class; whoever asks has made sure that a spec may name it.
@@ -19,11 +21,12 @@ def look_up(name: str) -> Any:
     found: Any = keras() if root == "keras" else importlib.import_module("tensorflow")
     version = f"{'Keras' if root == 'keras' else 'TensorFlow'} {found.__version__}"
     for part in name.split(".")[1:]:
-        found = getattr(found, part, None)
-        if found is None and name.startswith("tf.keras."):
+        # (`tf.newaxis` is there, and is None.)
+        found = getattr(found, part, _MISSING)
+        if found is _MISSING and name.startswith("tf.keras."):
             # The two have not quite the same names.
             return look_up(name.removeprefix("tf."))
-        if found is None:
+        if found is _MISSING:
             raise Ended(Verdict.SKIPPED, f"{version} has no `{name}`")
     return found
 

@@ -16,6 +16,7 @@ def test_names_of_both() -> None:
 
     assert look_up("tf.linalg.matmul") is tf.linalg.matmul
     assert look_up("keras.ops.softmax") is installed.ops.softmax
+    assert look_up("tf.newaxis") is None, "which it is, and is there"
     # The two have not quite the same names.
     assert look_up("tf.keras.losses.log_cosh") is installed.losses.log_cosh
 
