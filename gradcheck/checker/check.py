@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from gradcheck.checker import costs
 from gradcheck.checker.budget import Budget, Spent, spending
 from gradcheck.checker.code_places import with_places
 from gradcheck.checker.forward import check_forward
+from gradcheck.checker.jacobian import check_jacobian
 from gradcheck.checker.judge.notes import joined
 from gradcheck.checker.reference.in_its_mode import AnotherInItsMode, in_its_mode
 from gradcheck.checker.reference.point import Point, evaluate_at
@@ -255,6 +257,14 @@ def _forward(problem: Problem) -> list[Comparison]:
     return _in_either_precision(problem, forward)
 
 
+def _jacobian(problem: Problem) -> list[Comparison]:
+    def jacobian(own: Problem) -> list[Comparison]:
+        own = without_promotion(own)
+        return check_jacobian(_evaluated(own), partial(_judged, second=False))
+
+    return _in_either_precision(problem, jacobian)
+
+
 def _second(problem: Problem) -> list[Comparison]:
     derived = _derived(problem)
     return [replace(c, check=CheckKind.SECOND) for c in _reverse(derived, second=True)]
@@ -271,4 +281,5 @@ _CHECKS: dict[CheckKind, Callable[[Problem], list[Comparison]]] = {
     CheckKind.REVERSE: _reverse,
     CheckKind.FORWARD: _forward,
     CheckKind.SECOND: _second,
+    CheckKind.JACOBIAN: _jacobian,
 }

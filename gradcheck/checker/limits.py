@@ -242,6 +242,9 @@ SUMMED_RANK: Final = 4
 JACOBIAN_ENTRIES: Final = 2**18
 """Entries of a Jacobian up to which it is worked out."""
 
+JACOBIAN_ROWS: Final = 128
+"""Rows of a Jacobian, each a way back, up to which all are made; of more, so many are drawn."""
+
 NAMED_SLICES: Final = 4
 """How many slices are named one by one."""
 

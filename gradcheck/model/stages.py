@@ -22,6 +22,7 @@ class Stage(StrEnum):
     FORMULA = "formula"
     PRECISION = "low precision"
     FORWARD = "forward mode"
+    JACOBIAN = "jacobian"
     BUDGET = "budget"
 
     @property
@@ -53,5 +54,6 @@ _MEANINGS = {
     Stage.FORMULA: "A closed formula, declared or claimed, was compared with the gradient.",
     Stage.PRECISION: "The gradient in its own precision was compared with the one in float64.",
     Stage.FORWARD: "The forward accumulator was compared with the numeric derivative.",
+    Stage.JACOBIAN: "The ways to make a Jacobian were compared, and the numeric derivative.",
     Stage.BUDGET: "What may be spent on evaluating the function was spent before all was known.",
 }

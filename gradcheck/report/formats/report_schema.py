@@ -184,11 +184,13 @@ def _result() -> Schema:
             ),
             "dtype": _maybe(_TEXT),
             "mode": _maybe(_words(Mode)),
+            "checks": {"type": "array", "items": _words(CheckKind)},
+            "added": _told(_TRUTH, "Whether the run chose a mode or check that the spec does not."),
             "seed": _maybe(_COUNT),
             "tags": _TEXTS,
             "comparisons": {"type": "array", "items": _ref("comparison")},
         },
-        optional=("decided_by", "target"),
+        optional=("decided_by", "target", "checks", "added"),
     )
 
 
