@@ -24,6 +24,7 @@ from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored, in_its_own_precision, without_promotion
 from gradcheck.checker.subject.in_either import is_low
 from gradcheck.checker.subject.quantile import along_the_quantile
+from gradcheck.checker.subject.refusals import NoGradient, told_without_gradient
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception
 from gradcheck.checker.verdict import judge_gradients
@@ -55,26 +56,34 @@ def check_problem(problem: Problem, name: str) -> Result:
 
 def _checked(problem: Problem, name: str) -> Result:
     comparisons: list[Comparison] = []
-    ended: Ended | None = None
+    ended: list[Ended] = []
     for kind in problem.checks:
         try:
+            _must_be_for_samples(problem, kind)
             # Infinities and NaN are what this is about; numpy need not warn of them.
             with np.errstate(all="ignore"):
                 comparisons += _CHECKS[kind](problem)
         except (Exception, Spent) as error:
-            ended = _as_verdict(error, kind)
-            break
+            ended.append(_as_verdict(error, kind))
+            if isinstance(error, Spent):
+                break
     told = [(c.verdict, c.decided_by) for c in comparisons]
-    if ended is not None:
-        told.append((ended.verdict, ended.stage))
+    told += [(each.verdict, each.stage) for each in ended]
     verdict = worst_verdict([verdict for verdict, _ in told])
     return Result(
         id=name,
         verdict=verdict,
         comparisons=tuple(comparisons),
-        message="" if ended is None else ended.message,
+        message="; ".join(dict.fromkeys(each.message for each in ended)),
         decided_by=next((stage for each, stage in told if each is verdict), None),
     )
+
+
+def _must_be_for_samples(problem: Problem, kind: CheckKind) -> None:
+    """End a check of samples that are differentiated implicitly, if it is not of the tape."""
+    if problem.cdf is not None and kind is not CheckKind.REVERSE:
+        message = f"`cdf` is for the reverse check: there is nothing to compare a {kind} one with"
+        raise Ended(Verdict.SKIPPED, message)
 
 
 def _as_verdict(error: Exception | Spent, kind: CheckKind) -> Ended:
@@ -84,6 +93,8 @@ def _as_verdict(error: Exception | Spent, kind: CheckKind) -> Ended:
             return Ended(Verdict.INCONCLUSIVE, str(error), Stage.BUDGET)
         case Ended():
             return error
+        case NoGradient():
+            message = told_without_gradient(error.op, kind)
         case GradientRaised():
             what = {CheckKind.FORWARD: "forward-mode derivative"}.get(kind, "gradient")
             message = f"the forward pass is fine, but its {what} raised: {error}"
@@ -141,7 +152,7 @@ def _in_either_precision(
     """
     try:
         return check(problem)
-    except (GradientRaised, FunctionRaised) as error:
+    except (GradientRaised, FunctionRaised, NoGradient) as error:
         own = in_its_own_precision(problem, f"its gradient raised {error}")
         if own is None:
             raise
@@ -199,7 +210,7 @@ def _without_twin(
         if not point.two_questions:
             return None
         again = _compared(point, tape)
-    except (Spent, GradientRaised, FunctionRaised):
+    except (Spent, GradientRaised, FunctionRaised, NoGradient):
         return None
     pairs = zip(told, again, strict=True)
     return point, [first if c.decided_by is Stage.BUDGET else c for first, c in pairs]

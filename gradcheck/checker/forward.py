@@ -10,6 +10,7 @@ from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import compare, must_be_able_to_fail, relative_error
 from gradcheck.checker.judge.figures import index_of
 from gradcheck.checker.judge.notes import what_was_judged
+from gradcheck.checker.numerics.matrix_kinds import Moved, moved_elements
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
@@ -47,15 +48,16 @@ def _compared(
     single = size <= limits.FORWARD_ELEMENTS
     span = slice(start, start + size)
     scale = derivatives.plan.coordinates.scale[span]
+    elements = moved_elements(operand.structure, operand.value.shape, size)
     if single:
-        # (By one, so that what is told is a derivative.)
-        block = np.eye(size)
+        block, unit = _one_by_one(elements, size), scale[elements.position]
     else:
-        block = rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, size)) * scale
+        signs = rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, len(elements.position)))
+        block, unit = _together(elements, signs * scale[elements.position], size), None
     vectors = np.zeros((len(block), layout.offsets[-1]))
     vectors[:, span] = block
     moved = np.array([_along(point, accumulator, vector) for vector in vectors])
-    estimate = derivatives.along(vectors, scale if single else None)
+    estimate = derivatives.along(vectors, unit)
     matters = largest(estimate.scale) or largest(
         point.weights * derivatives.noise.counted(point.base)
     )
@@ -66,7 +68,8 @@ def _compared(
     worst: tuple[Element, ...] = ()
     if single and len(moved):
         row = int(np.argmax(np.nan_to_num(agreement.error)))
-        worst = (_element(point, position, moved, estimate, row),)
+        flat = int(elements.position[row])
+        worst = (_element(point, position, moved, estimate, row, flat),)
     return Comparison(
         name=operand.name,
         verdict=agreement.overall,
@@ -85,15 +88,34 @@ def _compared(
     )
 
 
+def _one_by_one(elements: Moved, size: int) -> Array:
+    """A row for each coordinate, which moves by one, so that what is told is a derivative.
+
+    A matrix of a kind stays one: without it `test_a_symmetric_matrix_stays_one` fails.
+    """
+    return _together(elements, np.eye(len(elements.position)), size)
+
+
+def _together(elements: Moved, moves: Array, size: int) -> Array:
+    """Rows of elements of the input, from rows of moves of its coordinates."""
+    rows = np.zeros((len(moves), size))
+    rows[:, elements.position] = moves
+    if elements.partners is not None:
+        np.add.at(rows.T, elements.partners.position, (elements.partners.weight * moves).T)
+    return rows
+
+
 def _along(point: Point, accumulator: Accumulator, vector: Array) -> float:
     """The derivative of the scalar along one vector, by the forward accumulator."""
     moved = accumulator(point.values, point.inputs.unflatten(vector))
     return float(point.outputs.flatten(moved.moves) @ point.weights)
 
 
-def _element(point: Point, position: int, analytic: Array, estimate: Estimate, row: int) -> Element:
-    """The element that this row of the comparison moves."""
-    index = index_of(row, point, position)
+def _element(
+    point: Point, position: int, analytic: Array, estimate: Estimate, row: int, flat: int
+) -> Element:
+    """The element that this row of the comparison moves, the real number `flat` of the input."""
+    index = index_of(flat, point, position)
     return Element(
         index=index,
         value=point.moved[position].value[index].item(),

@@ -10,6 +10,7 @@ from gradcheck.checker.subject.in_either import InEither, Promotable
 from gradcheck.checker.subject.known_kernels import all_repeat, all_take_other_shapes
 from gradcheck.checker.subject.left_by_calls import as_left, noted
 from gradcheck.checker.subject.recording import Recording, recording
+from gradcheck.checker.subject.refusals import told_not_differentiable
 from gradcheck.checker.subject.tensors import call
 from gradcheck.model import CheckKind
 
@@ -61,6 +62,7 @@ def gradient_problem(point: Point) -> Problem:
         takes_other_shapes=all_take_other_shapes(seen.kinds),
         repeats=all_repeat(seen.kinds),
         ops=seen.ops,
+        blocked=told_not_differentiable(seen.kinds),
         recorded=None,
         recorded_in_double=None,
         without_twin=None,

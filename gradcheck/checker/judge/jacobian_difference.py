@@ -99,7 +99,7 @@ def _difference(
 
 def _filled(block: Array | None, like: Array | None) -> Array:
     """A block; zeros like the other one where it is missing."""
-    return np.zeros_like(like) if block is None else block  # type: ignore[arg-type]
+    return np.zeros_like(like) if block is None else block
 
 
 def why_no_map(shape: Shape, block: Array | None) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gradcheck.checker.budget import current
 from gradcheck.checker.subject.left_by_calls import as_left, noted
+from gradcheck.checker.subject.refusals import must_be_compiled, must_have_gradients
 from gradcheck.checker.subject.tape import Backward, GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception, to_numpy
 from gradcheck.model import Mode
@@ -143,9 +144,12 @@ class JacobianMaker:
         try:
             outputs, blocks = run(constants)
         except FunctionRaised as error:
+            must_have_gradients(error)
             # (It was called at this point before, and went well.)
             raise GradientRaised(f"{self._way}: {error}") from error
         except Exception as error:
+            must_be_compiled(error, self._mode)
+            must_have_gradients(error)
             if self._way.is_vectorised and "vectoriz" in str(error):
                 raise CannotVectoriseError(explain_exception(error)) from error
             raise GradientRaised(f"{self._way}: {explain_exception(error)}") from error
@@ -224,7 +228,7 @@ def _assembled(rows: list[list[Array | None]], shape: tuple[int, ...], count: in
     if not rows:
         return [None] * count
     return [
-        None if column[0] is None else np.stack(column).reshape(*shape, *column[0].shape)  # type: ignore[arg-type]
+        None if column[0] is None else np.stack(column).reshape(*shape, *column[0].shape)
         for column in zip(*rows, strict=True)
     ]
 

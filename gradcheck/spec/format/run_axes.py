@@ -54,8 +54,9 @@ def count_variants(draft: Draft, axes: RunAxes) -> int:
 
 def variants(draft: Draft, axes: RunAxes) -> Iterator[Variant]:
     """The modes and checks in which a case is run, in the order in which they were given."""
+    alone: list[tuple[CheckKind, ...]] = [(kind,) for kind in axes.checks]
     for mode in axes.modes or draft.modes:
-        for checks in [(kind,) for kind in axes.checks] or [draft.checks]:
+        for checks in alone or [draft.checks]:
             named = mode in draft.modes and set(checks) <= set(draft.checks)
             shown = []
             if len(draft.modes) > 1 or mode not in draft.modes:
