@@ -20,6 +20,7 @@ from gradcheck.checker.reference.in_its_mode import AnotherInItsMode, in_its_mod
 from gradcheck.checker.reference.point import Point, evaluate_at
 from gradcheck.checker.remarks import with_remarks
 from gradcheck.checker.second_order import gradient_problem
+from gradcheck.checker.second_ways import with_other_ways
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored, in_its_own_precision, without_promotion
 from gradcheck.checker.subject.in_either import is_low
@@ -33,6 +34,7 @@ from gradcheck.model import CheckKind, Comparison, Mode, Result, Stage, Verdict,
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Noise
+    from gradcheck.checker.subject.gradient_of import Gradient
     from gradcheck.checker.subject.problem import Problem
 
 
@@ -277,15 +279,18 @@ def _jacobian(problem: Problem) -> list[Comparison]:
 
 
 def _second(problem: Problem) -> list[Comparison]:
-    derived = _derived(problem)
-    return [replace(c, check=CheckKind.SECOND) for c in _reverse(derived, second=True)]
+    derived, gradient = _derived(problem)
+    told = _reverse(derived, second=True)
+    told = with_other_ways(derived, gradient, told, partial(_judged, second=True))
+    return [replace(c, check=CheckKind.SECOND) for c in told]
 
 
-def _derived(problem: Problem) -> Problem:
-    derived, other = gradient_problem(_evaluated(problem)), problem.without_twin
+def _derived(problem: Problem) -> tuple[Problem, Gradient]:
+    derived, gradient = gradient_problem(_evaluated(problem))
+    other = problem.without_twin
     if other is None:
-        return derived
-    return replace(derived, without_twin=lambda: _derived(other()))
+        return derived, gradient
+    return replace(derived, without_twin=lambda: _derived(other())[0]), gradient
 
 
 _CHECKS: dict[CheckKind, Callable[[Problem], list[Comparison]]] = {
