@@ -98,7 +98,10 @@ def _as_verdict(error: Exception | Spent, kind: CheckKind) -> Ended:
         case NoGradient():
             message = told_without_gradient(error.op, kind)
         case GradientRaised():
-            what = {CheckKind.FORWARD: "forward-mode derivative"}.get(kind, "gradient")
+            what = {
+                CheckKind.FORWARD: "forward-mode derivative",
+                CheckKind.JACOBIAN: "Jacobian",
+            }.get(kind, "gradient")
             message = f"the forward pass is fine, but its {what} raised: {error}"
         case GradcheckError():
             message = str(error)

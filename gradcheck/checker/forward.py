@@ -6,17 +6,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits
-from gradcheck.checker.judge.agreement import compare, must_be_able_to_fail, relative_error
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.duality import BothModes, Dual
+from gradcheck.checker.duality import told as told_apart
+from gradcheck.checker.judge.agreement import (
+    KINK,
+    Agreement,
+    compare,
+    must_be_able_to_fail,
+    relative_error,
+)
 from gradcheck.checker.judge.figures import index_of
-from gradcheck.checker.judge.notes import what_was_judged
+from gradcheck.checker.judge.notes import joined, what_was_judged
 from gradcheck.checker.numerics.matrix_kinds import Moved, moved_elements
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.subject.accumulator import Accumulator
-from gradcheck.model import Array, CheckKind, Comparison, Element, Mode, Stage
+from gradcheck.model import (
+    Array,
+    CheckKind,
+    Comparison,
+    Element,
+    Mode,
+    Stage,
+    Tolerance,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate, Noise
@@ -35,11 +52,12 @@ def check_forward(point: Point, noise: Noise | None = None) -> list[Comparison]:
     rng = generator(problem.seed, 0x6A76)
     mode = Mode.EAGER if point.two_questions else problem.mode
     accumulator = Accumulator(problem.function, problem.operands, mode)
-    return [_compared(derivatives, accumulator, i, rng) for i in range(len(point.moved))]
+    both = BothModes(point, accumulator, mode, derivatives.noise.relative)
+    return [_compared(derivatives, both, i, rng) for i in range(len(point.moved))]
 
 
 def _compared(
-    derivatives: Derivatives, accumulator: Accumulator, position: int, rng: np.random.Generator
+    derivatives: Derivatives, both: BothModes, position: int, rng: np.random.Generator
 ) -> Comparison:
     """The comparison of the input at this position."""
     point = derivatives.point
@@ -56,7 +74,8 @@ def _compared(
         block, unit = _together(elements, signs * scale[elements.position], size), None
     vectors = np.zeros((len(block), layout.offsets[-1]))
     vectors[:, span] = block
-    moved = np.array([_along(point, accumulator, vector) for vector in vectors])
+    dual = both.along(vectors)
+    moved = dual.forward
     estimate = derivatives.along(vectors, unit)
     matters = largest(estimate.scale) or largest(
         point.weights * derivatives.noise.counted(point.base)
@@ -65,14 +84,26 @@ def _compared(
     must_be_able_to_fail(point.problem.tolerance, told, operand.name)
     agreement = compare(moved, estimate, reference=matters, tolerance=point.problem.tolerance)
     relative = relative_error(agreement.error, moved, estimate)
+    row = int(np.argmax(np.nan_to_num(agreement.error))) if len(moved) else None
+    verdict, note, failing = agreement.overall, "", agreement.failing
+    if verdict.acceptable:
+        note = what_was_judged(point, operand)
+    if verdict.acceptable or verdict is Verdict.INCONCLUSIVE:
+        apart, bars = _apart(both, dual, vectors, agreement, point.problem.tolerance)
+        if apart.any():
+            row = int(np.argmax(np.where(apart, dual.apart, 0.0)))
+            index = index_of(int(elements.position[row]), point, position) if single else None
+            verdict, failing = Verdict.MISMATCH, failing | apart
+            note = joined(told_apart(dual, row, bars[row], index), _who(dual, estimate, row))
+    elif row is not None and verdict is Verdict.MISMATCH:
+        note = _who(dual, estimate, row)
     worst: tuple[Element, ...] = ()
-    if single and len(moved):
-        row = int(np.argmax(np.nan_to_num(agreement.error)))
+    if single and row is not None:
         flat = int(elements.position[row])
         worst = (_element(point, position, moved, estimate, row, flat),)
     return Comparison(
         name=operand.name,
-        verdict=agreement.overall,
+        verdict=verdict,
         shape=operand.value.shape,
         dtype=operand.value.dtype.name,
         check=CheckKind.FORWARD,
@@ -81,9 +112,9 @@ def _compared(
         max_abs_error=float(np.nan_to_num(agreement.error).max(initial=0.0)),
         max_rel_error=float(relative.max(initial=0.0)),
         error_bar=float(np.nan_to_num(estimate.bound).max(initial=0.0)),
-        failing=int(agreement.failing.sum()),
+        failing=int(failing.sum()),
         worst=worst,
-        note=what_was_judged(point, operand) if agreement.overall.acceptable else "",
+        note=note,
         decided_by=Stage.FORWARD,
     )
 
@@ -105,10 +136,37 @@ def _together(elements: Moved, moves: Array, size: int) -> Array:
     return rows
 
 
-def _along(point: Point, accumulator: Accumulator, vector: Array) -> float:
-    """The derivative of the scalar along one vector, by the forward accumulator."""
-    moved = accumulator(point.values, point.inputs.unflatten(vector))
-    return float(point.outputs.flatten(moved.moves) @ point.weights)
+def _apart(
+    both: BothModes,
+    dual: Dual,
+    vectors: Array,
+    agreement: Agreement,
+    tolerance: Tolerance | None,
+) -> tuple[Array, Array]:
+    """By vector: whether forward and reverse mode differ, and from where on they do.
+
+    At a kink each may have chosen a side of its own.
+    """
+    bars = dual.rounding.copy()
+    if tolerance is not None:
+        bars = np.maximum(bars, tolerance.atol + tolerance.rtol * np.abs(dual.reverse))
+    asked = np.flatnonzero((dual.apart > bars) & (agreement.grades != KINK))
+    if len(asked):
+        measured = both.with_measured_rounding(dual, asked, vectors)
+        bars[asked] = np.maximum(bars[asked], measured)
+    return (dual.apart > bars) & (agreement.grades != KINK), bars
+
+
+def _who(dual: Dual, estimate: Estimate, row: int) -> str:
+    """Which of the two modes the numeric derivative is with, if it can tell."""
+    bar = tolerances.BOUND_SAFETY * estimate.bound[row] + dual.rounding[row]
+    ours, theirs = (
+        bool(abs(each[row] - estimate.numeric[row]) <= bar) for each in (dual.forward, dual.reverse)
+    )
+    if ours == theirs:
+        return ""
+    right, wrong = ("forward", "reverse") if ours else ("reverse", "forward")
+    return f"the numeric derivative is with {right} mode: {wrong} mode is wrong"
 
 
 def _element(

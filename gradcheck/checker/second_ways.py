@@ -126,7 +126,7 @@ def _the_worse(told: Comparison, way_told: Comparison, way: SecondWay, differs: 
 
 def _whole(taker: SecondTaker, point: Point, reverse: Sequence[Array | None]) -> str:
     """How the way differs from what a tape around the tape gives; empty if by rounding alone."""
-    found = taker(point.values, point.upstream).gradients
+    found = taker.product(point.values, point.upstream)
     for operand, ours, theirs in zip(point.moved, found, reverse, strict=True):
         mine = np.zeros(operand.value.shape) if ours is None else ours
         other = np.zeros(operand.value.shape) if theirs is None else theirs

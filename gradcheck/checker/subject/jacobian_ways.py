@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,7 +116,6 @@ class JacobianMaker:
         arguments = self._tape.arguments([tf.constant(value) for value in values])
         outputs = [to_numpy(output) for output in call(self._function, arguments)]
         blocks: Blocks = []
-        sources = sum(operand.differentiate for operand in self._operands)
         for number, output in enumerate(outputs):
             upstream = [np.zeros(each.shape, each.dtype) for each in outputs]
             rows = []
@@ -123,7 +123,7 @@ class JacobianMaker:
                 upstream[number].flat[place] = 1
                 rows.append(self._tape(values, [each.copy() for each in upstream]).gradients)
                 upstream[number].flat[place] = 0
-            blocks.append(_assembled(rows, output.shape, sources))
+            blocks.append(_assembled(rows, output.shape))
         return Made(outputs, blocks)
 
     def _in_one(self, values: Sequence[Array]) -> Made:
@@ -223,37 +223,30 @@ def _same(one: Array, other: Array) -> bool:
     return one.dtype == other.dtype and np.array_equal(one, other)
 
 
-def _assembled(rows: list[list[Array | None]], shape: tuple[int, ...], count: int) -> list[Any]:
+def _assembled(rows: list[list[Array | None]], shape: tuple[int, ...]) -> list[Array | None]:
     """The gradients of each output element, as a block for each operand."""
-    if not rows:
-        return [None] * count
-    return [
-        None if column[0] is None else np.stack(column).reshape(*shape, *column[0].shape)
-        for column in zip(*rows, strict=True)
-    ]
+    blocks: list[Array | None] = []
+    for column in zip(*rows, strict=True):
+        given = [each for each in column if each is not None]
+        if not given:
+            blocks.append(None)
+            continue
+        # (Where only some elements of an output have a gradient, that of the others is zero.)
+        full = [np.zeros_like(given[0]) if each is None else each for each in column]
+        blocks.append(np.stack(full).reshape((*shape, *given[0].shape)))
+    return blocks
 
 
 def _rows(tape: Any, output: Any, sources: list[Any]) -> list[Any]:
     """Row by row, eagerly."""
     shape = tuple(output.shape)
-    size = int(np.prod(shape, dtype=int))
-    rows = []
-    for place in range(size):
+    rows: list[list[Array | None]] = []
+    for place in range(prod(shape)):
         one = np.zeros(shape, output.dtype.as_numpy_dtype)
         one.flat[place] = 1
-        rows.append([_dense(g) for g in tape.gradient(output, sources, output_gradients=one)])
-    return _stacked(rows, shape, len(sources))
-
-
-def _stacked(rows: list[list[Any]], shape: tuple[int, ...], count: int) -> list[Any]:
-    import tensorflow as tf
-
-    if not rows:
-        return [None] * count
-    columns = list(zip(*rows, strict=True))
-    return [
-        None if c[0] is None else tf.reshape(tf.stack(c), [*shape, *c[0].shape]) for c in columns
-    ]
+        found = tape.gradient(output, sources, output_gradients=one)
+        rows.append([None if g is None else to_numpy(g) for g in found])
+    return _assembled(rows, shape)
 
 
 def _dense(block: Any) -> Any:

@@ -60,13 +60,18 @@ class SecondTaker:
         Raises GradientRaised, NoGradient, or Ended where XLA cannot compile it.
         """
         self._tape.hold(values)
-        vector = self._as_tangents(values, upstream)
         # (It is the gradient that is the function here.)
         arguments = self._tape.arguments(self._constants(values))
         outputs = [to_numpy(each) for each in self._gradient(*arguments)]
+        return Backward(outputs, self.product(values, upstream))
+
+    def product(self, values: Sequence[Array], upstream: Sequence[Array]) -> list[Array | None]:
+        """The Hessian times the upstream alone, once the gradient was called."""
+        self._tape.hold(values)
+        vector = self._as_tangents(values, upstream)
         if self._way is not SecondWay.NESTED_FORWARD:
-            return Backward(outputs, self._run(values, [vector]))
-        return Backward(outputs, self._by_elements(values, vector))
+            return self._run(values, [vector])
+        return self._by_elements(values, vector)
 
     def along(
         self, values: Sequence[Array], upstream: Sequence[Array], other: Sequence[Array]
