@@ -13,6 +13,7 @@ from rich.text import Text
 from gradcheck.report import numbers
 from gradcheck.report.columns import statements
 from gradcheck.report.formats.rows import text
+from gradcheck.report.matrix import matrix_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,6 +72,15 @@ def print_remarks(console: Console, lines: Iterable[str]) -> None:
     """Dim lines on what is not right but as expected, or was not run."""
     for line in lines:
         console.print(text(line, "dim"))
+
+
+def print_matrix(console: Console, results: Iterable[Result]) -> None:
+    """The functions by mode and check, where there are several."""
+    lines = matrix_lines(results)
+    if lines:
+        print_heading(console, "modes and checks", "dim")
+        for line in lines:
+            _print_as_is(console, text(line))
 
 
 def print_slowest(console: Console, results: Iterable[Result]) -> None:
