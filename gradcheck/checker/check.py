@@ -16,6 +16,7 @@ from gradcheck.checker.code_places import with_places
 from gradcheck.checker.forward import check_forward
 from gradcheck.checker.jacobian import check_jacobian
 from gradcheck.checker.judge.notes import joined
+from gradcheck.checker.raised import as_verdict
 from gradcheck.checker.reference.in_its_mode import AnotherInItsMode, in_its_mode
 from gradcheck.checker.reference.point import Point, evaluate_at
 from gradcheck.checker.remarks import with_remarks
@@ -25,9 +26,9 @@ from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored, in_its_own_precision, without_promotion
 from gradcheck.checker.subject.in_either import is_low
 from gradcheck.checker.subject.quantile import along_the_quantile
-from gradcheck.checker.subject.refusals import NoGradient, told_without_gradient
+from gradcheck.checker.subject.refusals import NoGradient
 from gradcheck.checker.subject.tape import GradientRaised, Tape
-from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception
+from gradcheck.checker.subject.tensors import FunctionRaised, call
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.errors import GradcheckError
 from gradcheck.model import CheckKind, Comparison, Mode, Result, Stage, Verdict, worst_verdict
@@ -51,7 +52,7 @@ def check_problem(problem: Problem, name: str) -> Result:
     except GradcheckError:
         raise
     except (Exception, Spent) as error:  # what the user's objects do when they are looked at
-        ended = _as_verdict(error, CheckKind.REVERSE)
+        ended = as_verdict(error, CheckKind.REVERSE)
         result = Result(name, ended.verdict, message=ended.message, decided_by=ended.stage)
     return replace(result, seconds=time.perf_counter() - started)
 
@@ -66,7 +67,7 @@ def _checked(problem: Problem, name: str) -> Result:
             with np.errstate(all="ignore"):
                 comparisons += _CHECKS[kind](problem)
         except (Exception, Spent) as error:
-            ended.append(_as_verdict(error, kind))
+            ended.append(as_verdict(error, kind))
             if isinstance(error, Spent):
                 break
     told = [(c.verdict, c.decided_by) for c in comparisons]
@@ -86,31 +87,6 @@ def _must_be_for_samples(problem: Problem, kind: CheckKind) -> None:
     if problem.cdf is not None and kind is not CheckKind.REVERSE:
         message = f"`cdf` is for the reverse check: there is nothing to compare a {kind} one with"
         raise Ended(Verdict.SKIPPED, message)
-
-
-def _as_verdict(error: Exception | Spent, kind: CheckKind) -> Ended:
-    """What it means for the check that something raised this."""
-    match error:
-        case Spent():
-            return Ended(Verdict.INCONCLUSIVE, str(error), Stage.BUDGET)
-        case Ended():
-            return error
-        case NoGradient():
-            message = told_without_gradient(error.op, kind)
-        case GradientRaised():
-            what = {
-                CheckKind.FORWARD: "forward-mode derivative",
-                CheckKind.JACOBIAN: "Jacobian",
-            }.get(kind, "gradient")
-            message = f"the forward pass is fine, but its {what} raised: {error}"
-        case GradcheckError():
-            message = str(error)
-        case FunctionRaised():
-            message = f"the function raised {error}"
-        case _:  # a fault of ours must not take the other cases with it
-            told = explain_exception(error)
-            message = f"the check itself failed, please report this: {told}"
-    return Ended(Verdict.ERROR, message)
 
 
 def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradcheck.model import CheckKind, Mode
 from gradcheck.report import numbers
 from gradcheck.report.endings import Status, gravest, status_of_check
 from gradcheck.report.safe_text import one_line
-from gradcheck.report.tally import split_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from gradcheck.model import Result
 
 DTYPES = ("float64", "float32", "bfloat16", "float16", "complex128", "complex64")
 
-_MOST_ROWS = 40
+_ROWS_PRINTED = 40
 """Rows up to which all are printed; of more, those in which something is no pass."""
-_LONGEST_LABEL = 40
+_LONGEST_TOLD = 40
 """Characters of a function's name or expression."""
 
 
@@ -35,31 +34,23 @@ class Column(NamedTuple):
     def rank(self) -> tuple[int, int, int, str]:
         """Where it stands."""
         modes, checks = list(map(str, Mode)), list(map(str, CheckKind))
-        dtype = DTYPES.index(self.dtype) if self.dtype in DTYPES else len(DTYPES)
-        return modes.index(self.mode), checks.index(self.check), dtype, self.dtype
+        return modes.index(self.mode), checks.index(self.check), *_dtype_rank(self.dtype)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Cell:
     """How the cases of a function fared that share a column."""
 
-    results: list[Result] = field(default_factory=list)
-    statuses: list[Status] = field(default_factory=list)
-
-    @property
-    def status(self) -> Status:
-        """The gravest of them."""
-        return gravest(self.statuses)
-
-    @property
-    def worst(self) -> Result:
-        """The first that is as grave."""
-        return self.results[self.statuses.index(self.status)]
+    status: Status
+    """The gravest of them."""
+    worst: str
+    """The first case that is as grave."""
+    count: int = 0
 
     @property
     def text(self) -> str:
         """A sign, and how many cases there are if there are several."""
-        count = f" {len(self.results)}" if len(self.results) > 1 else ""
+        count = f" {self.count}" if self.count > 1 else ""
         return f"{self.status.sign}{count}"
 
 
@@ -69,18 +60,52 @@ _Line = tuple[str, str, dict[tuple[str, str], Cell]]
 """A function, a dtype, and cells by mode and check."""
 
 
-def matrix_of(results: Iterable[Result], label: Callable[[Result], str]) -> Rows:
-    """By function and column: how its cases fared; those without a case are left out."""
-    rows: Rows = {}
-    for result in results:
+class Matrix:
+    """Results by function and column, counted as they come; none of them is kept."""
+
+    def __init__(self, label: Callable[[Result], str] | None = None) -> None:
+        """Nothing has come yet; `label` names what a result is about."""
+        self.rows: Rows = {}
+        self._label = label or short_label
+        self._first: dict[str, int] = {}
+
+    def add(self, result: Result, position: int) -> None:
+        """One more, which has this position among them all; one without a case is left out."""
         if result.case is None:
-            continue
+            return
+        name = self._label(result)
+        self._first[name] = min(position, self._first.get(name, position))
         for kind in result.case.checks:
             column = Column(str(result.case.mode), str(kind), result.case.dtype)
-            cell = rows.setdefault(label(result), {}).setdefault(column, Cell())
-            cell.results.append(result)
-            cell.statuses.append(status_of_check(result, kind))
-    return rows
+            status = status_of_check(result, kind)
+            cell = self.rows.setdefault(name, {}).setdefault(column, Cell(status, result.id))
+            cell.count += 1
+            if gravest((cell.status, status)) is not cell.status:
+                cell.status, cell.worst = status, result.id
+
+    def lines(self) -> list[str]:
+        """The matrix as lines of text; none for a run of one mode and one check."""
+        columns = columns_of(self.rows)
+        if len({(column.mode, column.check) for column in columns}) < 2:
+            return []
+        lines: list[_Line] = []
+        for name in sorted(self.rows, key=lambda name: self._first[name]):
+            for dtype in sorted({c.dtype for c in columns}, key=_dtype_rank):
+                own = {(c.mode, c.check): x for c, x in self.rows[name].items() if c.dtype == dtype}
+                lines += [(name, dtype, own)] if own else []
+        heads = list(dict.fromkeys((column.mode, column.check) for column in columns))
+        shown = lines
+        if len(lines) > _ROWS_PRINTED:
+            shown = [line for line in lines if not all(map(_passes, line[2].values()))]
+        return _drawn(shown, heads, len(lines) - len(shown))
+
+
+def _passes(cell: Cell) -> bool:
+    return cell.status is Status.PASS
+
+
+def _dtype_rank(dtype: str) -> tuple[int, str]:
+    return (DTYPES.index(dtype) if dtype in DTYPES else len(DTYPES), dtype)
 
 
 def columns_of(rows: Rows) -> list[Column]:
@@ -88,32 +113,11 @@ def columns_of(rows: Rows) -> list[Column]:
     return sorted({column for cells in rows.values() for column in cells}, key=lambda c: c.rank)
 
 
-def matrix_lines(results: Iterable[Result]) -> list[str]:
-    """The matrix as lines of text; none for a run of one mode and one check."""
-    rows = matrix_of(results, short_label)
-    columns = columns_of(rows)
-    if len({(column.mode, column.check) for column in columns}) < 2:
-        return []
-    lines: list[_Line] = []
-    for name, cells in rows.items():
-        for dtype in dict.fromkeys(column.dtype for column in columns):
-            own = {(c.mode, c.check): cell for c, cell in cells.items() if c.dtype == dtype}
-            lines += [(name, dtype, own)] if own else []
-    heads = list(dict.fromkeys((column.mode, column.check) for column in columns))
-    shown, rest = lines, 0
-    if len(lines) > _MOST_ROWS:
-        shown = [
-            line for line in lines if any(c.status is not Status.PASS for c in line[2].values())
-        ]
-        rest = len(lines) - len(shown)
-    return _drawn(shown, heads, rest)
-
-
 def short_label(result: Result) -> str:
     """What a case is about in a few words."""
     text = result.case.target.text if result.case else ""
-    text = one_line(" ".join(text.split()) or split_id(result)[1].partition("[")[0])
-    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
+    text = one_line(" ".join(text.split()) or result.id.partition("::")[2].partition("[")[0])
+    return text if len(text) <= _LONGEST_TOLD else f"{text[: _LONGEST_TOLD - 1]}…"
 
 
 def _drawn(shown: list[_Line], heads: list[tuple[str, str]], rest: int) -> list[str]:

@@ -8,7 +8,6 @@ from gradcheck.model import Verdict
 from gradcheck.report import numbers
 from gradcheck.report.columns import WIDEST_NAME, failure_text
 from gradcheck.report.details import failure_details, input_label, input_mark, mark
-from gradcheck.report.matrix import matrix_lines
 from gradcheck.report.remark_lines import kink_lines, known_line, skipped_lines, weak_lines
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
 from gradcheck.report.safe_text import SafeStream, clean, one_line
@@ -64,7 +63,7 @@ class PlainReporter(CollectingReporter):
         if remarks:
             self._heading("as expected")
             self._write("\n".join(remarks))
-        matrix = matrix_lines(outcome.results)
+        matrix = outcome.tally.matrix.lines()
         if matrix:
             self._heading("modes and checks")
             self._write("\n".join(matrix))

@@ -13,7 +13,6 @@ from rich.text import Text
 from gradcheck.report import numbers
 from gradcheck.report.columns import statements
 from gradcheck.report.formats.rows import text
-from gradcheck.report.matrix import matrix_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Result, SpecProblem
     from gradcheck.report.details import FailureDetails, Grid, InputDetails
+    from gradcheck.report.matrix import Matrix
 
 _COLUMN_STYLES = {"analytic": "red", "numeric ± bound": "green", "formula": "green"}
 
@@ -74,9 +74,9 @@ def print_remarks(console: Console, lines: Iterable[str]) -> None:
         console.print(text(line, "dim"))
 
 
-def print_matrix(console: Console, results: Iterable[Result]) -> None:
+def print_matrix(console: Console, matrix: Matrix) -> None:
     """The functions by mode and check, where there are several."""
-    lines = matrix_lines(results)
+    lines = matrix.lines()
     if lines:
         print_heading(console, "modes and checks", "dim")
         for line in lines:

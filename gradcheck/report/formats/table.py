@@ -94,7 +94,7 @@ class TableReporter(CollectingReporter):
         if remarks:
             print_heading(console, "as expected", "dim")
             print_remarks(console, remarks)
-        print_matrix(console, results)
+        print_matrix(console, outcome.tally.matrix)
         slow = slowest(results, self.options.durations)
         if slow:
             print_heading(console, "slowest cases", "dim")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gradcheck.report import numbers
 from gradcheck.report.endings import Status
 from gradcheck.report.formats.html.markup import Html, joined, section, tag
-from gradcheck.report.matrix import Cell, Column, columns_of, matrix_of
+from gradcheck.report.matrix import Cell, Column, Matrix, columns_of
 
 if TYPE_CHECKING:
     from gradcheck.report.formats.html.shown_run import ShownRun
@@ -20,7 +20,10 @@ _FOLDED = 30
 
 def grid_section(shown: ShownRun) -> Html:
     """A row for each function, a column for each mode, check and dtype that any case has."""
-    rows = matrix_of(shown.results, shown.label)
+    matrix = Matrix(shown.label)
+    for position, result in enumerate(shown.results):
+        matrix.add(result, position)
+    rows = matrix.rows
     if not rows:
         return Html("")
     columns = columns_of(rows)
@@ -79,8 +82,8 @@ def _row(shown: ShownRun, name: str, cells: dict[Column, Cell], columns: list[Co
 
 
 def _cell(shown: ShownRun, cell: Cell) -> Html:
-    label = f"{cell.status.words}, {numbers.count(len(cell.results), 'case')}"
-    link = tag("a", cell.text, href=shown.place(cell.worst.id), aria_label=label)
+    label = f"{cell.status.words}, {numbers.count(cell.count, 'case')}"
+    link = tag("a", cell.text, href=shown.place(cell.worst), aria_label=label)
     return tag("td", link, class_=cell.status)
 
 
