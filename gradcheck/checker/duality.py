@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.judge.figures import place
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import epsilon_of
 from gradcheck.checker.subject.tape import Tape
@@ -123,10 +122,9 @@ class BothModes:
         ]
 
 
-def told(dual: Dual, row: int, bar: float, index: tuple[int, ...] | None) -> str:
-    """How the two modes differ, in a sentence."""
-    where = "along a random direction" if index is None else f"at {place(index)}"
+def told(dual: Dual, row: int, bar: float) -> str:
+    """How the two modes differ most, in a sentence."""
     return (
-        f"forward and reverse mode differ {where}: ⟨u, Jv⟩ is {dual.forward[row]:.9g} and ⟨Jᵀu, v⟩ "
-        f"is {dual.reverse[row]:.9g}, {dual.apart[row]:.2g} apart where rounding explains {bar:.1g}"
+        f"forward and reverse mode differ: ⟨u, Jv⟩ is {dual.forward[row]:.9g} and ⟨Jᵀu, v⟩ is "
+        f"{dual.reverse[row]:.9g}, {dual.apart[row]:.2g} apart where rounding explains {bar:.1g}"
     )

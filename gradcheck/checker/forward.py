@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.duality import BothModes, Dual
-from gradcheck.checker.duality import told as told_apart
+from gradcheck.checker.duality import BothModes, Dual, told
 from gradcheck.checker.judge.agreement import (
     KINK,
     Agreement,
@@ -64,39 +63,21 @@ def _compared(
     operand, layout = point.moved[position], point.inputs
     start, size = layout.offsets[position], layout.sizes[position]
     single = size <= limits.FORWARD_ELEMENTS
-    span = slice(start, start + size)
-    scale = derivatives.plan.coordinates.scale[span]
     elements = moved_elements(operand.structure, operand.value.shape, size)
-    if single:
-        block, unit = _one_by_one(elements, size), scale[elements.position]
-    else:
-        signs = rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, len(elements.position)))
-        block, unit = _together(elements, signs * scale[elements.position], size), None
-    vectors = np.zeros((len(block), layout.offsets[-1]))
-    vectors[:, span] = block
+    vectors, unit = _vectors(derivatives, elements, start, size, None if single else rng)
     dual = both.along(vectors)
     moved = dual.forward
     estimate = derivatives.along(vectors, unit)
     matters = largest(estimate.scale) or largest(
         point.weights * derivatives.noise.counted(point.base)
     )
-    told = max(largest(estimate.numeric), largest(moved))
-    must_be_able_to_fail(point.problem.tolerance, told, operand.name)
+    size_told = max(largest(estimate.numeric), largest(moved))
+    must_be_able_to_fail(point.problem.tolerance, size_told, operand.name)
     agreement = compare(moved, estimate, reference=matters, tolerance=point.problem.tolerance)
     relative = relative_error(agreement.error, moved, estimate)
-    row = int(np.argmax(np.nan_to_num(agreement.error))) if len(moved) else None
-    verdict, note, failing = agreement.overall, "", agreement.failing
+    verdict, note, failing, row = _with_duality(both, dual, vectors, estimate, agreement, point)
     if verdict.acceptable:
         note = what_was_judged(point, operand)
-    if verdict.acceptable or verdict is Verdict.INCONCLUSIVE:
-        apart, bars = _apart(both, dual, vectors, agreement, point.problem.tolerance)
-        if apart.any():
-            row = int(np.argmax(np.where(apart, dual.apart, 0.0)))
-            index = index_of(int(elements.position[row]), point, position) if single else None
-            verdict, failing = Verdict.MISMATCH, failing | apart
-            note = joined(told_apart(dual, row, bars[row], index), _who(dual, estimate, row))
-    elif row is not None and verdict is Verdict.MISMATCH:
-        note = _who(dual, estimate, row)
     worst: tuple[Element, ...] = ()
     if single and row is not None:
         flat = int(elements.position[row])
@@ -119,6 +100,33 @@ def _compared(
     )
 
 
+def _vectors(
+    derivatives: Derivatives,
+    elements: Moved,
+    start: int,
+    size: int,
+    rng: np.random.Generator | None,
+) -> tuple[Array, Array | None]:
+    """Along what an input is moved, a row each, and how many times each: by element, or by chance.
+
+    Args:
+        derivatives: know how long the steps are.
+        elements: the coordinates of the input.
+        start: where the input begins among all of them.
+        size: how many real numbers it has.
+        rng: for random directions; None for one element after the other.
+    """
+    scale = derivatives.plan.coordinates.scale[start : start + size][elements.position]
+    if rng is None:
+        block, unit = _one_by_one(elements, size), scale
+    else:
+        signs = rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, len(elements.position)))
+        block, unit = _together(elements, signs * scale, size), None
+    vectors = np.zeros((len(block), derivatives.point.inputs.offsets[-1]))
+    vectors[:, start : start + size] = block
+    return vectors, unit
+
+
 def _one_by_one(elements: Moved, size: int) -> Array:
     """A row for each coordinate, which moves by one, so that what is told is a derivative.
 
@@ -134,6 +142,31 @@ def _together(elements: Moved, moves: Array, size: int) -> Array:
     if elements.partners is not None:
         np.add.at(rows.T, elements.partners.position, (elements.partners.weight * moves).T)
     return rows
+
+
+def _with_duality(
+    both: BothModes,
+    dual: Dual,
+    vectors: Array,
+    estimate: Estimate,
+    agreement: Agreement,
+    point: Point,
+) -> tuple[Verdict, str, Array, int | None]:
+    """The verdict of both comparisons, a note, who is wrong, and the row that stands out most."""
+    verdict, failing = agreement.overall, agreement.failing
+    if not len(vectors):
+        return verdict, "", failing, None
+    row = int(np.argmax(np.nan_to_num(agreement.error)))
+    if verdict is Verdict.MISMATCH:
+        return verdict, _who(dual, estimate, row), failing, row
+    if not (verdict.acceptable or verdict is Verdict.INCONCLUSIVE):
+        return verdict, "", failing, row
+    apart, bars = _apart(both, dual, vectors, agreement, point.problem.tolerance)
+    if not apart.any():
+        return verdict, "", failing, row
+    row = int(np.argmax(np.where(apart, dual.apart, 0.0)))
+    note = joined(told(dual, row, bars[row]), _who(dual, estimate, row))
+    return Verdict.MISMATCH, note, failing | apart, row
 
 
 def _apart(

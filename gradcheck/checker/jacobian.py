@@ -26,7 +26,7 @@ from gradcheck.checker.subject.jacobian_ways import (
 )
 from gradcheck.checker.subject.tensors import call
 from gradcheck.checker.subject.upstream import draw_upstream
-from gradcheck.model import JUDGED_SOME, CheckKind, Comparison, Diagnosis, Mode, Stage
+from gradcheck.model import JUDGED_SOME, CheckKind, Comparison, Diagnosis, Mode, Stage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,7 +91,8 @@ def _the_worse(
     told: Comparison, way_told: Comparison, by_row: Comparison, way: Way, text: str
 ) -> Comparison:
     """What was told so far, or what is to be said of a way that is wrong where the rows are not."""
-    if way_told.verdict.acceptable or not by_row.verdict.acceptable:
+    fine = way_told.verdict.acceptable or way_told.verdict is Verdict.INCONCLUSIVE
+    if fine or not by_row.verdict.acceptable:
         return told
     if not told.verdict.acceptable:
         return replace(told, note=joined(told.note, text))

@@ -23,7 +23,7 @@ from gradcheck.checker.subject.in_either import InEither
 from gradcheck.checker.subject.refusals import NoGradient
 from gradcheck.checker.subject.second_order_ways import SecondTaker, SecondWay
 from gradcheck.checker.subject.tape import GradientRaised, Tape
-from gradcheck.model import Diagnosis, Mode
+from gradcheck.model import Diagnosis, Mode, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -114,6 +114,9 @@ def _the_worse(told: Comparison, way_told: Comparison, way: SecondWay, differs: 
     if way_told.verdict.acceptable:
         return told
     text = f"{way} is wrong: {differs}"
+    if way_told.verdict is Verdict.INCONCLUSIVE:
+        # (It is off by no more than what rounding explains, or hides.)
+        return replace(told, note=joined(told.note, f"{way} differs within rounding: {differs}"))
     if not told.verdict.acceptable:
         return replace(told, note=joined(told.note, text))
     cause = (
