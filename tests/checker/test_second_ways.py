@@ -28,8 +28,8 @@ def test_all_ways_agree(tf: Any, mode: str) -> None:
 def test_a_way_that_is_wrong_is_named(tf: Any) -> None:
     @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
     def cosine(x: Any) -> Any:
-        # Right in reverse mode; forward mode transposes it, and finds nothing that moves.
-        return tf.cos(x), lambda upstream: -tf.stop_gradient(upstream) * tf.sin(x)
+        # Right in reverse mode; forward mode goes through the ops themselves.
+        return tf.stop_gradient(tf.cos(x)), lambda upstream: -upstream * tf.sin(x)
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]
     def sine(x: Any) -> Any:
@@ -82,8 +82,15 @@ def nested(f):
         moves = inner.jvp(y)
     return tf.reduce_sum(outer.jvp(moves))
 
-nested(lambda x: x * x)
-function = lambda x: x * tf.exp(x)
+def squared(x):
+    a = tf.sin(x)
+    return a * a
+
+def function(x):
+    a = tf.sin(x)
+    return a * tf.exp(a)
+
+nested(squared)
 print(float(nested(function)), float(tf.function(lambda: nested(function), autograph=False)()))
 """
 
@@ -97,5 +104,7 @@ def test_why_nested_forward_mode_is_left_out_eagerly() -> None:
     )
     eager, graph = map(float, ran.stdout.split())
     x, v, e = np.array([0.7, 0.9, 1.2]), np.array([1.0, -0.5, 0.3]), np.array([0.2, 0.4, -1.0])
-    assert graph == pytest.approx(float(((2 + x) * np.exp(x) * v * e).sum()), rel=1e-12)
+    a, slope = np.sin(x), np.cos(x)
+    second = ((2 + a) * slope**2 - (1 + a) * a) * np.exp(a)
+    assert graph == pytest.approx(float((second * v * e).sum()), rel=1e-12)
     assert abs(eager - graph) > 0.1
