@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.subject import second_order_ways
+from gradcheck.checker.subject.second_order_ways import SecondWay
 from gradcheck.model import Verdict
 
 X = np.array([0.7, 0.9, -1.2])
@@ -25,17 +27,15 @@ def test_all_ways_agree(tf: Any, mode: str) -> None:
     assert left_out == (mode == "eager")
 
 
-def test_a_way_that_is_wrong_is_named(tf: Any) -> None:
-    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
-    def cosine(x: Any) -> Any:
-        # Right in reverse mode; forward mode goes through the ops themselves.
-        return tf.stop_gradient(tf.cos(x)), lambda upstream: -upstream * tf.sin(x)
+def test_a_way_that_is_wrong_is_named(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    way = SecondWay.FORWARD_OVER_REVERSE
+    right = second_order_ways._TAKEN[way]
 
-    @tf.custom_gradient  # type: ignore[untyped-decorator]
-    def sine(x: Any) -> Any:
-        return tf.sin(x), lambda upstream: upstream * cosine(x)
+    def wrong(*given: Any) -> list[Any]:
+        return [1.001 * each for each in right(*given)]
 
-    result = gradcheck.check(sine, X, checks="second")
+    monkeypatch.setitem(second_order_ways._TAKEN, way, wrong)
+    result = gradcheck.check(tf.sin, X, checks="second")
     assert result.verdict is Verdict.MISMATCH
     (told,) = result.comparisons
     assert "forward over reverse is wrong: x at [" in told.note
