@@ -56,7 +56,7 @@ def check(
         seed: for everything that is drawn.
         tolerance: `(rtol, atol)` or a Tolerance, in place of the error bars.
         mode: "eager", "graph" or "xla".
-        checks: any of "reverse", "forward" and "second".
+        checks: any of "reverse", "forward", "second" and "jacobian".
         structure: by name of an input, "symmetric" (or Hermitian) or "lower" (triangular): it is
             then only moved to matrices of the same kind, as cholesky and eigh take for granted.
         call: keyword arguments of `fn` that are no inputs, such as {"training": True}.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,23 +14,28 @@ from gradcheck.checker import costs
 from gradcheck.checker.budget import Budget, Spent, spending
 from gradcheck.checker.code_places import with_places
 from gradcheck.checker.forward import check_forward
+from gradcheck.checker.jacobian import check_jacobian
 from gradcheck.checker.judge.notes import joined
+from gradcheck.checker.raised import as_verdict
 from gradcheck.checker.reference.in_its_mode import AnotherInItsMode, in_its_mode
 from gradcheck.checker.reference.point import Point, evaluate_at
 from gradcheck.checker.remarks import with_remarks
 from gradcheck.checker.second_order import gradient_problem
+from gradcheck.checker.second_ways import with_other_ways
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored, in_its_own_precision, without_promotion
 from gradcheck.checker.subject.in_either import is_low
 from gradcheck.checker.subject.quantile import along_the_quantile
+from gradcheck.checker.subject.refusals import NoGradient
 from gradcheck.checker.subject.tape import GradientRaised, Tape
-from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception
+from gradcheck.checker.subject.tensors import FunctionRaised, call
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.errors import GradcheckError
 from gradcheck.model import CheckKind, Comparison, Mode, Result, Stage, Verdict, worst_verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Noise
+    from gradcheck.checker.subject.gradient_of import Gradient
     from gradcheck.checker.subject.problem import Problem
 
 
@@ -46,53 +52,41 @@ def check_problem(problem: Problem, name: str) -> Result:
     except GradcheckError:
         raise
     except (Exception, Spent) as error:  # what the user's objects do when they are looked at
-        ended = _as_verdict(error, CheckKind.REVERSE)
+        ended = as_verdict(error, CheckKind.REVERSE)
         result = Result(name, ended.verdict, message=ended.message, decided_by=ended.stage)
     return replace(result, seconds=time.perf_counter() - started)
 
 
 def _checked(problem: Problem, name: str) -> Result:
     comparisons: list[Comparison] = []
-    ended: Ended | None = None
+    ended: list[Ended] = []
     for kind in problem.checks:
         try:
+            _must_be_for_samples(problem, kind)
             # Infinities and NaN are what this is about; numpy need not warn of them.
             with np.errstate(all="ignore"):
                 comparisons += _CHECKS[kind](problem)
         except (Exception, Spent) as error:
-            ended = _as_verdict(error, kind)
-            break
+            ended.append(as_verdict(error, kind))
+            if isinstance(error, Spent):
+                break
     told = [(c.verdict, c.decided_by) for c in comparisons]
-    if ended is not None:
-        told.append((ended.verdict, ended.stage))
+    told += [(each.verdict, each.stage) for each in ended]
     verdict = worst_verdict([verdict for verdict, _ in told])
     return Result(
         id=name,
         verdict=verdict,
         comparisons=tuple(comparisons),
-        message="" if ended is None else ended.message,
+        message="; ".join(dict.fromkeys(each.message for each in ended)),
         decided_by=next((stage for each, stage in told if each is verdict), None),
     )
 
 
-def _as_verdict(error: Exception | Spent, kind: CheckKind) -> Ended:
-    """What it means for the check that something raised this."""
-    match error:
-        case Spent():
-            return Ended(Verdict.INCONCLUSIVE, str(error), Stage.BUDGET)
-        case Ended():
-            return error
-        case GradientRaised():
-            what = {CheckKind.FORWARD: "forward-mode derivative"}.get(kind, "gradient")
-            message = f"the forward pass is fine, but its {what} raised: {error}"
-        case GradcheckError():
-            message = str(error)
-        case FunctionRaised():
-            message = f"the function raised {error}"
-        case _:  # a fault of ours must not take the other cases with it
-            told = explain_exception(error)
-            message = f"the check itself failed, please report this: {told}"
-    return Ended(Verdict.ERROR, message)
+def _must_be_for_samples(problem: Problem, kind: CheckKind) -> None:
+    """End a check of samples that are differentiated implicitly, if it is not of the tape."""
+    if problem.cdf is not None and kind is not CheckKind.REVERSE:
+        message = f"`cdf` is for the reverse check: there is nothing to compare a {kind} one with"
+        raise Ended(Verdict.SKIPPED, message)
 
 
 def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
@@ -139,7 +133,7 @@ def _in_either_precision(
     """
     try:
         return check(problem)
-    except (GradientRaised, FunctionRaised) as error:
+    except (GradientRaised, FunctionRaised, NoGradient) as error:
         own = in_its_own_precision(problem, f"its gradient raised {error}")
         if own is None:
             raise
@@ -197,7 +191,7 @@ def _without_twin(
         if not point.two_questions:
             return None
         again = _compared(point, tape)
-    except (Spent, GradientRaised, FunctionRaised):
+    except (Spent, GradientRaised, FunctionRaised, NoGradient):
         return None
     pairs = zip(told, again, strict=True)
     return point, [first if c.decided_by is Stage.BUDGET else c for first, c in pairs]
@@ -255,20 +249,32 @@ def _forward(problem: Problem) -> list[Comparison]:
     return _in_either_precision(problem, forward)
 
 
+def _jacobian(problem: Problem) -> list[Comparison]:
+    def jacobian(own: Problem) -> list[Comparison]:
+        own = without_promotion(own)
+        return check_jacobian(_evaluated(own), partial(_judged, second=False))
+
+    return _in_either_precision(problem, jacobian)
+
+
 def _second(problem: Problem) -> list[Comparison]:
-    derived = _derived(problem)
-    return [replace(c, check=CheckKind.SECOND) for c in _reverse(derived, second=True)]
+    derived, gradient = _derived(problem)
+    told = _reverse(derived, second=True)
+    told = with_other_ways(derived, gradient, told, partial(_judged, second=True))
+    return [replace(c, check=CheckKind.SECOND) for c in told]
 
 
-def _derived(problem: Problem) -> Problem:
-    derived, other = gradient_problem(_evaluated(problem)), problem.without_twin
+def _derived(problem: Problem) -> tuple[Problem, Gradient]:
+    derived, gradient = gradient_problem(_evaluated(problem))
+    other = problem.without_twin
     if other is None:
-        return derived
-    return replace(derived, without_twin=lambda: _derived(other()))
+        return derived, gradient
+    return replace(derived, without_twin=lambda: _derived(other())[0]), gradient
 
 
 _CHECKS: dict[CheckKind, Callable[[Problem], list[Comparison]]] = {
     CheckKind.REVERSE: _reverse,
     CheckKind.FORWARD: _forward,
     CheckKind.SECOND: _second,
+    CheckKind.JACOBIAN: _jacobian,
 }

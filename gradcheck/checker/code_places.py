@@ -76,7 +76,7 @@ def _is_wrong(call: CustomCall, second: bool, ops: int) -> bool | None:
     try:
         point = evaluate_at(_problem(call, ops))
         if second:
-            point = evaluate_at(gradient_problem(point))
+            point = evaluate_at(gradient_problem(point)[0])
         comparisons = judge_gradients(point, causes=False, same=True)
     except Exception:  # whatever the user's function does
         return None

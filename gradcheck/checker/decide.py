@@ -71,6 +71,8 @@ def connection(asked: Open) -> Open | Comparison:
     if asked.evidence.point.problem.is_gradient and notes.stands_still(asked.evidence, asked.own):
         note, still = notes.linear(asked.evidence, asked.own)
         return asked.comparison(Verdict.PASS, Stage.CONNECTION, note, **still)
+    if asked.evidence.point.problem.is_gradient and notes.jumps_between_constants(asked.own):
+        return asked.comparison(Verdict.KINK, Stage.CONNECTION, notes.JUMPS)
     note, moving = notes.missing_gradient(asked.evidence, asked.own)
     return asked.comparison(Verdict.DISCONNECTED, Stage.CONNECTION, note, failing=moving)
 

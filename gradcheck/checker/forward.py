@@ -6,16 +6,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits
-from gradcheck.checker.judge.agreement import compare, must_be_able_to_fail, relative_error
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.duality import BothModes, Dual, told
+from gradcheck.checker.judge.agreement import (
+    KINK,
+    Agreement,
+    compare,
+    must_be_able_to_fail,
+    relative_error,
+)
 from gradcheck.checker.judge.figures import index_of
-from gradcheck.checker.judge.notes import what_was_judged
+from gradcheck.checker.judge.notes import joined, what_was_judged
+from gradcheck.checker.numerics.matrix_kinds import Moved, moved_elements
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.subject.accumulator import Accumulator
-from gradcheck.model import Array, CheckKind, Comparison, Element, Mode, Stage
+from gradcheck.model import (
+    Array,
+    CheckKind,
+    Comparison,
+    Element,
+    Mode,
+    Stage,
+    Tolerance,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate, Noise
@@ -34,42 +51,40 @@ def check_forward(point: Point, noise: Noise | None = None) -> list[Comparison]:
     rng = generator(problem.seed, 0x6A76)
     mode = Mode.EAGER if point.two_questions else problem.mode
     accumulator = Accumulator(problem.function, problem.operands, mode)
-    return [_compared(derivatives, accumulator, i, rng) for i in range(len(point.moved))]
+    both = BothModes(point, accumulator, mode, derivatives.noise.relative)
+    return [_compared(derivatives, both, i, rng) for i in range(len(point.moved))]
 
 
 def _compared(
-    derivatives: Derivatives, accumulator: Accumulator, position: int, rng: np.random.Generator
+    derivatives: Derivatives, both: BothModes, position: int, rng: np.random.Generator
 ) -> Comparison:
     """The comparison of the input at this position."""
     point = derivatives.point
     operand, layout = point.moved[position], point.inputs
     start, size = layout.offsets[position], layout.sizes[position]
     single = size <= limits.FORWARD_ELEMENTS
-    span = slice(start, start + size)
-    scale = derivatives.plan.coordinates.scale[span]
-    if single:
-        # (By one, so that what is told is a derivative.)
-        block = np.eye(size)
-    else:
-        block = rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, size)) * scale
-    vectors = np.zeros((len(block), layout.offsets[-1]))
-    vectors[:, span] = block
-    moved = np.array([_along(point, accumulator, vector) for vector in vectors])
-    estimate = derivatives.along(vectors, scale if single else None)
+    elements = moved_elements(operand.structure, operand.value.shape, size)
+    vectors, unit = _vectors(derivatives, elements, start, size, None if single else rng)
+    dual = both.along(vectors)
+    moved = dual.forward
+    estimate = derivatives.along(vectors, unit)
     matters = largest(estimate.scale) or largest(
         point.weights * derivatives.noise.counted(point.base)
     )
-    told = max(largest(estimate.numeric), largest(moved))
-    must_be_able_to_fail(point.problem.tolerance, told, operand.name)
+    size_told = max(largest(estimate.numeric), largest(moved))
+    must_be_able_to_fail(point.problem.tolerance, size_told, operand.name)
     agreement = compare(moved, estimate, reference=matters, tolerance=point.problem.tolerance)
     relative = relative_error(agreement.error, moved, estimate)
+    verdict, note, failing, row = _with_duality(both, dual, vectors, estimate, agreement, point)
+    if verdict.acceptable:
+        note = what_was_judged(point, operand)
     worst: tuple[Element, ...] = ()
-    if single and len(moved):
-        row = int(np.argmax(np.nan_to_num(agreement.error)))
-        worst = (_element(point, position, moved, estimate, row),)
+    if single and row is not None:
+        flat = int(elements.position[row])
+        worst = (_element(point, position, moved, estimate, row, flat),)
     return Comparison(
         name=operand.name,
-        verdict=agreement.overall,
+        verdict=verdict,
         shape=operand.value.shape,
         dtype=operand.value.dtype.name,
         check=CheckKind.FORWARD,
@@ -78,22 +93,120 @@ def _compared(
         max_abs_error=float(np.nan_to_num(agreement.error).max(initial=0.0)),
         max_rel_error=float(relative.max(initial=0.0)),
         error_bar=float(np.nan_to_num(estimate.bound).max(initial=0.0)),
-        failing=int(agreement.failing.sum()),
+        failing=int(failing.sum()),
         worst=worst,
-        note=what_was_judged(point, operand) if agreement.overall.acceptable else "",
+        note=note,
         decided_by=Stage.FORWARD,
     )
 
 
-def _along(point: Point, accumulator: Accumulator, vector: Array) -> float:
-    """The derivative of the scalar along one vector, by the forward accumulator."""
-    moved = accumulator(point.values, point.inputs.unflatten(vector))
-    return float(point.outputs.flatten(moved.moves) @ point.weights)
+def _vectors(
+    derivatives: Derivatives,
+    elements: Moved,
+    start: int,
+    size: int,
+    rng: np.random.Generator | None,
+) -> tuple[Array, Array | None]:
+    """Along what an input is moved, a row each, and how many times each: by element, or by chance.
+
+    Args:
+        derivatives: know how long the steps are.
+        elements: the coordinates of the input.
+        start: where the input begins among all of them.
+        size: how many real numbers it has.
+        rng: for random directions; None for one element after the other.
+    """
+    scale = derivatives.plan.coordinates.scale[start : start + size][elements.position]
+    if rng is None:
+        block, unit = _one_by_one(elements, size), scale
+    else:
+        signs = rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, len(elements.position)))
+        block, unit = _together(elements, signs * scale, size), None
+    vectors = np.zeros((len(block), derivatives.point.inputs.offsets[-1]))
+    vectors[:, start : start + size] = block
+    return vectors, unit
 
 
-def _element(point: Point, position: int, analytic: Array, estimate: Estimate, row: int) -> Element:
-    """The element that this row of the comparison moves."""
-    index = index_of(row, point, position)
+def _one_by_one(elements: Moved, size: int) -> Array:
+    """A row for each coordinate, which moves by one, so that what is told is a derivative.
+
+    A matrix of a kind stays one: without it `test_a_symmetric_matrix_stays_one` fails.
+    """
+    return _together(elements, np.eye(len(elements.position)), size)
+
+
+def _together(elements: Moved, moves: Array, size: int) -> Array:
+    """Rows of elements of the input, from rows of moves of its coordinates."""
+    rows = np.zeros((len(moves), size))
+    rows[:, elements.position] = moves
+    if elements.partners is not None:
+        np.add.at(rows.T, elements.partners.position, (elements.partners.weight * moves).T)
+    return rows
+
+
+def _with_duality(
+    both: BothModes,
+    dual: Dual,
+    vectors: Array,
+    estimate: Estimate,
+    agreement: Agreement,
+    point: Point,
+) -> tuple[Verdict, str, Array, int | None]:
+    """The verdict of both comparisons, a note, who is wrong, and the row that stands out most."""
+    verdict, failing = agreement.overall, agreement.failing
+    if not len(vectors):
+        return verdict, "", failing, None
+    row = int(np.argmax(np.nan_to_num(agreement.error)))
+    if verdict is Verdict.MISMATCH:
+        return verdict, _who(dual, estimate, row), failing, row
+    if not (verdict.acceptable or verdict is Verdict.INCONCLUSIVE):
+        return verdict, "", failing, row
+    apart, bars = _apart(both, dual, vectors, agreement, point.problem.tolerance)
+    if not apart.any():
+        return verdict, "", failing, row
+    row = int(np.argmax(np.where(apart, dual.apart, 0.0)))
+    note = joined(told(dual, row, bars[row]), _who(dual, estimate, row))
+    return Verdict.MISMATCH, note, failing | apart, row
+
+
+def _apart(
+    both: BothModes,
+    dual: Dual,
+    vectors: Array,
+    agreement: Agreement,
+    tolerance: Tolerance | None,
+) -> tuple[Array, Array]:
+    """By vector: whether forward and reverse mode differ, and from where on they do.
+
+    At a kink each may have chosen a side of its own.
+    """
+    bars = dual.rounding.copy()
+    if tolerance is not None:
+        bars = np.maximum(bars, tolerance.atol + tolerance.rtol * np.abs(dual.reverse))
+    asked = np.flatnonzero((dual.apart > bars) & (agreement.grades != KINK))
+    if len(asked):
+        measured = both.with_measured_rounding(dual, asked, vectors)
+        bars[asked] = np.maximum(bars[asked], measured)
+    return (dual.apart > bars) & (agreement.grades != KINK), bars
+
+
+def _who(dual: Dual, estimate: Estimate, row: int) -> str:
+    """Which of the two modes the numeric derivative is with, if it can tell."""
+    bar = tolerances.BOUND_SAFETY * estimate.bound[row] + dual.rounding[row]
+    ours, theirs = (
+        bool(abs(each[row] - estimate.numeric[row]) <= bar) for each in (dual.forward, dual.reverse)
+    )
+    if ours == theirs:
+        return ""
+    right, wrong = ("forward", "reverse") if ours else ("reverse", "forward")
+    return f"the numeric derivative is with {right} mode: {wrong} mode is wrong"
+
+
+def _element(
+    point: Point, position: int, analytic: Array, estimate: Estimate, row: int, flat: int
+) -> Element:
+    """The element that this row of the comparison moves, the real number `flat` of the input."""
+    index = index_of(flat, point, position)
     return Element(
         index=index,
         value=point.moved[position].value[index].item(),

@@ -245,6 +245,13 @@ SUMMED_RANK: Final = 4
 JACOBIAN_ENTRIES: Final = 2**18
 """Entries of a Jacobian up to which it is worked out."""
 
+JACOBIAN_ROWS: Final = 128
+"""Rows of a Jacobian, each a way back, up to which all are made; of more, so many are drawn."""
+
+DUAL_NEIGHBOURS: Final = 8
+"""Points that differ from the user's in their last digits, where forward and reverse mode differ:
+what they do to both is what rounding may do."""
+
 NAMED_SLICES: Final = 4
 """How many slices are named one by one."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gradcheck.checker import stepping
+from gradcheck.checker.subject.gradient_of import Gradient
 from gradcheck.checker.subject.in_either import InEither, Promotable
 from gradcheck.checker.subject.known_kernels import all_repeat, all_take_other_shapes
-from gradcheck.checker.subject.left_by_calls import as_left, noted
 from gradcheck.checker.subject.recording import Recording, recording
+from gradcheck.checker.subject.refusals import told_not_differentiable
 from gradcheck.checker.subject.tensors import call
 from gradcheck.model import CheckKind
 
@@ -19,38 +20,21 @@ if TYPE_CHECKING:
     from gradcheck.checker.subject.tensors import Function
 
 
-def gradient_problem(point: Point) -> Problem:
-    """The problem whose function is the gradient of this one, for the same upstream."""
-    import tensorflow as tf
-
+def gradient_problem(point: Point) -> tuple[Problem, Gradient]:
+    """The problem whose function is the gradient of this one, for the same upstream; and that."""
     problem, upstream = point.problem, list(point.upstream)
     if problem.upstream == "random":
         # A gradient that is constant is made of the upstream alone: with few bits it would look
         # like one that rounds to them.
         upstream = [stepping.ALL_BITS * ct for ct in upstream]
-    positions = [i for i, o in enumerate(problem.operands) if o.differentiate]
-
-    def gradient(*tensors: Any) -> list[Any]:
-        sources = [tensors[i] for i in positions]
-        with tf.GradientTape(watch_accessed_variables=False) as tape:
-            tape.watch(sources)
-            with noted() as left:
-                outputs = call(problem.function, tensors)
-        cotangents = [
-            tf.cast(tf.constant(ct), output.dtype)
-            for ct, output in zip(upstream, outputs, strict=True)
-        ]
-        with as_left(left):
-            gradients = tape.gradient(outputs, sources, output_gradients=cotangents)
-        return [tf.convert_to_tensor(g) for g in gradients if g is not None]
-
+    gradient = Gradient(problem.function, problem.operands, upstream)
     function: Function = gradient
     if isinstance(problem.function, InEither):
         # (What is promoted has a gradient, and that one none: it is promoted as a function.)
         direct = not problem.function.is_promoted
         function = Promotable(gradient, problem.operands, direct=direct)
     seen = _recorded(gradient, problem)
-    return replace(
+    derived = replace(
         problem,
         function=function,
         upstream="random",
@@ -61,6 +45,7 @@ def gradient_problem(point: Point) -> Problem:
         takes_other_shapes=all_take_other_shapes(seen.kinds),
         repeats=all_repeat(seen.kinds),
         ops=seen.ops,
+        blocked=told_not_differentiable(seen.kinds),
         recorded=None,
         recorded_in_double=None,
         without_twin=None,
@@ -68,6 +53,7 @@ def gradient_problem(point: Point) -> Problem:
         cdf=None,
         is_gradient=True,
     )
+    return derived, gradient
 
 
 def _recorded(gradient: Function, problem: Problem) -> Recording:

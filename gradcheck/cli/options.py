@@ -70,6 +70,22 @@ jobs = click.option(
     help="How many worker processes. Default: one per processor.",
 )
 
+modes = click.option(
+    "--mode",
+    "modes",
+    multiple=True,
+    type=click.Choice(["eager", "graph", "xla", "all"]),
+    help="Run every case in this mode, whatever its spec says; may be repeated.",
+)
+
+checks = click.option(
+    "--check",
+    "checks",
+    multiple=True,
+    type=click.Choice(["reverse", "forward", "second", "jacobian", "all"]),
+    help="Check this derivative of every case, whatever its spec says; may be repeated.",
+)
+
 outputs = click.option(
     "--output",
     "outputs",

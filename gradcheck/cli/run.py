@@ -46,6 +46,8 @@ def _time_limit(
 @options.paths
 @options.select
 @options.tags
+@options.modes
+@options.checks
 @click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
 @click.option("--maxfail", metavar="N", type=click.IntRange(min=1), help="Stop after N failures.")
 @click.option(
@@ -132,6 +134,7 @@ def command(**given: Any) -> int:
       gradcheck run 'specs/linalg.yaml::transposed[float32]'
       gradcheck run specs/ -k 'matmul and not xla' -x
       gradcheck run specs/ --tags smoke
+      gradcheck run specs/ --mode all --check all
       gradcheck run specs/ --format json --output report.json
       gradcheck run specs/ --format html --output report.html --baseline last.json
       gradcheck run specs/ --format plain --format github --junitxml results.xml
@@ -214,6 +217,7 @@ def _selected(
         seed=request.seed,
         budget=request.budget,
         max_cases=context.max_cases,
+        axes=request.axes,
     )
     matching = [case for case in loaded.cases if context.selected(case)]
     store = Store(

@@ -61,5 +61,8 @@ class RunContext:
 def _to_replay(request: RunRequest) -> dict[str, str]:
     """What a command that replays a case must say again."""
     given = {} if request.seed is None else {"seed": str(request.seed)}
+    axes = request.axes
+    given |= {"mode": " ".join(axes.modes)} if axes.modes else {}
+    given |= {"check": " ".join(axes.checks)} if axes.checks else {}
     given |= {} if request.budget is None else {"budget": f"{request.budget:g}"}
     return given | ({"allow": " ".join(request.allow)} if request.allow else {})

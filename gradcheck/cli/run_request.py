@@ -16,6 +16,7 @@ from gradcheck.run.case_time import DEFAULT_TIMEOUT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gradcheck.spec.format.run_axes import RunAxes
     from gradcheck.spec.settings import Settings
 
 _NOT_WATCHED = {
@@ -43,6 +44,9 @@ class RunRequest:
     """`-k`: which cases."""
     tags: tuple[str, ...] = ()
     """`--tags`: those with one of these; all where there is none."""
+    modes: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    """In which modes and by which checks, in place of what the specs say."""
     seed: int | None = None
     allow: tuple[str, ...] = ()
     """The packages that this call allows, besides those of the project."""
@@ -125,6 +129,17 @@ class RunRequest:
             return (screen,)
         files = [Destination(name, Path(file)) for name, file in settings.reports.items()]
         return (screen, *files)
+
+    @property
+    def axes(self) -> RunAxes:
+        """The modes and checks of the run, each once and in the order of their declaration."""
+        from gradcheck.model import CheckKind, Mode
+        from gradcheck.spec.format.run_axes import ALL, RunAxes
+
+        return RunAxes(
+            tuple(mode for mode in Mode if {mode, ALL} & {*self.modes}),
+            tuple(check for check in CheckKind if {check, ALL} & {*self.checks}),
+        )
 
     @property
     def formats(self) -> frozenset[str]:

@@ -21,6 +21,7 @@ from gradcheck.run import Pool
 from gradcheck.spec import load
 from gradcheck.spec.discover import SpecFile, discover
 from gradcheck.spec.format.expand import MAX_CASES
+from gradcheck.spec.format.run_axes import NO_AXES, RunAxes
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -46,6 +47,7 @@ class Specs:
         seed: int | None,
         budget: float | None = None,
         max_cases: int = MAX_CASES,
+        axes: RunAxes = NO_AXES,
     ) -> None:
         self._paths = paths
         self._allow = allow
@@ -53,6 +55,7 @@ class Specs:
         self._seed = seed
         self._budget = budget
         self._max_cases = max_cases
+        self._axes = axes
         self._read: dict[str, tuple[object, Loaded]] = {}
         self._seen: dict[str, object] = {}
         self._looked = 0.0
@@ -105,6 +108,7 @@ class Specs:
             seed=self._seed,
             budget=self._budget,
             max_cases=self._max_cases,
+            axes=self._axes,
         )
 
     def _stamps(self) -> dict[str, object]:
@@ -124,6 +128,7 @@ def watch(request: RunRequest, context: RunContext) -> int:
         seed=request.seed,
         budget=request.budget,
         max_cases=context.max_cases,
+        axes=request.axes,
     )
     seen: dict[str, _Seen] = {}
     sources: str | None = None

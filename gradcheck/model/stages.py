@@ -23,6 +23,7 @@ class Stage(StrEnum):
     PRECISION = "low precision"
     FORWARD = "forward mode"
     PHASE = "free phase"
+    JACOBIAN = "jacobian"
     BUDGET = "budget"
 
     @property
@@ -58,5 +59,6 @@ _MEANINGS = {
         "Vectors were turned by a phase that nothing defines, and the outputs turned with them: "
         "they have no derivative."
     ),
+    Stage.JACOBIAN: "The ways to make a Jacobian were compared, and the numeric derivative.",
     Stage.BUDGET: "What may be spent on evaluating the function was spent before all was known.",
 }

@@ -14,7 +14,7 @@ from gradcheck.report.safe_text import clipped, one_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcheck.model import Comparison, Element, Expectation, Plan, Result
+    from gradcheck.model import Case, Comparison, Element, Expectation, Plan, Result
 
 _GOOD = frozenset({Verdict.PASS, Verdict.SKIPPED})
 
@@ -73,7 +73,7 @@ def failure_details(result: Result, plan: Plan | None = None) -> FailureDetails:
         reason=one_line(case.reason) if case else "",
         message=clipped(result.message) if result.message else "",
         inputs=tuple(input_details(comparison) for comparison in failing),
-        replay="" if plan is None else replay_command(result.id, plan),
+        replay="" if plan is None else replay_command(result.id, plan, case),
     )
 
 
@@ -104,11 +104,18 @@ def input_label(comparison: Comparison) -> str:
     return one_line(label if kind is CheckKind.REVERSE else f"{label} {kind}")
 
 
-def replay_command(case_id: str, plan: Plan) -> str:
-    """The command that runs just this case again, ready to be pasted into a shell."""
+def replay_command(case_id: str, plan: Plan, case: Case | None = None) -> str:
+    """The command that runs just this case again, ready to be pasted into a shell.
+
+    Where the run chose its modes or checks, the command names those of the case.
+    """
     words = ["gradcheck", "run", case_id]
     for package in plan.environment.get("allow", "").split():
         words += ["--allow", package]
+    if case is not None and "mode" in plan.environment:
+        words += ["--mode", str(case.mode)]
+    if case is not None and "check" in plan.environment:
+        words += [word for kind in case.checks for word in ("--check", str(kind))]
     for option in ("seed", "budget"):
         if option in plan.environment:
             words += [f"--{option}", plan.environment[option]]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gradcheck.model import Verdict
 from gradcheck.report import numbers
 from gradcheck.report.details import mark
+from gradcheck.report.matrix import Matrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -74,6 +75,8 @@ class ResultTally:
     def __init__(self, results: Iterable[Result] = ()) -> None:
         self.count = 0
         self._files: dict[str, _File] = {}
+        self.matrix = Matrix()
+        """By function, mode, check and dtype."""
         for position, result in enumerate(results):
             self.add(result, position)
 
@@ -84,6 +87,7 @@ class ResultTally:
         if path not in self._files:
             self._files[path] = _File(position)
         self._files[path].add(result, position)
+        self.matrix.add(result, position)
 
     @staticmethod
     def is_told(result: Result) -> bool:

@@ -37,9 +37,9 @@ INSTRUCTIONS = (
 )
 """What a processor may have that TensorFlow, XLA and numpy choose their kernels by."""
 
-_INDIFFERENT = ("processors", "seed", "allow")
-"""What changes no result: every worker has one thread, every case its own seed, and of what is
-allowed the files count, not the names."""
+_INDIFFERENT = ("processors", "seed", "allow", "mode", "check")
+"""What changes no result: every worker has one thread, every case its own seed, mode and checks,
+and of what is allowed the files count, not the names."""
 
 _LINUX = re.compile(r"Linux-.*?-([^-]+)((?:-with-.+)?)$")
 

@@ -15,6 +15,7 @@ from gradcheck.spec.format import fields, keys
 from gradcheck.spec.format.draft import Draft, merge
 from gradcheck.spec.format.expand import MAX_CASES, expand
 from gradcheck.spec.format.reader import CaseReader
+from gradcheck.spec.format.run_axes import NO_AXES, RunAxes, shorter_ids
 from gradcheck.spec.yaml.located import read_yaml
 from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node
 from gradcheck.spec.yaml.source import MOST_OF_A_KIND, Source
@@ -50,11 +51,13 @@ def load(
     seed: int | None = None,
     budget: float | None = None,
     max_cases: int = MAX_CASES,
+    axes: RunAxes = NO_AXES,
 ) -> Loaded:
     """Read files, folders and ids of cases; bad content and missing files are problems.
 
     `allow` are the packages that specs may import from, `seed` and `budget` those of the cases
-    which give none of their own, `max_cases` what all files together may expand to.
+    which give none of their own, `max_cases` what all files together may expand to, `axes` the
+    modes and checks of the run, in place of those of the specs.
     """
     files, problems = discover(paths)
     cases: list[Case] = []
@@ -64,7 +67,7 @@ def load(
             problems.append(problem)
             continue
         source = Source(file.path, text)
-        found = read_spec(source, allow, seed, max_cases)
+        found = read_spec(source, allow, seed, max_cases, axes)
         max_cases -= len(found)
         problems += source.problems
         chosen, missing = _select(file, found)
@@ -74,7 +77,11 @@ def load(
 
 
 def read_spec(
-    source: Source, allow: Collection[str], seed: int | None, room: int = MAX_CASES
+    source: Source,
+    allow: Collection[str],
+    seed: int | None,
+    room: int = MAX_CASES,
+    axes: RunAxes = NO_AXES,
 ) -> tuple[Case, ...]:
     """The cases of one file that are right; its problems are noted in the source."""
     root = read_yaml(source)
@@ -91,7 +98,7 @@ def read_spec(
     # What is wrong with the keys of the file is wrong with each of its cases.
     shared_bad = source.count != before or root.fault
     shared_bad |= any(node.bad for key, node in root.items.items() if key != "cases")
-    cases = expand(source, _drafts(source, root, allow), seed, room)
+    cases = expand(source, _drafts(source, root, allow), seed, room, axes)
     return () if shared_bad else cases
 
 
@@ -194,7 +201,7 @@ def _select(file: SpecFile, cases: tuple[Case, ...]) -> tuple[list[Case], list[S
     ids = {case.id.removeprefix(f"{file.path}::"): case for case in cases}
     named: dict[str, list[str]] = {}
     for key, case in ids.items():
-        for name in {key, case.name}:
+        for name in {key, case.name, *shorter_ids(key)}:
             named.setdefault(name, []).append(key)
     wanted: set[str] = set()
     problems: list[SpecProblem] = []

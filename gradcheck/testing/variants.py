@@ -34,7 +34,7 @@ def parametrize(
     Args:
         dtype: names such as "float32", for the inputs that the test makes.
         mode: any of "eager", "graph" and "xla", for the argument of that name of `check`.
-        checks: any of "reverse", "forward" and "second", for `checks` of `check`.
+        checks: any of "reverse", "forward", "second" and "jacobian", for `checks` of `check`.
         seed: whole numbers, for `seed` of `check`.
     """
     given: dict[str, list[Any]] = {

@@ -25,23 +25,28 @@ def tf() -> Any:
 ARISES_IN = {
     Verdict.PASS: {
         *(Stage.FIRST_LOOK, Stage.NOISE, Stage.CONFIRMATION, Stage.ROUNDING, Stage.SHAPE),
-        *(Stage.FORMULA, Stage.PRECISION, Stage.FORWARD, Stage.CONNECTION),
+        *(Stage.FORMULA, Stage.PRECISION, Stage.FORWARD, Stage.CONNECTION, Stage.JACOBIAN),
     },
-    Verdict.KINK: {Stage.NOISE, Stage.CONFIRMATION, Stage.PRECISION, Stage.FORWARD},
+    Verdict.KINK: {
+        *(Stage.NOISE, Stage.CONFIRMATION, Stage.PRECISION, Stage.FORWARD, Stage.JACOBIAN),
+        Stage.CONNECTION,
+    },
     Verdict.MISMATCH: {
         *(Stage.CONFIRMATION, Stage.DIRECTIONS, Stage.TIES, Stage.SHAPE),
-        *(Stage.FORMULA, Stage.PRECISION, Stage.FORWARD),
+        *(Stage.FORMULA, Stage.PRECISION, Stage.FORWARD, Stage.JACOBIAN),
     },
     Verdict.NONFINITE: {
         *(Stage.NOISE, Stage.CONFIRMATION, Stage.DIRECTIONS, Stage.PRECISION, Stage.FORWARD),
+        Stage.JACOBIAN,
     },
-    Verdict.DISCONNECTED: {Stage.CONNECTION, Stage.PRECISION},
+    Verdict.DISCONNECTED: {Stage.CONNECTION, Stage.PRECISION, Stage.JACOBIAN},
     Verdict.INCONCLUSIVE: {
         Stage.BUDGET,
         *(Stage.SET_UP, Stage.NOISE, Stage.CONFIRMATION, Stage.ROUNDING, Stage.DIRECTIONS),
-        *(Stage.REPEATABILITY, Stage.PRECISION, Stage.FORWARD, Stage.PHASE),
+        *(Stage.REPEATABILITY, Stage.PRECISION, Stage.FORWARD, Stage.PHASE, Stage.JACOBIAN),
     },
     Verdict.ERROR: {Stage.SET_UP, Stage.FORMULA, Stage.PRECISION},
+    Verdict.SKIPPED: {Stage.SET_UP},
 }
 """By verdict: the stages that may decide so."""
 

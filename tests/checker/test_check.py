@@ -161,7 +161,7 @@ class TestErrors:
     def test_no_gradient_is_registered(self, tf: Any, mode: str) -> None:
         result = gradcheck.check(lambda x: tf.unique(x)[0], X, mode=mode)
         assert result.verdict is Verdict.ERROR
-        assert "the forward pass is fine, but its gradient raised: LookupError" in result.message
+        assert result.message.startswith("Unique has no gradient in TensorFlow. ")
         assert 'tf.RegisterGradient("Unique")' in result.message
 
     @pytest.mark.parametrize("kind", ["none", "integers", "text"])
@@ -205,7 +205,7 @@ def test_the_verdict_is_the_gravest_of_the_inputs(tf: Any) -> None:
     assert result.verdict is Verdict.MISMATCH
 
 
-def test_what_was_found_before_an_error_is_kept(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_found_beside_an_error_is_kept(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> Any:
         raise IndexError("our own")
 
@@ -218,7 +218,8 @@ def test_what_was_found_before_an_error_is_kept(tf: Any, monkeypatch: pytest.Mon
     result = check_problem(problem, "name")
     assert result.id == "name"
     assert result.verdict is Verdict.ERROR
-    assert [c.check for c in result.comparisons] == [CheckKind.REVERSE]
+    assert [c.check for c in result.comparisons] == [CheckKind.REVERSE, CheckKind.SECOND]
+    assert result.message.startswith("the check itself failed, please report this: IndexError")
 
 
 def test_results_repeat(tf: Any) -> None:
@@ -265,5 +266,4 @@ class TestBugsOfTensorFlow:
     def test_no_gradient_registered(self, tf: Any) -> None:
         result = gradcheck.check(lambda x: tf.unique(x)[0], draw(4))
         assert result.verdict == "error"
-        assert "the forward pass is fine" in result.message
-        assert "Unique" in result.message
+        assert result.message.startswith("Unique has no gradient in TensorFlow")

@@ -10,6 +10,7 @@ import pytest
 
 from gradcheck.model import Verdict
 from gradcheck.run.dask.conversation import ClusterLostError
+from gradcheck.spec.format.run_axes import RunAxes
 from tests.cli.conftest import PROBLEM, Gradcheck, Stage
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ def test_options_reach_the_specs_and_the_workers(stage: Stage, gradcheck: Gradch
         "seed": 7,
         "budget": None,
         "max_cases": 200_000,
+        "axes": RunAxes(),
     }
     assert stage.ran == {
         "allow": ("ours", "theirs"),

@@ -85,6 +85,20 @@ def linear(evidence: Evidence, own: OfInput) -> tuple[str, dict[str, float]]:
     return note, {"max_abs_error": 0.0, "error_bar": largest(own.estimate.bound)}
 
 
+def jumps_between_constants(own: OfInput) -> bool:
+    """Whether the output jumps with an input at this point, and stands still on either side."""
+    estimate = own.estimate
+    moves = _moves(estimate)
+    sides = np.abs(estimate.left) + np.abs(estimate.right)
+    return bool(moves.any()) and bool((estimate.kink | ~moves).all()) and not sides[moves].any()
+
+
+JUMPS = (
+    "the gradient jumps at this point, and on both sides it does not move with this input: None "
+    "from the tape is right"
+)
+
+
 def _moves(estimate: Estimate) -> Array:
     surely = np.abs(estimate.numeric) > tolerances.SURELY_MOVES * estimate.bound
     return np.asarray(surely | estimate.kink)
@@ -94,7 +108,7 @@ def missing_gradient(evidence: Evidence, own: OfInput) -> tuple[str, int]:
     """None from the tape: whether the output moves all the same, and with how many elements."""
     estimate, elements = own.estimate, own.operand.value.size
     moves = _moves(estimate)
-    if estimate.kink.any() and not (np.abs(estimate.left) + np.abs(estimate.right))[moves].any():
+    if jumps_between_constants(own):
         note = (
             "the output jumps at this point, and on both sides its derivative is zero: None is as "
             f"good an answer as there is. {AS_MEANT}"
@@ -115,7 +129,7 @@ def missing_gradient(evidence: Evidence, own: OfInput) -> tuple[str, int]:
         f"the output does move with this input: its numeric derivative at {place(index)} is "
         f"{estimate.numeric[most]:.6g} ± {estimate.bound[most]:.1g}, {IS_MISSING}"
     )
-    hint = evidence.point.problem.hint
+    hint = evidence.point.problem.hint or evidence.point.problem.blocked
     return f"{note}. {hint}" if hint else note, int(moves.sum())
 
 

@@ -22,6 +22,7 @@ from gradcheck.checker.precision.function_slope import FunctionSlopes
 from gradcheck.checker.precision.range_loss import leaves_range
 from gradcheck.checker.subject.alike import passes_alike
 from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.refusals import NoGradient
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import explain_exception, widen
 from gradcheck.model import Mode, Stage, Verdict
@@ -58,6 +59,9 @@ class OwnPrecision:
         """Whether points may share a pass, and whether some do."""
         try:
             self._at_point = self._pass_at_point()
+        except (Ended, NoGradient):
+            # (XLA cannot compile it, or an op has no gradient: that is known to its last word.)
+            raise
         except Exception as error:
             low = next(v.dtype.name for v in self._values if v.dtype.name in tolerances.ULPS)
             raise Ended(

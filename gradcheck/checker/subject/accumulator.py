@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.budget import current
+from gradcheck.checker.subject.refusals import must_be_compiled, must_have_gradients
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception, to_numpy
 from gradcheck.model import Mode
@@ -62,9 +63,12 @@ class Accumulator:
             )
             outputs, moves = self._run(*given)
         except FunctionRaised as error:
+            must_have_gradients(error)
             # (It was called at this point before, and went well.)
             raise GradientRaised(f"{error}{self._where}") from error
         except Exception as error:
+            must_be_compiled(error, self._mode)
+            must_have_gradients(error)
             raise GradientRaised(f"{explain_exception(error)}{self._where}") from error
         return Moved([to_numpy(o) for o in outputs], [to_numpy(move) for move in moves])
 

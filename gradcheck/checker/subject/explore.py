@@ -24,6 +24,7 @@ from gradcheck.checker.subject.known_kernels import (
 )
 from gradcheck.checker.subject.left_by_calls import end_call
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
+from gradcheck.checker.subject.refusals import told_not_differentiable
 from gradcheck.checker.subject.substituted import WithReads
 from gradcheck.checker.subject.tensors import widen
 from gradcheck.checker.subject.watched_call import Exploration, explore, target_of
@@ -65,6 +66,7 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         keeps_its_digits=all_keep_their_digits(seen.kinds),
         rounds_in=frozenset(() if low else seen.precisions & limits.BITS_OF.keys()),
         ops=seen.ops,
+        blocked=told_not_differentiable(seen.kinds),
         some_outputs=_selects(problem.function),
         remark=REPARAMETERISED if problem.cdf is None and draws(seen.kinds) else "",
     )

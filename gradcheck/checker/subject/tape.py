@@ -20,6 +20,7 @@ from gradcheck.checker.subject.monte_carlo import (
     recorded_graph,
     rounding_anew,
 )
+from gradcheck.checker.subject.refusals import must_be_compiled, must_have_gradients
 from gradcheck.checker.subject.tensors import (
     Function,
     FunctionRaised,
@@ -176,6 +177,8 @@ class Tape:
         except FunctionRaised:
             raise
         except Exception as error:
+            must_be_compiled(error, self._mode)
+            must_have_gradients(error)
             told = explain_exception(error) + where_raised(error)
             if self._going_back:
                 raise GradientRaised(told) from error

@@ -214,6 +214,10 @@ def _reason(text: str) -> tuple[str, str]:
         where = f" (in {match['name']})" if match.re is _CALLED else where
         text = text[match.end() :].partition("Arguments received by")[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0] == "Graph execution error:":
+        # (The reason stands behind the stack of the op's creation.)
+        behind = [line for line in lines[1:] if not line.startswith("[[")]
+        lines = behind[-1:] or lines
     return (lines[0] if lines else ""), where
 
 

@@ -107,6 +107,8 @@ def encode_result(result: Result) -> dict[str, Any]:
         "target": _target(case) if case else None,
         "dtype": case.dtype if case else None,
         "mode": str(case.mode) if case else None,
+        "checks": [str(check) for check in case.checks] if case else [],
+        "added": bool(case and case.added),
         "seed": case.seed if case else None,
         "tags": list(case.tags) if case else [],
         "comparisons": [_comparison(comparison) for comparison in result.comparisons],

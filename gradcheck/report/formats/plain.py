@@ -63,6 +63,10 @@ class PlainReporter(CollectingReporter):
         if remarks:
             self._heading("as expected")
             self._write("\n".join(remarks))
+        matrix = outcome.tally.matrix.lines()
+        if matrix:
+            self._heading("modes and checks")
+            self._write("\n".join(matrix))
         slow = slowest(outcome.results, self.options.durations)
         if slow:
             self._heading("slowest cases")

@@ -143,6 +143,8 @@ def _result() -> Schema:
             ),
             "dtype": maybe(TEXT),
             "mode": maybe(words(Mode)),
+            "checks": {"type": "array", "items": words(CheckKind)},
+            "added": told(TRUTH, "Whether the run chose a mode or check that the spec does not."),
             "seed": maybe(COUNT),
             "tags": TEXTS,
             "comparisons": {"type": "array", "items": ref("comparison")},
@@ -151,7 +153,7 @@ def _result() -> Schema:
                 "TensorFlow's gradient functions that were called on the way back.",
             ),
         },
-        optional=("decided_by", "target", "gradients"),
+        optional=("decided_by", "target", "gradients", "checks", "added"),
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Result, SpecProblem
     from gradcheck.report.details import FailureDetails, Grid, InputDetails
+    from gradcheck.report.matrix import Matrix
 
 _COLUMN_STYLES = {"analytic": "red", "numeric ± bound": "green", "formula": "green"}
 
@@ -71,6 +72,15 @@ def print_remarks(console: Console, lines: Iterable[str]) -> None:
     """Dim lines on what is not right but as expected, or was not run."""
     for line in lines:
         console.print(text(line, "dim"))
+
+
+def print_matrix(console: Console, matrix: Matrix) -> None:
+    """The functions by mode and check, where there are several."""
+    lines = matrix.lines()
+    if lines:
+        print_heading(console, "modes and checks", "dim")
+        for line in lines:
+            _print_as_is(console, text(line))
 
 
 def print_slowest(console: Console, results: Iterable[Result]) -> None:

@@ -14,6 +14,7 @@ from gradcheck.report.formats.rows import case_table, file_table, text
 from gradcheck.report.formats.sections import (
     print_failure,
     print_heading,
+    print_matrix,
     print_problem,
     print_remarks,
     print_slowest,
@@ -93,6 +94,7 @@ class TableReporter(CollectingReporter):
         if remarks:
             print_heading(console, "as expected", "dim")
             print_remarks(console, remarks)
+        print_matrix(console, outcome.tally.matrix)
         slow = slowest(results, self.options.durations)
         if slow:
             print_heading(console, "slowest cases", "dim")

@@ -171,11 +171,22 @@ def _case(data: Mapping[str, Any]) -> Case | None:
         inputs=(),
         dtype=typed.text(data, "dtype"),
         mode=typed.choice(Mode, data, "mode"),
+        checks=_checks(data),
+        added="added" in data and typed.flag(data, "added"),
         expect=_expect(data),
         reason=typed.text(data, "reason"),
         seed=_seed(data),
         tags=typed.texts(data, "tags"),
     )
+
+
+def _checks(data: Mapping[str, Any]) -> tuple[CheckKind, ...]:
+    """Which derivatives were checked; reports of before that was told tell it by comparison."""
+    if "checks" in data:
+        names = typed.items(data, "checks")
+        return tuple(typed.choice(CheckKind, {"checks": name}, "checks") for name in names)
+    told = (typed.choice(CheckKind, item, "check") for item in typed.items(data, "comparisons"))
+    return tuple(dict.fromkeys(told)) or (CheckKind.REVERSE,)
 
 
 def _target(data: Mapping[str, Any], where: Location) -> Target:

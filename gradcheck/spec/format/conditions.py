@@ -1,4 +1,4 @@
-"""The `when:` of an expectation: on which versions, in which mode and dtype it holds.
+"""The `when:` of an expectation: on which versions, in which mode, check and dtype it holds.
 
 What is installed is looked up when a condition is first asked, in the metadata of the packages:
 reading a spec does not load TensorFlow.
@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING
 from gradcheck.model.versions import COMPARISONS, compares, installed_version
 from gradcheck.spec.format import fields
 from gradcheck.spec.format.expect_keys import CONDITION, VERSIONED
-from gradcheck.spec.format.keys import CASE_DTYPES, MODES
+from gradcheck.spec.format.keys import CASE_DTYPES, CHECKS, MODES
 from gradcheck.spec.yaml.nodes import ListNode, ScalarNode
 from gradcheck.spec.yaml.source import Source, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from gradcheck.spec.yaml.nodes import Node
 
-_WORDS = {"mode": MODES, "dtype": CASE_DTYPES}
+_WORDS = {"mode": MODES, "check": CHECKS, "dtype": CASE_DTYPES}
 """What a case is run in, and what that may be."""
+VARIANT = ("mode", "check")
+"""Those of them that a run may choose."""
 
 _HINT = "write it as in tensorflow<2.22, keras>=3.5 or mode==xla; several are joined by `and`"
 
@@ -34,14 +38,15 @@ class Condition:
     comparison: str
     wanted: str
 
-    def holds(self, dtype: str, mode: str) -> bool:
-        """Whether it is so here, for a case of this dtype and mode.
+    def holds(self, dtype: str, mode: str, checks: Collection[str]) -> bool:
+        """Whether it is so here, for a case of this dtype and mode that makes these checks.
 
-        What is not installed fulfils no condition.
+        What is not installed fulfils no condition. `check==second` holds for a case that makes
+        that check, whether or not it makes others.
         """
         if self.name in _WORDS:
-            value = {"dtype": dtype, "mode": mode}[self.name]
-            return COMPARISONS[self.comparison](value, self.wanted)
+            values = {"dtype": [dtype], "mode": [mode], "check": checks}[self.name]
+            return COMPARISONS[self.comparison](self.wanted in values, True)
         version = installed_version(self.name)
         return version is not None and compares(version, self.comparison, self.wanted)
 

@@ -1,4 +1,4 @@
-"""Drafts into Cases: a name and an id for each, and one Case for each dtype, mode and seed."""
+"""Drafts into Cases: a name and an id for each, one Case for each dtype, mode, check and seed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from gradcheck.model import Case
 from gradcheck.spec.format.expectations import Expected
 from gradcheck.spec.format.keys import LONGEST_NAME
+from gradcheck.spec.format.run_axes import NO_AXES, RunAxes, count_variants, variants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gradcheck.spec.format.draft import Draft
+    from gradcheck.spec.format.run_axes import Variant
     from gradcheck.spec.yaml.source import Source
 
 _MOST_TAGS = 20_000_000
@@ -22,19 +24,25 @@ _MOST_SHAPES = 12
 
 
 MAX_CASES = 200_000
-"""What specs may expand to, unless the user raises it: seconds of reading, and some 100 MB. A list
-of dtypes, one of modes and one of seeds multiply: a few lines can stand for millions."""
+"""What specs may expand to, unless the user raises it: seconds of reading, and some 100 MB. Lists
+of dtypes, modes, checks and seeds multiply: a few lines can stand for millions."""
 
 
 def expand(
-    source: Source, drafts: Sequence[Draft], seed: int | None, room: int = MAX_CASES
+    source: Source,
+    drafts: Sequence[Draft],
+    seed: int | None,
+    room: int = MAX_CASES,
+    axes: RunAxes = NO_AXES,
 ) -> tuple[Case, ...]:
-    """The cases of one file, in its order; `seed` is for those that give none of their own.
+    """The cases of one file, in its order.
+
+    `seed` is for those that give none of their own, `axes` has the modes and checks of the run.
 
     None, and a problem, where they would be more than there is `room` for: they are counted before
     one of them is made. Without that `test_products_are_counted_before_they_are_made` fails.
     """
-    counts = [len(d.dtypes) * len(d.modes) * len(d.seeds or (0,)) for d in drafts]
+    counts = [len(d.dtypes) * count_variants(d, axes) * len(d.seeds or (0,)) for d in drafts]
     if sum(counts) > room:
         _too_many(source, drafts, counts, room)
         return ()
@@ -48,7 +56,7 @@ def expand(
         case
         for draft, name in zip(drafts, _names(source, drafts), strict=True)
         if name is not None
-        for case in _variants(source.path, draft, name, seed or 0)
+        for case in _cases(source.path, draft, name, seed or 0, axes)
     )
 
 
@@ -60,8 +68,8 @@ def _too_many(source: Source, drafts: Sequence[Draft], counts: Sequence[int], ro
     if counts[largest] > 1:
         message += f": {counts[largest]:,} of them are made here"
     hint = (
-        "give fewer dtypes, modes and seeds, or raise the limit: `--max-cases N`, or `max_cases` "
-        "in [tool.gradcheck] of pyproject.toml"
+        "give fewer dtypes, modes, checks and seeds, or raise the limit: `--max-cases N`, or "
+        "`max_cases` in [tool.gradcheck] of pyproject.toml"
     )
     source.problem_at(where.line, where.column, message, hint)
 
@@ -106,20 +114,16 @@ def _free(name: str, taken: set[str], numbers: dict[str, int]) -> str:
     return free
 
 
-def _variants(path: str, draft: Draft, name: str, seed: int) -> Iterator[Case]:
+def _cases(path: str, draft: Draft, name: str, seed: int, axes: RunAxes) -> Iterator[Case]:
     seeds = draft.seeds or (seed,)
-    for dtype, mode, one_seed in product(draft.dtypes, draft.modes, seeds):
+    for dtype, variant, one_seed in product(draft.dtypes, list(variants(draft, axes)), seeds):
         shown = [
-            text
-            for text, axis in (
-                (dtype, draft.dtypes),
-                (mode.value, draft.modes),
-                (f"seed={one_seed}", seeds),
-            )
-            if len(axis) > 1
+            *([dtype] if len(draft.dtypes) > 1 else ()),
+            *variant.shown,
+            *([f"seed={one_seed}"] if len(seeds) > 1 else ()),
         ]
         suffix = f"[{','.join(shown)}]" if shown else ""
-        expected = next((e for e in draft.expect if e.holds(dtype, mode.value)), Expected())
+        expected = _expected(draft, dtype, variant)
         yield Case(
             id=f"{path}::{name}{suffix}",
             path=path,
@@ -134,12 +138,14 @@ def _variants(path: str, draft: Draft, name: str, seed: int) -> Iterator[Case]:
             arguments=draft.arguments,
             by_position=draft.by_position,
             dtype=dtype,
-            mode=mode,
-            checks=draft.checks,
+            mode=variant.mode,
+            checks=variant.checks,
             upstream=draft.upstream,
             gradient=draft.gradient,
             cdf=draft.cdf,
             expect=expected.verdict,
+            # (What a condition names was thought of, whether or not the case is run so as a rule.)
+            added=variant.added and not expected.names_variant,
             reason=expected.reason,
             seed=one_seed,
             tolerance=draft.tolerance,
@@ -147,3 +153,10 @@ def _variants(path: str, draft: Draft, name: str, seed: int) -> Iterator[Case]:
             budget=draft.budget,
             tags=draft.tags,
         )
+
+
+def _expected(draft: Draft, dtype: str, variant: Variant) -> Expected:
+    """What this variant expects; nothing in particular where no condition holds."""
+    checks = [kind.value for kind in variant.checks]
+    holding = (e for e in draft.expect if e.holds(dtype, variant.mode.value, checks))
+    return next(holding, Expected())

@@ -43,7 +43,7 @@ EXPECT_KEYS: dict[str, Schema] = {
     "when": {
         "anyOf": [_CONDITIONS, {"type": "array", "items": _CONDITIONS, "minItems": 1}],
         "description": "Where it is expected: comparisons of the versions of tensorflow, keras, "
-        "numpy and python, of mode and of dtype; all must hold.",
+        "numpy and python, of mode, check and dtype; all must hold.",
     },
     "reason": {"type": "string", "minLength": 1, "description": "Why, in place of the case's."},
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gradcheck.errors import nearest
 from gradcheck.model import Expectation, Verdict
 from gradcheck.spec.format import fields
-from gradcheck.spec.format.conditions import Condition, read_conditions
+from gradcheck.spec.format.conditions import VARIANT, Condition, read_conditions
 from gradcheck.spec.format.expect_keys import EXPECT_KEYS, EXPECTATIONS, NEED_A_REASON
 from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node
 from gradcheck.spec.yaml.source import Source, shown
@@ -31,9 +31,14 @@ class Expected:
     reason: str = ""
     when: tuple[Condition, ...] = ()
 
-    def holds(self, dtype: str, mode: str) -> bool:
-        """Whether this is what a case of that dtype and mode expects here."""
-        return all(condition.holds(dtype, mode) for condition in self.when)
+    def holds(self, dtype: str, mode: str, checks: Collection[str]) -> bool:
+        """Whether this is what a case of that dtype, mode and these checks expects here."""
+        return all(condition.holds(dtype, mode, checks) for condition in self.when)
+
+    @property
+    def names_variant(self) -> bool:
+        """Whether a condition says in which mode or by which check it is expected."""
+        return any(condition.name in VARIANT for condition in self.when)
 
 
 class ExpectReader:

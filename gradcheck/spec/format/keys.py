@@ -216,7 +216,7 @@ CASE_KEYS: dict[str, Schema] = {
         **_one_or_more({"enum": list(CHECKS)}),
         "default": ["reverse"],
         "description": "Which derivatives are checked: the tape's, the forward accumulator's, "
-        "the second by the tape of the tape.",
+        "the gradient's own, the whole Jacobian.",
     },
     "upstream": {
         "anyOf": [

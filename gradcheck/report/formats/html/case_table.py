@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.report import numbers
+from gradcheck.report.endings import Status, status_of
 from gradcheck.report.formats.html.markup import Html, joined, section, tag
-from gradcheck.report.formats.html.status import Status, status_of, verdict_badge
+from gradcheck.report.formats.html.status import verdict_badge
 from gradcheck.report.reporter import MOST_CASES
 from gradcheck.report.tally import split_id, verdict_counts
 from gradcheck.report.totals import by_file, slowest

@@ -6,9 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gradcheck.report import numbers
+from gradcheck.report.endings import Status, status_of
 from gradcheck.report.formats.html import drawing
 from gradcheck.report.formats.html.markup import Html, joined, section, tag
-from gradcheck.report.formats.html.status import Status, status_of
 from gradcheck.report.totals import environment_line, headline, succeeded
 
 if TYPE_CHECKING:

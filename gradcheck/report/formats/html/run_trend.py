@@ -6,9 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gradcheck.report import numbers
+from gradcheck.report.endings import Status, status_of
 from gradcheck.report.formats.html.markup import Html, section, table, tag
 from gradcheck.report.formats.html.pictures.trend_strip import trend_strip
-from gradcheck.report.formats.html.status import Status, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

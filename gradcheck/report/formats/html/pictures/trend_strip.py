@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.report import numbers
+from gradcheck.report.endings import status_of
 from gradcheck.report.formats.html import drawing
 from gradcheck.report.formats.html.markup import tag
-from gradcheck.report.formats.html.status import status_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

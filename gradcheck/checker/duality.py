@@ -1,0 +1,130 @@
+"""Forward mode against reverse mode: ⟨u, Jv⟩ and ⟨Jᵀu, v⟩ are one number, but for rounding.
+
+This takes no differences, so that its bar is some units in the last place, where that of a numeric
+derivative is some hundreds. The bar grows only by what is measured: how far both numbers move when
+the inputs move in their last digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker import limits, tolerances
+from gradcheck.checker.numerics.rng import generator
+from gradcheck.checker.numerics.vectors import epsilon_of
+from gradcheck.checker.subject.tape import Tape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcheck.checker.reference.point import Point
+    from gradcheck.checker.subject.accumulator import Accumulator
+    from gradcheck.model import Array, Mode
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """What both modes say along some vectors."""
+
+    forward: Array
+    """By vector: ⟨u, Jv⟩."""
+    reverse: Array
+    """By vector: ⟨Jᵀu, v⟩."""
+    rounding: Array
+    """By vector: how far they may be apart, if nothing is lost but the last digits."""
+
+    @property
+    def apart(self) -> Array:
+        """By vector: how far they are apart."""
+        with np.errstate(all="ignore"):
+            same = (self.forward == self.reverse) | (
+                np.isnan(self.forward) & np.isnan(self.reverse)
+            )
+            return np.where(
+                same, 0.0, np.nan_to_num(np.abs(self.forward - self.reverse), nan=np.inf)
+            )
+
+
+class BothModes:
+    """Forward and reverse mode of one function."""
+
+    def __init__(self, point: Point, accumulator: Accumulator, mode: Mode, noise: float) -> None:
+        """Nothing runs yet.
+
+        Args:
+            point: the function at its point.
+            accumulator: forward mode.
+            mode: that of both.
+            noise: the share of an output that the function itself loses.
+        """
+        self._point, self._accumulator = point, accumulator
+        self._tape = Tape(point.problem.function, point.problem.operands, mode)
+        precision = np.dtype(np.float64) if point.precision is None else point.precision
+        double = epsilon_of(np.dtype(np.float64))
+        share = tolerances.ARITHMETIC * epsilon_of(precision) / double
+        self._share = max(share, tolerances.BOUND_SAFETY * noise)
+
+    def along(self, vectors: Array, values: Sequence[Array] | None = None) -> Dual:
+        """What they say along these vectors, a row each; at the point, or at other values."""
+        point = self._point
+        at = point.values if values is None else values
+        forward, sizes = [], []
+        for vector in vectors:
+            moved = self._accumulator(at, point.inputs.unflatten(vector))
+            moves = point.outputs.flatten(moved.moves)
+            forward.append(float(moves @ point.weights))
+            sizes.append(float(np.abs(moves) @ np.abs(point.weights)))
+        flat = self._at_point if values is None else self._gradient(values)
+        with np.errstate(all="ignore"):
+            # (An element that is infinite and does not move must not come in as NaN.)
+            terms = np.where(vectors == 0, 0.0, vectors * flat)
+        size = np.array(sizes) + np.abs(terms).sum(axis=1)
+        return Dual(np.array(forward), terms.sum(axis=1), self._share * np.nan_to_num(size))
+
+    @cached_property
+    def _at_point(self) -> Array:
+        return self._gradient(self._point.values)
+
+    def _gradient(self, values: Sequence[Array]) -> Array:
+        """The gradients as one vector; zero where there is none."""
+        point = self._point
+        gradients = self._tape(values, point.upstream).gradients
+        zeros = [np.zeros(shape) for shape in point.inputs.shapes]
+        pairs = zip(gradients, zeros, strict=True)
+        return point.inputs.flatten([zero if g is None else g for g, zero in pairs])
+
+    def with_measured_rounding(self, dual: Dual, rows: Array, vectors: Array) -> Array:
+        """By one of these rows: how far both may be apart, with what last digits do to them."""
+        point = self._point
+        rng = generator(point.problem.seed, 0x6475616C)
+        precision = np.dtype(np.float64) if point.precision is None else point.precision
+        spread = np.zeros(len(rows))
+        for _ in range(limits.DUAL_NEIGHBOURS):
+            signs = rng.choice([-1.0, 1.0], size=point.at.shape)
+            moved = point.inputs.unflatten(point.at * (1 + epsilon_of(precision) * signs))
+            there = self.along(vectors[rows], self._beside(moved))
+            with np.errstate(all="ignore"):
+                for ours, theirs in ((there.forward, dual.forward), (there.reverse, dual.reverse)):
+                    spread = np.maximum(spread, np.nan_to_num(np.abs(ours - theirs[rows])))
+        return dual.rounding[rows] + tolerances.BOUND_SAFETY * spread
+
+    def _beside(self, moved: Sequence[Array]) -> list[Array]:
+        """The values of all operands, with these in place of those that are differentiated."""
+        given = iter(moved)
+        operands = self._point.problem.operands
+        return [
+            next(given).astype(value.dtype) if operand.differentiate else value
+            for value, operand in zip(self._point.values, operands, strict=True)
+        ]
+
+
+def told(dual: Dual, row: int, bar: float) -> str:
+    """How the two modes differ most, in a sentence."""
+    return (
+        f"forward and reverse mode differ: ⟨u, Jv⟩ is {dual.forward[row]:.9g} and ⟨Jᵀu, v⟩ is "
+        f"{dual.reverse[row]:.9g}, {dual.apart[row]:.2g} apart where rounding explains {bar:.1g}"
+    )

@@ -1,0 +1,139 @@
+"""What TensorFlow says it cannot do, in a sentence that names the op.
+
+XLA has no kernel for some ops, and some ops have no gradient. Neither is something that the
+function did, and neither is told as if it were.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.private_names import Absent, Private, definition_of_op, private
+from gradcheck.model import CheckKind, Mode, Stage, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_NO_KERNEL = re.compile(r"(\w+) \(No registered '\w+' OpKernel for (XLA_\w+?)_JIT")
+_NOT_COMPILED = re.compile(
+    r"[^\n]*(?:must be a compile-time constant|UNIMPLEMENTED|Unimplemented|not supported by XLA)"
+    r"[^\n]*"
+)
+_NO_ENTRY = re.compile(r"gradient registry has no entry for: (\w+)")
+_FOR_KERNEL = re.compile(r"\(OpKernel was found, but attributes didn't match\)")
+
+
+class NoGradient(Exception):  # noqa: N818  (it becomes a verdict)
+    """An op on the way has no gradient; `op` is its name."""
+
+    def __init__(self, op: str) -> None:
+        """Which op that is."""
+        super().__init__(op)
+        self.op = op
+
+
+def must_be_compiled(error: BaseException, mode: Mode) -> None:
+    """End the check as skipped where XLA could not compile what was asked of it."""
+    if mode is not Mode.XLA:
+        return
+    reason = _what_xla_lacks(error)
+    if reason:
+        raise Ended(Verdict.SKIPPED, reason, Stage.SET_UP) from error
+
+
+def must_have_gradients(error: BaseException) -> None:
+    """Raise NoGradient where it was for want of a gradient that something was raised."""
+    for text in _texts(error):
+        found = _NO_ENTRY.search(text)
+        if found:
+            raise NoGradient(found[1]) from error
+
+
+def told_without_gradient(op: str, kind: CheckKind) -> str:
+    """What to say of an op that has no gradient, where this is checked."""
+    base = re.sub(r"Grad(V\d+)?$", "", op)
+    of_a_gradient = base != op
+    what = f"{op} has no gradient in TensorFlow"
+    if of_a_gradient and kind is CheckKind.FORWARD:
+        what = f"forward mode needs a second-order gradient of {base}: {what}"
+    elif kind is CheckKind.FORWARD:
+        what = f"forward mode goes back through each op, and {what}"
+    elif of_a_gradient and kind is CheckKind.SECOND:
+        what = f"{base} has no second-order gradient: {what}"
+    return (
+        f'{what}. Register one (tf.RegisterGradient("{op}")), or wrap the call in a '
+        "tf.custom_gradient"
+    )
+
+
+def told_not_differentiable(kinds: Iterable[str]) -> str:
+    """Which of these ops TensorFlow registers as not differentiable, in a sentence; or nothing."""
+    try:
+        registry = private(Private.REGISTRY)
+        found = [kind for kind in sorted(kinds) if _is_registered_so(registry, kind)]
+    except Absent:
+        return ""
+    if not found:
+        return ""
+    are = "is" if len(found) == 1 else "are"
+    return f"{', '.join(found)} {are} registered as not differentiable in TensorFlow"
+
+
+def _is_registered_so(registry: Any, kind: str) -> bool:
+    """Whether it is, of an op that numbers go through."""
+    try:
+        if kind in _CONSTANT or registry.lookup(kind) is not None:
+            return False
+    except LookupError:
+        return False
+    definition = definition_of_op(kind)
+    if definition is None:
+        return False
+    given = {arg.type_attr or arg.type for arg in definition.input_arg}
+    return any((arg.type_attr or arg.type) in given for arg in definition.output_arg)
+
+
+_CONSTANT = frozenset({"OnesLike", "ZerosLike", "Const", "Shape", "ShapeN", "Size", "Rank"})
+"""What these return does not depend on the numbers that they are given."""
+
+
+def _what_xla_lacks(error: BaseException) -> str:
+    """Why XLA could not compile, in a sentence; empty where it was something else."""
+    for text in _texts(error):
+        found = _NO_KERNEL.search(text)
+        if found:
+            ops = dict.fromkeys(match[0] for match in _NO_KERNEL.findall(text))
+            device = found[2].removeprefix("XLA_")
+            matched = " for this dtype" if _FOR_KERNEL.search(text) else ""
+            return (
+                f"XLA cannot compile {', '.join(ops)}{matched} on the {device}: there is nothing "
+                "to check in this mode"
+            )
+        found = _NOT_COMPILED.search(text)
+        if found:
+            return f"XLA cannot compile the function or its gradient: {_short(found[0])}"
+    return ""
+
+
+def _short(line: str) -> str:
+    text = re.sub(r"\{\{[^}]*\}\}|\[Op:\w+\]|__inference\w*", "", line).strip()
+    return text if len(text) <= 300 else f"{text[:300]} …"
+
+
+def _texts(error: BaseException) -> Iterator[str]:
+    """What an error says, and what those say that it comes from."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        try:
+            yield str(getattr(one, "message", "") or one)
+        except Exception:  # noqa: S112  (what an exception says of itself is the user's too)
+            continue
+        waiting += [one.__cause__, one.__context__]
+        waiting += [arg for arg in one.args if isinstance(arg, BaseException)]

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker.subject.refusals import told_not_differentiable, told_without_gradient
+from gradcheck.model import CheckKind, Verdict
+
+X = np.array([0.3, 0.7, 1.1])
+
+
+@pytest.mark.parametrize("check", ["reverse", "forward", "second", "jacobian"])
+def test_what_xla_cannot_compile_is_skipped(tf: Any, check: str) -> None:
+    result = gradcheck.check(tf.math.bessel_i0, X, checks=check, mode="xla")
+    assert result.verdict is Verdict.SKIPPED
+    assert result.message.startswith("XLA cannot compile BesselI0")
+
+
+def test_in_less_than_float64_too(tf: Any) -> None:
+    result = gradcheck.check(tf.math.bessel_i0, X.astype("float32"), mode="xla")
+    assert result.verdict is Verdict.SKIPPED
+
+
+def test_what_the_user_does_is_no_refusal(tf: Any) -> None:
+    result = gradcheck.check(lambda x: x + tf.ones([2], x.dtype), X, mode="xla")
+    assert result.verdict is Verdict.ERROR
+
+
+@pytest.mark.parametrize(
+    ("check", "told"),
+    [
+        ("forward", "forward mode needs a second-order gradient of Softsign: SoftsignGrad has no"),
+        ("second", "Softsign has no second-order gradient: SoftsignGrad has no gradient"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["eager", "graph", "xla"])
+def test_a_missing_gradient_names_the_op(tf: Any, check: str, told: str, mode: str) -> None:
+    result = gradcheck.check(tf.nn.softsign, X, checks=check, mode=mode)
+    assert result.verdict is Verdict.ERROR
+    assert result.message.startswith(told)
+
+
+def test_in_words() -> None:
+    assert told_without_gradient("Unique", CheckKind.REVERSE).startswith("Unique has no gradient")
+    assert "goes back through each op" in told_without_gradient("Unique", CheckKind.FORWARD)
+
+
+def test_what_is_registered_as_not_differentiable(tf: Any) -> None:
+    told = told_not_differentiable({"NextAfter", "Mul", "OnesLike", "Bucketize", "Rint", "Floor"})
+    assert "Mul" not in told
+    assert "OnesLike" not in told

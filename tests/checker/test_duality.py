@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.model import Verdict
+
+X = np.array([0.7, 0.9, -1.2])
+
+
+def test_what_differences_do_not_see(tf: Any) -> None:
+    """Forward and reverse mode differ by less than any numeric derivative could tell."""
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def twice(x: Any) -> Any:
+        def grad(upstream: Any) -> Any:
+            return 2 * upstream + 2e-13 * upstream * tf.abs(upstream)
+
+        return 2 * x, grad
+
+    result = gradcheck.check(twice, X, checks="forward", seed=3)
+    assert result.verdict is Verdict.MISMATCH
+    note = result.comparisons[0].note
+    assert "forward and reverse mode differ: ⟨u, Jv⟩ is " in note
+    assert "apart where rounding explains" in note
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 12, 12)])
+def test_a_symmetric_matrix_stays_one(tf: Any, shape: tuple[int, ...]) -> None:
+    root = np.random.default_rng(0).normal(size=shape)
+    matrix = root @ np.swapaxes(root, -1, -2) + 20 * np.eye(shape[-1])
+    result = gradcheck.check(
+        tf.linalg.cholesky, matrix, checks="forward", structure={"input": "symmetric"}
+    )
+    assert result.verdict is Verdict.PASS
+
+
+def test_what_cancels_is_no_difference(tf: Any) -> None:
+    """Rounding that is lost on the way is measured, and not taken for a fault."""
+
+    def cancels(x: Any) -> Any:
+        return (1e8 + tf.exp(x)) - 1e8 + tf.math.log(tf.exp(x) * 1e10) ** 3
+
+    result = gradcheck.check(cancels, X, checks="forward")
+    assert result.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE)

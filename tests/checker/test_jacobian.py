@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.model import Verdict
+
+X = np.array([[0.4, -1.2, 0.7], [1.1, 0.3, -0.6], [-0.9, 0.8, 1.4], [0.2, -0.5, 1.9]])
+
+
+def test_pfor_is_wrong_for_segments_that_end_empty(tf: Any) -> None:
+    def segments(x: Any) -> Any:
+        return tf.sparse.segment_sum(x, [0, 1, 3], [0, 0, 1], num_segments=3)
+
+    assert gradcheck.check(segments, X).verdict is Verdict.PASS
+    result = gradcheck.check(segments, X, checks="jacobian")
+    assert result.verdict is Verdict.MISMATCH
+    (told,) = result.comparisons
+    assert told.check == "jacobian"
+    assert "tape.jacobian vectorised (experimental_use_pfor=True) is wrong" in told.note
+    assert "the derivative of the output at [" in told.note
+    assert "not vectorised (experimental_use_pfor=False) is wrong" not in told.note
+    assert result.diagnosis is not None
+    assert result.diagnosis.cause == "jacobian"
+
+
+@pytest.mark.parametrize("mode", ["eager", "graph", "xla"])
+def test_all_ways_agree(tf: Any, mode: str) -> None:
+    result = gradcheck.check(tf.nn.softmax, X[:2], checks="jacobian", mode=mode)
+    assert result.verdict is Verdict.PASS
+    # A map of the leading axis: nothing was left out.
+    assert "left out" not in result.comparisons[0].note
+
+
+def test_no_map_of_the_leading_axis(tf: Any) -> None:
+    result = gradcheck.check(lambda x: tf.cumsum(x, axis=0), X, checks="jacobian")
+    assert result.verdict is Verdict.PASS
+    assert "row 1 of the output depends on row 0 of the input" in result.comparisons[0].note
+
+
+def test_a_wrong_gradient_is_wrong_in_every_way(tf: Any) -> None:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def wrong(x: Any) -> Any:
+        return tf.sin(x), lambda upstream: 1.001 * upstream * tf.cos(x)
+
+    result = gradcheck.check(wrong, X[:2], checks="jacobian")
+    assert result.verdict is Verdict.MISMATCH
+    assert "vectorised" not in result.comparisons[0].note
+
+
+def test_a_way_that_takes_the_upstream_for_a_number_is_found(tf: Any) -> None:
+    """A gradient that is not linear in its upstream is right for ones, and for nothing else."""
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def clipped(x: Any) -> Any:
+        return 3 * x, lambda upstream: 3 * tf.clip_by_value(upstream, -0.5, 0.5)
+
+    assert gradcheck.check(clipped, X[:1], checks="jacobian").verdict is Verdict.MISMATCH
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_other_dtypes(tf: Any, dtype: str) -> None:
+    x = X[:2].astype(dtype)
+    assert gradcheck.check(tf.square, x, checks="jacobian").verdict is Verdict.PASS
+
+
+def test_many_outputs_are_drawn(tf: Any) -> None:
+    result = gradcheck.check(tf.sin, np.linspace(0, 1, 200), checks="jacobian")
+    assert result.verdict is Verdict.PASS
+    assert "judged 128 of 200 rows of the Jacobian" in result.comparisons[0].note
+
+
+def test_nothing_in_it(tf: Any) -> None:
+    result = gradcheck.check(lambda x: 2 * x, np.zeros((0, 3)), checks="jacobian")
+    assert result.verdict is Verdict.PASS
+    assert "not made for tensors without elements" in result.comparisons[0].note

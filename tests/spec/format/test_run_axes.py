@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradcheck.model import CheckKind, Mode, Result, Verdict
+from gradcheck.spec.format.run_axes import RunAxes, shorter_ids
+from gradcheck.spec.load import load
+
+SPEC = """
+op: sin
+inputs: {x: [3]}
+cases:
+  - {name: one}
+  - {name: both, mode: [eager, xla], dtype: [float64, float32]}
+  - {name: bug, expect: mismatch, reason: known}
+  - {name: there, expect: {verdict: mismatch, when: mode==xla and check==second}, reason: known}
+"""
+ALL = RunAxes(tuple(Mode), tuple(CheckKind))
+
+
+@pytest.fixture
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(SPEC)
+    return "a.yaml"
+
+
+def ids(spec: str, axes: RunAxes, *names: str) -> list[str]:
+    loaded = load([f"{spec}::{name}" for name in names], axes=axes)
+    assert not loaded.problems
+    return [case.id.partition("::")[2] for case in loaded.cases]
+
+
+def test_what_the_spec_names_keeps_its_id(spec: str) -> None:
+    axes = RunAxes((Mode.EAGER, Mode.XLA), (CheckKind.REVERSE, CheckKind.SECOND))
+    assert ids(spec, axes, "one") == ["one", "one[second]", "one[xla]", "one[xla,second]"]
+    assert ids(spec, RunAxes(), "one") == ["one"]
+
+
+def test_a_case_is_found_by_its_id_in_the_spec(spec: str) -> None:
+    axes = RunAxes(checks=(CheckKind.SECOND,))
+    assert ids(spec, axes, "both[float32,xla]") == ["both[float32,xla,second]"]
+    assert len(ids(spec, ALL, "both[float32]")) == 12
+    assert shorter_ids("a[float32,xla]") == {"a[float32]", "a[float32,xla]"}
+
+
+def test_every_mode_and_check_is_counted(spec: str) -> None:
+    assert len(load([spec], axes=ALL).cases) == 12 * 5
+    assert load([spec], axes=ALL, max_cases=20).problems
+
+
+def test_a_known_bug_may_be_absent_where_the_run_has_added_a_mode(spec: str) -> None:
+    cases = {c.id.partition("::")[2]: c for c in load([spec], axes=ALL).cases}
+
+    def expected(name: str, verdict: Verdict) -> bool:
+        return Result(name, verdict, case=cases[name]).expected
+
+    assert expected("bug", Verdict.MISMATCH)
+    assert not expected("bug", Verdict.PASS)
+    assert expected("bug[xla]", Verdict.MISMATCH)
+    assert expected("bug[xla]", Verdict.PASS)
+    assert not expected("bug[xla]", Verdict.ERROR)
+    # What a condition names was said of that very mode.
+    assert expected("there[xla,second]", Verdict.MISMATCH)
+    assert not expected("there[xla,second]", Verdict.PASS)
+    assert not expected("there[xla]", Verdict.MISMATCH)
