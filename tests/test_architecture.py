@@ -46,7 +46,7 @@ LAYERS = {
         ("suites", "planted", "findings"),
     ),
     "ops": (
-        ("language",),
+        ("language", "seen"),
         ("declaration",),
         ("rules", "domains", "sentences"),
         ("samples", "factories"),
@@ -79,7 +79,7 @@ LAYERS = {
         ("power",),
     ),
     "explainer": (
-        ("loading", "trees", "style", "time_limit"),
+        ("loading", "trees", "style", "time_limit", "unknown_op"),
         ("document",),
         ("calculus",),
         ("formula",),

@@ -6,7 +6,6 @@ Messages name the options of the command; `explanation.py` puts them into Python
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import re
 from dataclasses import dataclass, field, replace
@@ -124,7 +123,9 @@ def _op(question: Question, name: str) -> Answer:
 
             load_quietly()
             return explain_registered(name), []
-        raise UsageError(f"no op {name!r} is declared: {_nearest(name)}")
+        from gradcheck.explainer.unknown_op import told_of_unknown
+
+        raise UsageError(told_of_unknown(name))
     subject = Subject(op, make_call(op, question.shapes, question.args))
     document = explain_op(subject)
     if question.at:
@@ -206,11 +207,3 @@ def _computed(numbers: Callable[[], Section]) -> Section:
 
 def _with(document: Document, section: Section) -> Document:
     return replace(document, sections=(*document.sections, section))
-
-
-def _nearest(name: str) -> str:
-    from gradcheck import ops
-
-    known = [key for op in ops.all_ops() for key in (op.name, op.tf, *op.aliases)]
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else "`gradcheck explain` lists them."

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["explain_op", "one_line"]
 
-_STEEPEST = "TensorFlow's gradient points along the steepest ascent, which conjugates the factors:"
+_STEEPEST = "A complex gradient points along the steepest ascent, which conjugates the factors:"
+_AS_GIVEN = "That is what TensorFlow gives."
 
 
 def explain_op(subject: Subject) -> Document:
@@ -161,7 +162,9 @@ def _complex(subject: Subject) -> list[Section]:
         Equation(_gradient_math(subject, name, tree), text=trees.text_of(tree))
         for name, tree in subject.complex_gradients.items()
     ]
-    return [Section("For complex inputs", (Paragraph(_STEEPEST), *lines))]
+    finding = subject.op.complex_finding
+    told = f"{finding}: its gradient is not this one." if finding else _AS_GIVEN
+    return [Section("For complex inputs", (Paragraph(_STEEPEST), *lines, Paragraph(told)))]
 
 
 def _forward_mode(subject: Subject) -> tuple[Block, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
 from gradcheck.ops.factories.reduction import reduced_shape, reduction
+from gradcheck.ops.seen import Seen
 
 if TYPE_CHECKING:
     from gradcheck.ops.declaration import Derivation
@@ -151,7 +152,11 @@ OPS = (
         "y = the largest x along axes",
         "max(input_tensor, axis, keepdims)",
         f"{_G_ALONG} * one_hot_max(input_tensor, axis)",
-        "Ties share G equally in TensorFlow; other frameworks choose the first.",
+        Seen(
+            "Ties share G equally in TensorFlow.",
+            {"input_tensor": [1.0, 1.0]},
+            {"input_tensor": [0.5, 0.5]},
+        ),
         "A check at tied values sees a kink, not a derivative.",
         _AXIS_RETURNS,
         domain=_NO_TIES,
@@ -165,7 +170,11 @@ OPS = (
         "y = the smallest x along axes",
         "min(input_tensor, axis, keepdims)",
         f"{_G_ALONG} * one_hot_max(-input_tensor, axis)",
-        "Ties share G equally in TensorFlow; other frameworks choose the first.",
+        Seen(
+            "Ties share G equally in TensorFlow.",
+            {"input_tensor": [1.0, 1.0]},
+            {"input_tensor": [0.5, 0.5]},
+        ),
         _AXIS_RETURNS,
         domain=_NO_TIES,
         tangent="sum(one_hot_max(-input_tensor, axis) * dinput_tensor, axis, keepdims)",
@@ -192,7 +201,13 @@ OPS = (
         "log(sum(exp(input_tensor), axis, keepdims))",
         f"{_G_ALONG} * exp(input_tensor - {_OUT_ALONG})",
         "The derivative is the softmax, so the elements of the gradient sum to G.",
-        "Computed by hand without subtracting the maximum it overflows from x = 710 on.",
+        Seen(
+            "Computed by hand without subtracting the maximum it overflows from x = 710 on.",
+            {"x": [710.0, 0.0]},
+            {"x": ["nan", 0.0]},
+            out="inf",
+            expr="tf.math.log(tf.reduce_sum(tf.exp(x)))",
+        ),
         tangent=f"sum(exp(input_tensor - {_OUT_ALONG}) * dinput_tensor, axis, keepdims)",
         derivation=_LOGSUMEXP,
         related=("softmax", "log_softmax", "reduce_max"),
@@ -215,7 +230,11 @@ OPS = (
         "y = the standard deviation of x along axes",
         f"sqrt(mean(square({_CENTRED}), axis, keepdims))",
         f"{_G_ALONG} * {_CENTRED} / (COUNT * {_OUT_ALONG})",
-        "Where all elements are equal it is 0/0: NaN.",
+        Seen(
+            "Where all elements are equal it is 0/0: NaN.",
+            {"input_tensor": [1.0, 1.0]},
+            {"input_tensor": ["nan", "nan"]},
+        ),
         "The divisor is n, not n - 1.",
         _AXIS_RETURNS,
         tangent=f"mean({_CENTRED} * dinput_tensor, axis, keepdims) / out",
@@ -229,7 +248,11 @@ OPS = (
         "y = √Σ x² along axes",
         "sqrt(sum(square(input_tensor), axis, keepdims))",
         f"{_G_ALONG} * input_tensor / {_OUT_ALONG}",
-        "At the zero vector it is 0/0: NaN.",
+        Seen(
+            "At the zero vector it is 0/0: NaN.",
+            {"input_tensor": [0.0, 0.0]},
+            {"input_tensor": ["nan", "nan"]},
+        ),
         _AXIS_RETURNS,
         tangent="sum(input_tensor * dinput_tensor, axis, keepdims) / out",
         undefined=("At the zero vector: the norm has a kink there.",),
@@ -256,7 +279,11 @@ OPS = (
         related=("reduce_euclidean_norm", "l2_normalize"),
         example=Example({"tensor": (2, 3)}, {"axis": 1}),
         pitfalls=(
-            "At the zero vector it is 0/0: NaN; add a small number under the root by hand.",
+            Seen(
+                "At the zero vector it is 0/0: NaN; add a small number under the root by hand.",
+                {"tensor": [0.0, 0.0]},
+                {"tensor": ["nan", "nan"]},
+            ),
             "Over two axes this is the norm of all elements, not the largest singular value.",
             _AXIS_RETURNS,
         ),
