@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
+from gradcheck.explainer.named_functions import named
 from gradcheck.ops.declaration import Kind
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class Step:
     shape: Shape
     part: int | None = None
     """Which of several outputs this is."""
+    source: str = ""
+    """The call as it was written, over the names of the steps: TensorFlow runs it as it is."""
 
     @property
     def forward(self) -> ast.expr:
@@ -53,7 +56,7 @@ class Step:
         """A text of the op's declaration with this step's names, for real inputs."""
         args = {k: v for k, v in self.call.args.items() if k not in self.operands}
         values: dict[str, Any] = {**args, **self.operands, **more}
-        return trees.real(trees.substitute(trees.read(text), values))
+        return named(trees.real(trees.substitute(trees.read(text), values)))
 
     @property
     def differentiable(self) -> dict[str, str]:

@@ -196,7 +196,8 @@ class _Reader:
         if key in self.seen:
             return self.seen[key]
         call, shape, part = self._called(node, op, operands, args, part)
-        step = Step(f"{self.prefix}{len(self.steps) + 1}", op, call, operands, shape, part)
+        source = _source(node, {id(tensors[key]): operands[key] for key in operands}, part)
+        step = Step(f"{self.prefix}{len(self.steps) + 1}", op, call, operands, shape, part, source)
         self.steps.append(step)
         self.shapes[step.name] = step.shape
         self.seen[key] = ast.Name(step.name)
@@ -238,6 +239,21 @@ class _Reader:
                 self._shape(operand.left), self._shape(operand.comparators[0])
             )
         return np.shape(ast.literal_eval(ast.unparse(operand)))
+
+
+class _Put(ast.NodeTransformer):
+    def __init__(self, known: Mapping[int, ast.expr]) -> None:
+        self.known = known
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        found = self.known.get(id(node))
+        return self.generic_visit(node) if found is None else found
+
+
+def _source(node: ast.expr, operands: Mapping[int, ast.expr], part: int | None) -> str:
+    """The call with names for what stands in it."""
+    text = ast.unparse(_Put(operands).visit(node))
+    return text if part is None else f"{text}[{part}]"
 
 
 def _misfit(op: Op, call: Call) -> str | None:

@@ -115,6 +115,8 @@ class _Writer:
         args = [self.text(a) for a in node.args]
         if name == "one_hot_max":
             return self._one_hot_max(*args)
+        if name == "scatter_add":
+            return self._scatter_add(node, *args)
         if name in ARGUMENT_TWICE and not isinstance(node.args[0], ast.Name):
             args[0] = self.hold(trees.text_of(node.args[0]), node.args[0])
         if name in WRITTEN_OUT:
@@ -124,9 +126,53 @@ class _Writer:
         if name == "concatenate":
             return f"tf.concat({args[0]}, {args[1] if len(args) > 1 else '0'})"
         if name == "where":
-            # TensorFlow does not turn a plain 0 into the dtype of the other branch here.
-            args = ["tf.zeros_like(G)" if a == "0" else a for a in args]
+            return _where(args)
         return f"{SAME_ARGUMENTS[name]}({', '.join(args)})"
+
+    def _scatter_add(self, node: ast.Call, like: str, indices: str, values: str, axis: str) -> str:
+        """Sums by index; along another axis than the first, that axis is brought to the front."""
+        rank, ranks = self._rank(node.args[0]), self._rank(node.args[1])
+        place = int(axis) % max(rank, 1)
+        count = f"tf.shape({like})[{place}]"
+        if place == 0:
+            return f"tf.math.unsorted_segment_sum({values}, {indices}, {count})"
+        own, before = [*range(place, place + ranks)], [*range(place)]
+        after = [*range(place + ranks, rank - 1 + ranks)]
+        turned = f"tf.transpose({values}, {own + before + after})"
+        summed = f"tf.math.unsorted_segment_sum({turned}, {indices}, {count})"
+        back = [*range(1, place + 1), 0, *range(place + 1, rank)]
+        return f"tf.transpose({summed}, {back})"
+
+    def _rank(self, node: ast.expr) -> int:
+        if isinstance(node, ast.Name) and node.id in self.shapes:
+            return len(self.shapes[node.id])
+        if isinstance(node, ast.List | ast.Constant):
+            return text_rank(trees.text_of(node))
+        raise UnknownCode("scatter_add into what has no name")
+
+
+def text_rank(text: str) -> int:
+    """The rank of a list that is written out: `[[1], [2]]` has 2."""
+    return len(text) - len(text.lstrip("["))
+
+
+def _where(args: list[str]) -> str:
+    """A condition as numbers, or a choice; plain numbers get the dtype of the rest."""
+    condition, first, second = args
+    if (first, second) == ("1", "0"):
+        return f"tf.cast({condition}, G.dtype)"
+    if (first, second) == ("0", "1"):
+        return f"tf.cast(tf.logical_not({condition}), G.dtype)"
+    ready = [f"tf.constant({a}, G.dtype)" if _is_number(a) else a for a in (first, second)]
+    return f"tf.where({condition}, {ready[0]}, {ready[1]})"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _names() -> list[str]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
 
-__all__ = ["explain_expression", "setting_of"]
+__all__ = ["code_of", "explain_expression", "setting_of"]
 
 
 def setting_of(graph: Graph, style: Style) -> Setting:
@@ -173,6 +173,17 @@ def _needed(graph: Graph, form: Closed) -> dict[str, ast.expr]:
     return {step.name: step.forward for step in graph.steps if step.name in wanted}
 
 
+def code_of(graph: Graph, name: str, form: Closed | None) -> list[str]:
+    """The lines that compute a gradient by its closed form; none where there are no such words."""
+    if form is None or form.formula is None:
+        return []
+    shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
+    needed = _needed(graph, form)
+    written = {step.name: step.source for step in graph.steps if step.name in needed}
+    code = tensorflow_code({**needed, f"d{name}": form.formula}, shapes, written)
+    return [] if code[-1].startswith("#") else code
+
+
 def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
     if form is None:
         return (
@@ -196,9 +207,8 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
             note = "without indices" if form.indices else ""
             line = _gradient_line(graph, name, formula)
             blocks.append(Equation(line, note, trees.text_of(formula)))
-        shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
-        code = tensorflow_code({**_needed(graph, form), f"d{name}": formula}, shapes)
-        if not code[-1].startswith("#"):
+        code = code_of(graph, name, form)
+        if code:
             blocks.append(Code(tuple(code)))
     if form.steps:
         names = ", ".join(UNICODE.symbol(step) for step in form.steps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
@@ -132,7 +133,7 @@ def _gradient(subject: Subject) -> tuple[Block, ...]:
     if subject.op.outputs:
         given = "G the list of upstream gradients"
     code = subject.code()
-    if any("out" in trees.names_in(t) for t in subject.printed.values()):
+    if any(re.search(r"\bout\b", line) for line in code):
         given += " and out the output" + ("s" if subject.op.outputs else "")
     blocks += [Paragraph(f"In TensorFlow, with {given}:"), Code(tuple(code))]
     return tuple(blocks)
