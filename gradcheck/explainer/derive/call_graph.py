@@ -77,6 +77,8 @@ class Graph:
     inputs: Mapping[str, Shape]
     steps: tuple[Step, ...]
     output: str
+    notes: tuple[str, ...] = ()
+    """What is written otherwise than in the text."""
 
     @property
     def shapes(self) -> dict[str, Shape]:

@@ -80,7 +80,11 @@ class Subject:
         scalars |= {n for n, shape in self.call.shapes.items() if not shape}
         if not self.op.outputs and not self.shape:
             scalars |= {"G", "out", "dout"}
-        return Setting(style, self.symbols, frozenset(scalars), self.loss)
+        shapes = dict(self.call.shapes)
+        if not self.op.outputs:
+            shapes |= {"G": self.shape, "out": self.shape}
+        shapes |= {f"d{name}": shape for name, shape in shapes.items()}
+        return Setting(style, self.symbols, frozenset(scalars), self.loss, shapes)
 
     def tree(self, text: str) -> ast.expr:
         """A formula of this call, for real inputs: arguments by their values."""

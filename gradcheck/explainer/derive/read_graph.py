@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from gradcheck import ops
 from gradcheck.errors import ExpressionError, ShapeError
 from gradcheck.explainer import trees
 from gradcheck.explainer.derive.call_graph import Graph, Step
+from gradcheck.ops.families.einsum import relettered, relettering_note
 from gradcheck.spec.expression.expression import parse_tf
 from gradcheck.spec.expression.syntax import parse_tree
 from gradcheck.spec.format.array_values import size_problem
@@ -45,7 +47,13 @@ def read_graph(text: str, shapes: Mapping[str, Shape]) -> Graph:
     output = reader.value(reader.tree.body)
     if not isinstance(output, ast.Name) or output.id in shapes:
         raise ExpressionError("the expression computes nothing from its inputs")
-    return Graph(text.strip(), dict(shapes), tuple(reader.steps), output.id)
+    return Graph(
+        text.strip(),
+        dict(shapes),
+        tuple(reader.steps),
+        output.id,
+        tuple(dict.fromkeys(reader.notes)),
+    )
 
 
 class _Reader:
@@ -56,8 +64,9 @@ class _Reader:
         self.steps: list[Step] = []
         self.shapes = dict(shapes)
         self.seen: dict[str, ast.Name] = {}
-        taken = {name[:1] for name in shapes if name[1:].isdigit()}
-        self.prefix = next(letter for letter in "vhwuz" if letter not in taken)
+        self.notes: list[str] = []
+        taken = {name[:1] for name in shapes if name[1:].isdigit() or not name[1:]}
+        self.prefix = next((letter for letter in "vhwuzs" if letter not in taken), "step")
 
     def refused(self, node: ast.AST, message: str, hint: str = "") -> ExpressionError:
         offset, length = self.tree.span(node)
@@ -157,7 +166,13 @@ class _Reader:
         if not positional and ("values" not in keywords or op.name == "einsum"):
             raise self.refused(node, f"`{op.tf}` is given nothing to work on")
         if op.name == "einsum":
-            args["equation"] = self._literal(positional.pop(0))
+            equation = self._literal(positional.pop(0))
+            args["equation"] = equation
+            if isinstance(equation, str):
+                with contextlib.suppress(ShapeError):
+                    said = relettering_note(equation, self.shapes)
+                    self.notes += said
+                    args["equation"] = relettered(equation, self.shapes) if said else equation
             parts = positional
         else:
             listed = keywords.pop("values", None) or positional.pop(0)

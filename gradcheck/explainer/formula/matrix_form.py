@@ -62,9 +62,11 @@ def _einsum_term(term: Term, indices: tuple[Index, ...], space: Space) -> Scaled
     """A term of any rank as one einsum, whose letters say what matrices cannot."""
     kept = [i for i in indices if isinstance(i, str)]
     every = list(dict.fromkeys([*kept, *term.bound]))
-    if len(every) > len(LETTERS):
+    names = {part.name for f in term.factors for part in walk(f) if isinstance(part, Tensor)}
+    spare = [letter for letter in LETTERS if letter not in names]
+    if len(every) > len(spare):
         raise NoMatrixForm
-    letters = dict(zip(every, LETTERS, strict=False))
+    letters = dict(zip(every, spare, strict=False))
     terms, factors = [], []
     for factor in term.factors:
         own = _axes_of(factor)

@@ -46,7 +46,7 @@ def tensorflow_code(
                 needed = [lost[n] for n in trees.names_in(formula) if n in lost]
                 if needed:
                     raise UnknownCode(needed[0])
-                text = writer.whole(formula)
+                text = writer.text(formula)
             writer.lines.append(f"{name} = {text}")
         except UnknownCode as missing:
             del writer.lines[before:]
@@ -63,16 +63,12 @@ class _Writer:
         self.shapes = shapes
         self.lines: list[str] = []
         self.named: dict[str, str] = {}
-        self.taken = {n for f in formulas.values() for n in trees.names_in(f)} | {*formulas}
+        self.taken = {n for f in formulas.values() for n in trees.names_in(f)} | {
+            *formulas,
+            *shapes,
+        }
         parts = [n for f in formulas.values() for n in ast.walk(f) if isinstance(n, ast.Call)]
         self.counts = Counter(trees.text_of(part) for part in parts)
-
-    def whole(self, formula: ast.expr) -> str:
-        """One formula."""
-        for node in ast.walk(formula):
-            if isinstance(node, ast.Call) and trees.called(node) == "einsum":
-                _refuse_stretching(node, self.shapes)
-        return self.text(formula)
 
     def text(self, node: ast.expr) -> str:
         """Any part of a formula; a name for one that comes again."""
@@ -112,6 +108,8 @@ class _Writer:
         name = trees.called(node)
         if name == "unreduce":
             return _unreduce([self.text(a) for a in node.args])
+        if name == "einsum":
+            node = _unstretched(node, self.shapes)
         args = [self.text(a) for a in node.args]
         if name == "one_hot_max":
             return self._one_hot_max(*args)
@@ -228,15 +226,25 @@ def _unreduce(args: list[str]) -> str:
     return f"tf.broadcast_to({value}, {shape})"
 
 
-def _refuse_stretching(node: ast.Call, shapes: Mapping[str, Shape]) -> None:
-    """Numpy's einsum stretches an axis of size 1 to its namesakes; TensorFlow's refuses to."""
-    sizes: dict[str, int] = {}
+def _unstretched(node: ast.Call, shapes: Mapping[str, Shape]) -> ast.Call:
+    """Numpy's einsum stretches an axis of size 1 to its namesakes; TensorFlow's refuses to.
+
+    Such an axis is taken away: what it repeats is the same at every place.
+    """
     equation = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
-    for term, factor in zip(
-        str(equation).partition("->")[0].split(","), node.args[1:], strict=False
-    ):
-        known = isinstance(factor, ast.Name) and "." not in term
-        shape = shapes.get(factor.id, ()) if known and isinstance(factor, ast.Name) else ()
+    terms, arrow, output = str(equation).partition("->")
+    pairs = list(zip(terms.split(","), node.args[1:], strict=False))
+    known = [shapes.get(f.id, ()) if isinstance(f, ast.Name) else () for _, f in pairs]
+    sizes: dict[str, int] = {}
+    for (term, _), shape in zip(pairs, known, strict=True):
         for letter, size in zip(term, shape, strict=False):
-            if sizes.setdefault(letter, size) != size:
-                raise UnknownCode("an einsum that stretches an axis")
+            sizes[letter] = max(sizes.get(letter, 1), size)
+    kept, factors = [], []
+    for (term, factor), shape in zip(pairs, known, strict=True):
+        gone = [i for i, n in enumerate(shape) if n == 1 and sizes.get(term[i], 1) != 1]
+        factors.append(trees.call("squeeze", factor, trees.read(repr(gone))) if gone else factor)
+        kept.append("".join(a for i, a in enumerate(term) if i not in gone))
+    if not set(output) <= set("".join(kept)):
+        raise UnknownCode("an einsum that stretches an axis")
+    text = f"{','.join(kept)}{arrow}{output}"
+    return ast.Call(node.func, [ast.Constant(text), *factors], [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
-from gradcheck.explainer.calculus.indices import letters_for, named
+from gradcheck.explainer.calculus.indices import named
 from gradcheck.explainer.derive.chain import Adjoint, Closed, adjoints, bar, closed_form
 from gradcheck.explainer.document import (
     Block,
@@ -20,7 +20,9 @@ from gradcheck.explainer.formula.matrix_form import without_indices
 from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
 from gradcheck.explainer.page.glossary import glossary
 from gradcheck.explainer.style import UNICODE
+from gradcheck.explainer.typeset.call_notation import index_places
 from gradcheck.explainer.typeset.index_notation import ElementSetting
+from gradcheck.explainer.typeset.lettering import Lettering, lettered
 from gradcheck.explainer.typeset.matrix_notation import Setting
 
 if TYPE_CHECKING:
@@ -39,7 +41,12 @@ def setting_of(graph: Graph, style: Style) -> Setting:
     symbols |= {name: name for name in graph.shapes} | {"G": "G"}
     scalars = {name for name, shape in graph.shapes.items() if not shape}
     scalars |= {bar(graph, name) for name in scalars}
-    return Setting(style, symbols, frozenset(scalars))
+    return Setting(style, symbols, frozenset(scalars), loss_of(graph), graph.shapes)
+
+
+def loss_of(graph: Graph) -> str:
+    """The letter of the loss: L, unless an input is called so."""
+    return "ℓ" if "L" in graph.inputs else "L"
 
 
 def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> Document:
@@ -52,7 +59,9 @@ def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> D
         Section("Backward, by the chain rule", _backward(graph, found, names)),
     ]
     for name, form in closed.items():
-        sections.append(Section(f"Closed form of ∂L/∂{name}", _closed(graph, name, form)))
+        sections.append(
+            Section(f"Closed form of ∂{loss_of(graph)}/∂{name}", _closed(graph, name, form))
+        )
     missing = [name for name in names if name not in closed]
     if missing:
         text = f"The expression does not depend on {', '.join(missing)}: the tape gives None."
@@ -105,18 +114,25 @@ def _shape_math(graph: Graph, name: str, sizes: list[int]) -> Math:
 def _line(graph: Graph, left: str, tree: ast.expr) -> Math:
     def math(style: Style) -> str:
         setting = setting_of(graph, style)
-        return f"{setting.symbol(left)} = {setting.text(tree)}"
+        shown = style.indexed(setting.symbol(left), _indices(graph, left, tree))
+        return f"{shown} = {setting.text(tree)}"
 
     return math
+
+
+def _indices(graph: Graph, name: str, tree: ast.expr) -> list[str]:
+    """The indices that a line has on its left, where they stand on its right."""
+    return index_places(trees.equation_of(tree).partition("->")[2], graph.shapes[name])
 
 
 def _gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
     def math(style: Style) -> str:
         setting = setting_of(graph, style)
+        indices = _indices(graph, name, tree)
         left = (
-            setting.symbol(bar(graph, name))
+            style.indexed(setting.symbol(bar(graph, name)), indices)
             if name not in graph.inputs
-            else setting.gradient(setting.symbol(name))
+            else setting.gradient(setting.symbol(name), indices)
         )
         return f"{left} = {setting.text(tree)}"
 
@@ -126,10 +142,12 @@ def _gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
 def _backward(
     graph: Graph, found: tuple[Adjoint, ...], wanted: tuple[str, ...]
 ) -> tuple[Block, ...]:
+    loss = loss_of(graph)
     blocks: list[Block] = [
         Paragraph(
-            f"L is any number that is computed from the result {UNICODE.symbol(graph.output)}. "
-            f"G = ∂L/∂{UNICODE.symbol(graph.output)}, and a bar marks the gradient of L by a step."
+            f"{loss} is any number that is computed from the result "
+            f"{UNICODE.symbol(graph.output)}. G = ∂{loss}/∂{UNICODE.symbol(graph.output)}, and a "
+            f"bar marks the gradient of {loss} by a step."
         )
     ]
     numbers = {step.name: i for i, step in enumerate(graph.steps, 1)}
@@ -195,9 +213,11 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
 
     def element(style: Style) -> str:
         setting = setting_of(graph, style)
-        names = letters_for(form.indices)
+        avoided = frozenset({*graph.inputs, "G", loss_of(graph)})
+        names = Lettering(avoided).of(form.indices)
+        letters = lettered((form.node,), names, avoided)
         left = setting.gradient(setting.symbol(name), named(form.indices, names))
-        return f"{left} = {ElementSetting(setting).text(form.node, names)}"
+        return f"{left} = {ElementSetting(setting, letters=letters).text(form.node, names)}"
 
     if form.indices or form.formula is None:
         blocks.append(Equation(element))

@@ -22,6 +22,7 @@ from gradcheck.explainer.page.glossary import glossary
 from gradcheck.explainer.page.op_derivation import Letters, derivation_sections
 from gradcheck.explainer.page.op_notes import broadcasting, undefined
 from gradcheck.explainer.page.op_shapes import shapes
+from gradcheck.explainer.typeset.call_notation import index_places
 
 if TYPE_CHECKING:
     import ast
@@ -91,7 +92,7 @@ def _forward(subject: Subject) -> tuple[Block, ...]:
         element = found
 
         def math_(style: Style) -> str:
-            letters = Letters(subject, style, element.indices, ())
+            letters = Letters(subject, style, element.indices, (), (element.node,))
             out = style.symbol(subject.symbols["out"])
             left = style.indexed(out, letters.names(element.indices))
             return f"{left} = {letters.text(element.node)}"
@@ -150,7 +151,8 @@ def _definition(subject: Subject, name: str, tree: ast.expr) -> Math:
 def _gradient_math(subject: Subject, name: str, tree: ast.expr) -> Math:
     def math_(style: Style) -> str:
         setting = subject.setting(style)
-        indices = list(trees.equation_of(tree).partition("->")[2])
+        letters = trees.equation_of(tree).partition("->")[2]
+        indices = index_places(letters, subject.call.shapes[name])
         return f"{setting.gradient(setting.symbol(name), indices)} = {setting.text(tree)}"
 
     return math_

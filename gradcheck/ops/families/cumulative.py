@@ -64,10 +64,10 @@ def _running_product(call: Call) -> Derivation:
     gathered = _running("(G * out)", call, back=not call.args["reverse"])
     return (
         Step(
+            "Write i and k for places along the axis; the other axes are carried along. "
             f"y[i] is the product of the x[k] with {which}. By the product rule dy[i] is a sum "
-            f"over "
-            "these k: dx[k] times the product of all the others, which is y[i]/x[k]. So dy is y "
-            "times a running sum.",
+            "over these k: dx[k] times the product of all the others, which is y[i]/x[k]. So dy "
+            "is y times a running sum.",
             f"dout == out * {moved}",
         ),
         Step(

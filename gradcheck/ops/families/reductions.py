@@ -53,17 +53,17 @@ def _weighted(sign: str, extreme: str) -> Derivation:
             f"w := {weights}",
         ),
         Step(
-            "The output is the sum of the elements with these weights, y[i] = Σⱼ w[i,j]·x[i,j].",
+            "The output is the sum of the elements with these weights.",
             "out == sum(w * input_tensor, axis, keepdims)",
         ),
         Step(
             "A small change of x moves the elements, but it does not change which of them is the "
-            f"{extreme}: w stays, so ∂y[i]/∂x[m,n] = w[i,n]·δ[i,m].",
+            f"{extreme}: w stays, and is the slope.",
             "dout == sum(w * dinput_tensor, axis, keepdims)",
         ),
         Step(
-            "The loss changes by Σᵢ G[i]·dy[i] = Σᵢⱼ G[i]·w[i,j]·dx[i,j]; what stands beside "
-            "dx[i,j] is its gradient: G, repeated along the axis, times w.",
+            "The loss changes by the sum of G ⊙ dy. With dy inserted, what stands beside an "
+            "element of dx is its gradient: G, repeated along what was reduced, times w.",
             f"sum(G * dout) == sum({_G_ALONG} * w * dinput_tensor)",
         ),
     )
@@ -75,8 +75,8 @@ _PRODUCT = (
         "p := prod_others(input_tensor, axis)",
     ),
     Step(
-        "For every element y[i] = x[i,j]·p[i,j], and p[i,j] does not contain x[i,j]: the slope is "
-        "∂y[i]/∂x[i,j] = p[i,j], also where elements are 0.",
+        "Each element times its p is the output, and its p does not contain the element: p is the "
+        "slope, also where elements are 0.",
         f"{_OUT_ALONG} == input_tensor * p",
     ),
     Step(
@@ -84,7 +84,8 @@ _PRODUCT = (
         "dout == sum(p * dinput_tensor, axis, keepdims)",
     ),
     Step(
-        "The loss changes by Σᵢ G[i]·dy[i]; what stands beside dx[i,j] is its gradient.",
+        "The loss changes by the sum of G ⊙ dy; what stands beside an element of dx is its "
+        "gradient.",
         f"sum(G * dout) == sum({_G_ALONG} * p * dinput_tensor)",
     ),
 )
