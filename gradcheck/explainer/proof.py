@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,14 @@ from gradcheck.model import Array, Verdict
 if TYPE_CHECKING:
     from gradcheck.model import Comparison
 
-__all__ = ["Proof", "moved_within", "proof_of", "proof_section", "visible_within"]
+__all__ = [
+    "Proof",
+    "beside_the_tape",
+    "moved_within",
+    "proof_of",
+    "proof_section",
+    "visible_within",
+]
 
 PROOF_TOLERANCE = 2.0**-36
 """Rounding granted between two exact formulas, relative to the gradient's largest element."""
@@ -57,6 +64,14 @@ def proof_of(comparison: Comparison, formula: str, value: Array, structure: str)
         apart(tape, numeric),
         holds=judged_right and from_tape <= PROOF_TOLERANCE,
     )
+
+
+def beside_the_tape(proof: Proof) -> Proof:
+    """Where a value is held fixed, the gradient is not the derivative: the tape alone decides."""
+    if math.isnan(proof.against_numeric):
+        return proof
+    holds = proof.against_tape <= PROOF_TOLERANCE
+    return replace(proof, against_numeric=math.nan, tape_against_numeric=math.nan, holds=holds)
 
 
 def visible_within(gradient: Array, structure: str) -> Array:

@@ -17,8 +17,9 @@ from gradcheck.explainer.calculus.evaluate import evaluate
 from gradcheck.explainer.code_proof import CodePoint, prove_code
 from gradcheck.explainer.derive.chain import bar, closed_form, run_chain
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
+from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.page.expression_page import code_of
-from gradcheck.explainer.proof import Proof, proof_of
+from gradcheck.explainer.proof import Proof, beside_the_tape, proof_of
 from gradcheck.model import Array, Case, Input, Location, Sample, Shape, Target, TargetKind
 from gradcheck.ops.declaration import ANYWHERE, Domain, Kind
 from gradcheck.ops.samples.registry import SAMPLES, draw
@@ -109,7 +110,11 @@ def verify_expression(
         out = run_chain(graph, point.values, upstream)[graph.output]
         if np.isfinite(out).all():
             code = {name: code_of(graph, name, closed_form(graph, name)) for name in names}
-            return _prove(point, formulas, lambda known: run_chain(graph, known, known["G"]), code)
+            proofs = _prove(
+                point, formulas, lambda known: run_chain(graph, known, known["G"]), code
+            )
+            held = any(step.op is STOPPED for step in graph.steps)
+            return [beside_the_tape(proof) for proof in proofs] if held else proofs
     raise UsageError("the expression is not finite at any point that was tried: give one with --at")
 
 

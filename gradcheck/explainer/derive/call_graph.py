@@ -61,6 +61,8 @@ class Step:
     @property
     def differentiable(self) -> dict[str, str]:
         """The op's inputs that have a gradient, and the values that they are."""
+        if not self.op.formula:
+            return {}
         kinds = {p.name: p.kind for p in self.op.inputs}
         return {
             name: operand.id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
@@ -20,14 +21,12 @@ from gradcheck.explainer.formula.matrix_form import without_indices
 from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
 from gradcheck.explainer.page.glossary import glossary
 from gradcheck.explainer.style import UNICODE
-from gradcheck.explainer.typeset.call_notation import index_places
 from gradcheck.explainer.typeset.index_notation import ElementSetting
+from gradcheck.explainer.typeset.index_places import index_places
 from gradcheck.explainer.typeset.lettering import Lettering, lettered
 from gradcheck.explainer.typeset.matrix_notation import Setting
 
 if TYPE_CHECKING:
-    import ast
-
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
@@ -122,7 +121,7 @@ def _line(graph: Graph, left: str, tree: ast.expr) -> Math:
 
 def _indices(graph: Graph, name: str, tree: ast.expr) -> list[str]:
     """The indices that a line has on its left, where they stand on its right."""
-    return index_places(trees.equation_of(tree).partition("->")[2], graph.shapes[name])
+    return index_places(trees.equation_of(tree).partition("->")[2], graph.shapes.get(name, ()))
 
 
 def _gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
@@ -191,6 +190,17 @@ def _needed(graph: Graph, form: Closed) -> dict[str, ast.expr]:
     return {step.name: step.forward for step in graph.steps if step.name in wanted}
 
 
+def _shares_named(graph: Graph, formula: ast.expr) -> trees.Shortened:
+    """The formula with a letter for each softmax in it: P, as in papers."""
+    letters = [letter for letter in ("P", "Q", "R", "S") if letter not in graph.shapes]
+    found = {
+        trees.text_of(node): node
+        for node in ast.walk(formula)
+        if isinstance(node, ast.Call) and trees.called(node) == "softmax"
+    }
+    return trees.shorten((formula,), dict(zip(letters, found.values(), strict=False)))
+
+
 def code_of(graph: Graph, name: str, form: Closed | None) -> list[str]:
     """The lines that compute a gradient by its closed form; none where there are no such words."""
     if form is None or form.formula is None:
@@ -225,7 +235,10 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
         formula = form.formula
         if without_indices(formula) or not form.indices:
             note = "without indices" if form.indices else ""
-            line = _gradient_line(graph, name, formula)
+            short = _shares_named(graph, formula)
+            for own, tree in short.names.items():
+                blocks.append(Equation(_line(graph, own, tree), "the shares"))
+            line = _gradient_line(graph, name, short.formulas[0])
             blocks.append(Equation(line, note, trees.text_of(formula)))
         code = code_of(graph, name, form)
         if code:

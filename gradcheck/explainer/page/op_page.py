@@ -22,7 +22,7 @@ from gradcheck.explainer.page.glossary import glossary
 from gradcheck.explainer.page.op_derivation import Letters, derivation_sections
 from gradcheck.explainer.page.op_notes import broadcasting, undefined
 from gradcheck.explainer.page.op_shapes import shapes
-from gradcheck.explainer.typeset.call_notation import index_places
+from gradcheck.explainer.typeset.index_places import index_places
 
 if TYPE_CHECKING:
     import ast

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Protocol
 
 from gradcheck.explainer import trees
+from gradcheck.explainer.typeset.index_places import base_name, index_places
 from gradcheck.explainer.typeset.notation import (
     ATOM,
     DUAL,
@@ -29,7 +30,6 @@ __all__ = [
     "COUNTING",
     "LAYOUT_ONLY",
     "MATRIX_FUNCTIONS",
-    "index_places",
     "set_call",
     "set_power",
 ]
@@ -38,6 +38,7 @@ LAYOUT_ONLY = frozenset(
     ["array", "expand_dims", "broadcast_to", "column", "vector", "float32", "scalar"]
 )
 """Functions that change the layout alone: mathematics writes nothing there."""
+SHARES = ("softmax", "log_softmax", "logsumexp")
 MATRIX_FUNCTIONS = frozenset(["matmul", "inv", "solve", "mT", "adjoint"])
 AXIS_SUMS = frozenset(["sum", "mean", "max", "min", "prod"])
 COUNTING = frozenset(
@@ -46,9 +47,8 @@ COUNTING = frozenset(
         "roll", "cumsum", "cumprod", "windows", "unwindows",
     ]
 )  # fmt: skip
-"""Functions that count elements and axes: inside of them layout matters."""
 _FILLED = {"ones": "1", "ones_like": "1", "zeros": "0", "zeros_like": "0", "eye": "I"}
-_REDUCTIONS = ("sum", "total", "mean", "max", "min", "prod", "unreduce", "any", "all")
+_REDUCTIONS = ("sum", "total", "mean", "max", "min", "prod", "unreduce", "any", "all", *SHARES)
 _RAISED = {"mT": "T", "adjoint": "H", "inv": "−1"}
 """By function: what stands small above a matrix for it."""
 _SHOWN_ARGUMENTS = {"squeeze": 1, "unbroadcast": 1}
@@ -149,25 +149,13 @@ def _einsum(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
             met |= dict.fromkeys(term)
         elif trees.called(factor) != "ones":
             base = setter.inner(factor, ATOM)
-            shape = setter.shapes.get(_base_name(factor), ())
+            shape = setter.shapes.get(base_name(factor), ())
             shown = index_places(term, shape)
             factors.append(setter.style.indexed(base, shown))
             met |= dict.fromkeys(letter for letter in shown if letter != "0")
     summed = [letter for letter in met if letter not in output]
     body = setter.style.dot(factors) or "1"
     return (setter.style.total(summed, body) if summed else body), SUM
-
-
-def index_places(term: str, shape: Shape) -> list[str]:
-    """The letters of the axes; along one of size 1 there is only the place 0."""
-    sizes = shape if len(shape) == len(term) else (0,) * len(term)
-    return ["0" if size == 1 else letter for letter, size in zip(term, sizes, strict=True)]
-
-
-def _base_name(node: ast.expr) -> str:
-    if isinstance(node, ast.Call) and trees.called(node) in ("conj", "real"):
-        return _base_name(node.args[0])
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 # Products, transposes and inverses.
@@ -221,9 +209,6 @@ def _new_axis(node: ast.expr) -> str:
     return ""
 
 
-# Functions of numbers.
-
-
 def _square(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
     return set_power(setter, args[0], "2")
 
@@ -260,9 +245,6 @@ def _root(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
 
 def _modulus(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
     return setter.style.modulus(setter.inner(args[0])), ATOM
-
-
-# Conditions.
 
 
 def _where(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
@@ -310,4 +292,4 @@ _NOTATION: dict[str, Callable[[Setter, str, list[ast.expr]], Text | None]] = {
     "unbroadcast": _unbroadcast,
     "where": _where,
 }
-"""By function: its notation, which may leave a call to be written as any other."""
+"""By function: its notation; None leaves a call to be written as any other."""
