@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a row of the table is a line)
 """Derivatives that the tables of matrix calculus have: an expression, an input, the known result.
 
 Facts, written in the language of formulas; G is the gradient that reaches the expression, 1 where
