@@ -13,25 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.errors import (
-    ExplainError,
-    ExpressionError,
-    GradcheckError,
-    SpecError,
-    UsageError,
-    nearest,
-)
+from gradcheck.errors import ExplainError, ExpressionError, GradcheckError, SpecError, UsageError
 from gradcheck.explainer.derive.complete_call import make_call
 from gradcheck.explainer.derive.op_subject import Subject
+from gradcheck.explainer.derive.safe_names import renamed
+from gradcheck.explainer.document import Bullets, Section
 from gradcheck.explainer.loading import load_quietly
 from gradcheck.explainer.page.op_page import explain_op
 from gradcheck.explainer.proof import proof_section
 from gradcheck.explainer.time_limit import TookTooLong, limited
+from gradcheck.ops.families.einsum import relettering_note
+from gradcheck.spec.expression.expression import parse_tf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from gradcheck.explainer.document import Document, Section
+    from gradcheck.explainer.derive.safe_names import Renaming
+    from gradcheck.explainer.document import Document
     from gradcheck.explainer.proof import Proof
     from gradcheck.model import Array, Shape
 
@@ -130,9 +128,15 @@ def _op(question: Question, name: str) -> Answer:
 
             load_quietly()
             return explain_registered(name), []
-        raise UsageError(f"no op {name!r} is declared: {_meant(name)}")
+        from gradcheck.explainer.unknown_op import told_of_unknown
+
+        raise UsageError(told_of_unknown(name))
+    renaming = renamed(question.shapes if op.variadic else ())
+    question = replace(
+        question, shapes=renaming.of(question.shapes), at=_renamed_values(renaming, question.at)
+    )
     subject = Subject(op, make_call(op, question.shapes, question.args))
-    document = explain_op(subject)
+    document = _with_names(explain_op(subject), (*renaming.reasons, *_other_letters(subject)))
     if question.at:
         from gradcheck.explainer.page.worked_numbers import op_numbers
 
@@ -150,8 +154,10 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
     from gradcheck.explainer.derive.read_graph import read_graph
     from gradcheck.explainer.page.expression_page import explain_expression
 
+    renaming = renamed(question.shapes)
     try:
-        graph = read_graph(text, question.shapes)
+        parse_tf(text, question.shapes)
+        graph = read_graph(renaming.text(text), renaming.of(question.shapes))
     except ExpressionError as error:
         caret = " " * error.offset + "^" * max(1, error.length)
         flat = text.replace("\n", " ")
@@ -159,7 +165,11 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
         if not question.shapes:
             hint = "\n  = give each input with --shape NAME=3,4 (a plain --shape NAME= is a number)"
         raise UsageError(f"{error}\n  {flat}\n  {caret}{hint}") from error
-    document = explain_expression(graph, wanted)
+    if wanted is not None:
+        wanted = tuple(renaming.names.get(name, name) for name in wanted)
+    question = replace(question, at=_renamed_values(renaming, question.at))
+    said = (*renaming.reasons, *graph.notes)
+    document = replace(_with_names(explain_expression(graph, wanted), said), title=text.strip())
     if question.at:
         from gradcheck.explainer.page.worked_numbers import expression_numbers
 
@@ -196,6 +206,24 @@ def _case(question: Question, name: str) -> Answer:
     return _expression(replace(asked, at=shown), case.target.text, wanted)
 
 
+def _renamed_values(renaming: Renaming, at: Mapping[str, Array]) -> dict[str, Array]:
+    """The values under the names of the page; G is the input of that name where there is one."""
+    return renaming.of(at)
+
+
+def _other_letters(subject: Subject) -> tuple[str, ...]:
+    """What is said of an equation whose letters are names of inputs."""
+    equation = subject.call.args.get("equation") if subject.op.name == "einsum" else None
+    return () if equation is None else relettering_note(str(equation), subject.call.shapes)
+
+
+def _with_names(document: Document, said: tuple[str, ...]) -> Document:
+    if not said:
+        return document
+    section = Section("Names", (Bullets(said),))
+    return replace(document, sections=(section, *document.sections))
+
+
 def _inputs(at: Mapping[str, Array]) -> dict[str, Array]:
     return {name: value for name, value in at.items() if name != "G"}
 
@@ -212,11 +240,3 @@ def _computed(numbers: Callable[[], Section]) -> Section:
 
 def _with(document: Document, section: Section) -> Document:
     return replace(document, sections=(*document.sections, section))
-
-
-def _meant(name: str) -> str:
-    from gradcheck import ops
-
-    known = [key for op in ops.all_ops() for key in (op.name, op.tf, *op.aliases)]
-    near = nearest(name, known)
-    return f"did you mean {near!r}?" if near else "`gradcheck explain` lists them."

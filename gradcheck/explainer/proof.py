@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,14 @@ from gradcheck.model import Array, Verdict
 if TYPE_CHECKING:
     from gradcheck.model import Comparison
 
-__all__ = ["Proof", "proof_of", "proof_section"]
+__all__ = [
+    "Proof",
+    "beside_the_tape",
+    "moved_within",
+    "proof_of",
+    "proof_section",
+    "visible_within",
+]
 
 PROOF_TOLERANCE = 2.0**-36
 """Rounding granted between two exact formulas, relative to the gradient's largest element."""
@@ -21,7 +29,10 @@ PROOF_TOLERANCE = 2.0**-36
 
 @dataclass(frozen=True)
 class Proof:
-    """One printed formula against the two other oracles; errors relative to the largest element."""
+    """One printed formula against the two other oracles; errors relative to the largest element.
+
+    NaN stands where there is nothing to compare with: code is run beside the tape alone.
+    """
 
     name: str
     formula: str
@@ -36,8 +47,8 @@ def proof_of(comparison: Comparison, formula: str, value: Array, structure: str)
     tape, numeric = comparison.analytic, comparison.numeric
     if tape is None or numeric is None or value.shape != tape.shape:
         return Proof(comparison.name, formula, np.inf, np.inf, np.inf, holds=False)
-    value = _moved(value, structure)
-    tape, numeric = _lower(tape, structure), _lower(numeric, structure)
+    value = moved_within(value, structure)
+    tape, numeric = visible_within(tape, structure), visible_within(numeric, structure)
     scale = max(1.0, float(np.max(np.abs(tape), initial=0.0)))
 
     def apart(one: Array, other: Array) -> float:
@@ -55,17 +66,25 @@ def proof_of(comparison: Comparison, formula: str, value: Array, structure: str)
     )
 
 
-def _lower(gradient: Array, structure: str) -> Array:
+def beside_the_tape(proof: Proof) -> Proof:
+    """Where a value is held fixed, the gradient is not the derivative: the tape alone decides."""
+    if math.isnan(proof.against_numeric):
+        return proof
+    holds = proof.against_tape <= PROOF_TOLERANCE
+    return replace(proof, against_numeric=math.nan, tape_against_numeric=math.nan, holds=holds)
+
+
+def visible_within(gradient: Array, structure: str) -> Array:
     """Of matrices that are moved within a structure the check gives the lower triangle."""
     return np.tril(gradient) if structure in ("symmetric", "lower") else gradient
 
 
-def _moved(gradient: Array, structure: str) -> Array:
+def moved_within(gradient: Array, structure: str) -> Array:
     """The derivative along each move: of a symmetric matrix two elements move together."""
     if structure == "symmetric":
         twice = gradient + np.swapaxes(gradient, -1, -2)
         return np.tril(twice - np.eye(gradient.shape[-1]) * gradient)
-    return _lower(gradient, structure)
+    return visible_within(gradient, structure)
 
 
 def proof_section(proofs: list[Proof]) -> Section:
@@ -74,15 +93,20 @@ def proof_section(proofs: list[Proof]) -> Section:
         (
             f"∂L/∂{p.name}",
             p.formula,
-            f"{p.against_tape:.1e}",
-            f"{p.against_numeric:.1e}",
-            f"{p.tape_against_numeric:.1e}",
+            _shown(p.against_tape),
+            _shown(p.against_numeric),
+            _shown(p.tape_against_numeric),
             "holds" if p.holds else "FAILS",
         )
         for p in proofs
     )
     head = ("gradient", "printed as", "formula−tape", "formula−numeric", "tape−numeric", "")
     text = (
-        "At a random point with a random G; errors relative to the largest element of the gradient."
+        "At a random point with a random G; errors relative to the largest element of the "
+        "gradient. The code is run as it is printed."
     )
     return Section("Proof", (Paragraph(text), Table(head, rows)))
+
+
+def _shown(error: float) -> str:
+    return "–" if math.isnan(error) else f"{error:.1e}"

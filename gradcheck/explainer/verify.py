@@ -14,9 +14,12 @@ import numpy as np
 from gradcheck.errors import UsageError
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.evaluate import evaluate
+from gradcheck.explainer.code_proof import CodePoint, prove_code
 from gradcheck.explainer.derive.chain import bar, closed_form, run_chain
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
-from gradcheck.explainer.proof import Proof, proof_of
+from gradcheck.explainer.derive.passed_through import STOPPED
+from gradcheck.explainer.page.expression_page import code_of
+from gradcheck.explainer.proof import Proof, beside_the_tape, proof_of
 from gradcheck.model import Array, Case, Input, Location, Sample, Shape, Target, TargetKind
 from gradcheck.ops.declaration import ANYWHERE, Domain, Kind
 from gradcheck.ops.samples.registry import SAMPLES, draw
@@ -74,7 +77,8 @@ def verify_op(
         seed,
     )
     formulas = {name: _printed_for_op(subject, name) for name in subject.gradients}
-    return _prove(point, formulas, lambda known: known)
+    code = dict.fromkeys(formulas, subject.code())
+    return _prove(point, formulas, lambda known: known, code)
 
 
 def _printed_for_op(subject: Subject, name: str) -> list[tuple[str, Printed]]:
@@ -105,7 +109,12 @@ def verify_expression(
         point = _Point(case, drawn | given, domains, several=False, seed=seed)
         out = run_chain(graph, point.values, upstream)[graph.output]
         if np.isfinite(out).all():
-            return _prove(point, formulas, lambda known: run_chain(graph, known, known["G"]))
+            code = {name: code_of(graph, name, closed_form(graph, name)) for name in names}
+            proofs = _prove(
+                point, formulas, lambda known: run_chain(graph, known, known["G"]), code
+            )
+            held = any(step.op is STOPPED for step in graph.steps)
+            return [beside_the_tape(proof) for proof in proofs] if held else proofs
     raise UsageError("the expression is not finite at any point that was tried: give one with --at")
 
 
@@ -160,7 +169,10 @@ def _case(
 
 
 def _prove(
-    point: _Point, formulas: Formulas, complete: Callable[[dict[str, Any]], Values]
+    point: _Point,
+    formulas: Formulas,
+    complete: Callable[[dict[str, Any]], Values],
+    code: Mapping[str, list[str]],
 ) -> list[Proof]:
     """Check the gradients at the point, and hold every printed formula against what is found.
 
@@ -190,11 +202,20 @@ def _prove(
         }
     )
     with np.errstate(all="ignore"):
-        return [
+        proofs = [
             proof_of(found, label, np.asarray(formula(known)), point.structure(found.name))
             for found in result.comparisons
             for label, formula in formulas[found.name]
         ]
+        run = CodePoint(
+            function,
+            point.values,
+            upstream,
+            point.several,
+            frozenset(name for name, domain in point.domains.items() if domain == ANYWHERE),
+            {name: point.structure(name) for name in formulas},
+        )
+        return proofs + prove_code(run, code)
 
 
 def _operands(point: _Point, formulas: Formulas) -> tuple[Operand, ...]:

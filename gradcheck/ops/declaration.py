@@ -118,7 +118,8 @@ class Op:
     build: Callable[[Any, list[Any], Mapping[str, Any]], Any] | None = None
     """`build(tf, tensors, args)` where a plain call by keyword does not do."""
     pitfalls: tuple[str, ...]
-    """The mistakes people make with this gradient, a sentence each."""
+    """The mistakes people make with this gradient, a sentence each; what TensorFlow
+    does is Seen."""
     forward: str | Callable[[Call], str] = ""
     """What it computes, as text in the language of the formulas; empty where it has no words."""
     tangent: str | Callable[[Call], str] = ""
@@ -141,6 +142,8 @@ class Op:
     any number of them."""
     shapes: Callable[[Call], list[Shape]] | None = None
     """The shapes of several outputs; `shape` then gives the first."""
+    complex_finding: str = ""
+    """What TensorFlow does wrong for complex inputs; a `known_bugs.yaml` in `specs/` has a case."""
     undefined: tuple[str, ...] = ()
     """Where it is not defined or not differentiable, beyond what the domains say."""
     related: tuple[str, ...]

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from gradcheck.ops.seen import Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 BROADCAST_IS_SUMMED = "An input that was broadcast gets the gradient summed over the repeated axes."
 
-HALVES_ARE_A_CONVENTION = (
-    "The input is symmetric, so how the gradient is shared between its two halves is a convention: "
-    "TensorFlow's differs from op to op."
-)
+
+def halves(given: str, at: Mapping[str, Any], tape: Any, expr: str = "") -> Seen:
+    """How TensorFlow shares the gradient of a symmetric matrix between its two halves."""
+    return Seen(
+        "The input is symmetric, so how the gradient is shared between its two halves is a "
+        f"convention: TensorFlow gives it {given}.",
+        at,
+        dict.fromkeys(at, tape),
+        expr=expr,
+    )
+
 
 MOVE = (
     "In an inner product a factor moves over to the other side transposed, a left one to the left "

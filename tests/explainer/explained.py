@@ -56,6 +56,10 @@ class Explained:
         """How far a gradient is from the tape's, where changes of the input can see it."""
         return apart(self.visible(name, gradient), self.visible(name, self.point.tape[name]))
 
+    def visible_whole(self, name: str) -> bool:
+        """Whether changes of the input see all of its gradient."""
+        return structure_of(self.op, name) not in ("symmetric", "lower")
+
     def visible(self, name: str, gradient: Any) -> Array:
         """The part of a gradient that changes within the structure of the input can see."""
         return within(gradient, structure_of(self.op, name))

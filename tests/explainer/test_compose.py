@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
@@ -10,6 +11,9 @@ import pytest
 from gradcheck.errors import ExplainError, UsageError
 from gradcheck.explainer import compose
 from gradcheck.explainer.compose import Question, answer, answering, checked_shape, checked_value
+from gradcheck.explainer.unknown_op import told_of_unknown
+from gradcheck.ops import find
+from gradcheck.spec.expression.allowlist import CALLABLE, LAYERS
 
 
 def test_values_give_their_shapes() -> None:
@@ -50,3 +54,31 @@ def test_shapes_and_values_are_checked() -> None:
     assert checked_value("G", np.array([1, 2]), "[1, 2]").dtype == np.float64
     with pytest.raises(UsageError, match="--at x=one: a value is numbers"):
         checked_value("x", np.array("one"), "one")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("tf.linalg.svd", "gradcheck explain svdvals"),
+        ("tf.linalg.eigh", "gradcheck explain eigvalsh"),
+        ("tf.keras.layers.LayerNormalization", "gradcheck explain layer_norm"),
+        ("tf.keras.layers.Dense", "tf.matmul(x, w) + b"),
+        ("keras.layers.Conv2D", "checks layers"),
+        ("tf.math.expp", "'tf.math.exp'"),
+        ("zzzzz", "lists them"),
+    ],
+)
+def test_a_name_without_a_page_leads_to_one(name: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        answer(Question(name))
+    assert said in str(caught.value)
+
+
+def test_what_is_offered_has_a_page() -> None:
+    for name in sorted({*CALLABLE, *LAYERS}):
+        if find(name) is not None:
+            continue
+        told = told_of_unknown(name)
+        for offered in re.findall(r"did you mean '([^']+)'|gradcheck explain (\w+)`", told):
+            assert "".join(offered) != name
+            assert find("".join(offered)) is not None

@@ -16,6 +16,7 @@ from gradcheck.explainer.calculus.einstein import (
     select,
 )
 from gradcheck.explainer.calculus.indices import extent
+from gradcheck.explainer.calculus.orthonormal import met
 from gradcheck.explainer.calculus.terms import Term
 
 if TYPE_CHECKING:
@@ -57,7 +58,11 @@ class _Contraction:
                 self._delta(factor)
             else:
                 self.done.append(factor)
-            if not self.pending and (simpler := _resolved(self.done, self.bound)) is not None:
+            if self.pending:
+                continue
+            simpler = _resolved(self.done, self.bound)
+            simpler = met(self.done, self.bound) if simpler is None else simpler
+            if simpler is not None:
                 self.pending, self.done = simpler, []
 
     def _delta(self, delta: Delta) -> None:

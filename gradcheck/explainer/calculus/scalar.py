@@ -44,10 +44,12 @@ _COMPOSED: dict[str, Callable[[Any, Any], Any]] = {
     "square": lambda _, x: x**2,
     "log1p": lambda sympy, x: sympy.log(1 + x),
     "expm1": lambda sympy, x: sympy.exp(x) - 1,
-    "sigmoid": lambda sympy, x: 1 / (1 + sympy.exp(-x)),
 }
 """Functions that SymPy has no name for."""
-_SMOOTH = frozenset([*_TO_SYMPY, *_COMPOSED])
+_KEPT = frozenset(["sigmoid", "softplus", "tanh"])
+"""Functions that stay as they are: SymPy would write them with exponentials that overflow, and a
+reader knows their slopes, σ·(1 − σ) and 1 − tanh², by heart."""
+_SMOOTH = frozenset([*_TO_SYMPY, *_COMPOSED, *_KEPT])
 
 
 class NotScalar(Exception):  # noqa: N818  (an answer: another rule applies)
@@ -118,11 +120,11 @@ def _derivative(text: str, name: str) -> str:
 
     formula = trees.read(text)
     names = sorted(trees.names_in(formula) - {"pi", "e"})
-    symbols = {n: sympy.Symbol(n, real=True) for n in names}
+    reader = _Reader({n: sympy.Symbol(n, real=True) for n in names}, sympy)
     try:
         with limited(SYMPY_SECONDS):
-            plain = sympy.diff(_to_sympy(formula, symbols, sympy), symbols[name])
-            best = _from_sympy(plain)
+            plain = reader.slope(reader.read(formula), reader.symbols[name])
+            best = reader.written(plain)
     except (TookTooLong, ArithmeticError, ValueError, TypeError, RecursionError) as error:
         raise NotScalar from error
     if plain.count_ops() > MOST_FACTORED:
@@ -130,7 +132,7 @@ def _derivative(text: str, name: str) -> str:
     shortest = len(trees.text_of(best))
     for candidate in _candidates(plain, sympy):
         try:
-            tree = _from_sympy(candidate)
+            tree = reader.written(candidate)
         except (NotScalar, ExpressionError):
             continue
         if len(trees.text_of(tree)) < shortest and _agree(tree, best, names):
@@ -140,7 +142,7 @@ def _derivative(text: str, name: str) -> str:
 
 def _candidates(plain: Any, sympy: Any) -> list[Any]:
     found = []
-    ways = [sympy.factor_terms, sympy.cancel]
+    ways = [sympy.factor_terms, sympy.cancel, sympy.expand, sympy.factor]
     for simpler in [*ways, sympy.simplify] if plain.count_ops() <= MOST_SIMPLIFIED else ways:
         try:
             with limited(SYMPY_SECONDS):
@@ -164,25 +166,66 @@ def _agree(first: ast.expr, second: ast.expr, names: Collection[str]) -> bool:
     return True
 
 
-def _to_sympy(node: ast.expr, symbols: dict[str, Any], sympy: Any) -> Any:
-    def inner(part: ast.expr) -> Any:
-        return _to_sympy(part, symbols, sympy)
+class _Reader:
+    """Formulas for SymPy, in which a function that is kept is a symbol with a known slope."""
 
-    if isinstance(node, ast.Constant):
-        exact = sympy.Integer if isinstance(node.value, int) else sympy.Rational
-        return exact(str(node.value))
-    if isinstance(node, ast.Name):
-        return symbols[node.id] if node.id in symbols else {"pi": sympy.pi, "e": sympy.E}[node.id]
-    if isinstance(node, ast.UnaryOp):
-        return -inner(node.operand)
-    if isinstance(node, ast.BinOp):
-        return _ARITHMETIC[type(node.op)](inner(node.left), inner(node.right))
-    if not isinstance(node, ast.Call):
-        raise NotScalar
-    name, arg = trees.called(node), inner(node.args[0])
-    if name in _COMPOSED:
-        return _COMPOSED[name](sympy, arg)
-    return getattr(sympy, _TO_SYMPY[name])(arg)
+    def __init__(self, symbols: dict[str, Any], sympy: Any) -> None:
+        self.symbols, self.sympy = symbols, sympy
+        self.kept: dict[tuple[str, Any], Any] = {}
+
+    def read(self, node: ast.expr) -> Any:
+        """A formula as SymPy sees it."""
+        if isinstance(node, ast.Constant):
+            exact = self.sympy.Integer if isinstance(node.value, int) else self.sympy.Rational
+            return exact(str(node.value))
+        if isinstance(node, ast.Name):
+            if node.id in self.symbols:
+                return self.symbols[node.id]
+            return {"pi": self.sympy.pi, "e": self.sympy.E}[node.id]
+        if isinstance(node, ast.UnaryOp):
+            return -self.read(node.operand)
+        if isinstance(node, ast.BinOp):
+            return _ARITHMETIC[type(node.op)](self.read(node.left), self.read(node.right))
+        if not isinstance(node, ast.Call):
+            raise NotScalar
+        name, arg = trees.called(node), self.read(node.args[0])
+        if name in _KEPT:
+            return self._keep(name, arg)
+        if name in _COMPOSED:
+            return _COMPOSED[name](self.sympy, arg)
+        return getattr(self.sympy, _TO_SYMPY[name])(arg)
+
+    def _keep(self, name: str, arg: Any) -> Any:
+        if arg.could_extract_minus_sign():
+            # One symbol for both signs: σ(−x) is 1 − σ(x), tanh(−x) is −tanh(x).
+            if name == "sigmoid":
+                return 1 - self._keep(name, -arg)
+            if name == "tanh":
+                return -self._keep(name, -arg)
+        symbol = self.sympy.Symbol(f"kept_{len(self.kept)}", real=True)
+        return self.kept.setdefault((name, arg), symbol)
+
+    def slope(self, expression: Any, symbol: Any) -> Any:
+        """The derivative, the symbols of kept functions moving with what they are functions of."""
+        total = self.sympy.diff(expression, symbol)
+        for (name, arg), own in list(self.kept.items()):
+            if expression.has(own):
+                outer = self.sympy.diff(expression, own)
+                total += outer * self._own_slope(name, arg, own) * self.slope(arg, symbol)
+        return total
+
+    def _own_slope(self, name: str, arg: Any, own: Any) -> Any:
+        if name == "softplus":
+            return self._keep("sigmoid", arg)
+        return own * (1 - own) if name == "sigmoid" else 1 - own**2
+
+    def written(self, expression: Any) -> ast.expr:
+        """Back in the language, the functions that were kept in their places."""
+        tree = _from_sympy(expression)
+        for (name, arg), own in reversed(list(self.kept.items())):
+            if str(own) in trees.names_in(tree):
+                tree = trees.substitute(tree, {str(own): trees.call(name, self.written(arg))})
+        return tree
 
 
 def _from_sympy(expression: Any) -> ast.expr:

@@ -145,6 +145,9 @@ def _apply(node: Apply, space: Space) -> list[Term]:
             return _expand(inverted, space)
         if isinstance(arg, Apply) and arg.function == "reciprocal":
             return _expand(arg.args[0], space)
+    if isinstance(args[0], Array) and (node.function, args[0].function) in _UNDONE:
+        other = _UNDONE[node.function, args[0].function]
+        return [Term(one, (), (Array(other, args[0].args, args[0].indices, args[0].shape),))]
     if node.function == "exp" and isinstance(args[0], Sum):
         # e^(a − log b) is e^a over b.
         logs = [(t, b) for t in args[0].terms if (b := _minus_log(t)) is not None]
@@ -153,16 +156,22 @@ def _apply(node: Apply, space: Space) -> list[Term]:
             power = Apply("exp", (rest[0] if len(rest) == 1 else Sum(rest),)) if rest else None
             below = tuple(Apply("reciprocal", (b,)) for _, b in logs)
             return _expand(Product((*((power,) if power else ()), *below)), space)
-    if node.function == "where":
-        zero = Number(Fraction(0))
-        condition, first, second = args
-        if zero in (first, second):
-            indicator = Apply("holds", (condition,))
-            if first == zero:
-                indicator = Apply("fails", (condition,))
-                first = second
-            return _expand(Product((indicator, first)), space)
+    if node.function == "where" and (chosen := _choice(args)) is not None:
+        return _expand(chosen, space)
     return [Term(one, (), (Apply(node.function, args),))]
+
+
+def _choice(args: tuple[Node, ...]) -> Node | None:
+    """A choice against zero as a product with a condition; None for any other."""
+    zero = Number(Fraction(0))
+    condition, first, second = args
+    if first == zero:
+        return Product((Apply("fails", (condition,)), second))
+    return Product((Apply("holds", (condition,)), first)) if second == zero else None
+
+
+_UNDONE = {("log", "softmax"): "log_softmax", ("exp", "log_softmax"): "softmax"}
+"""By function of a function: the one that they are together."""
 
 
 def _minus_log(term: Node) -> Node | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gradcheck.explainer.calculus.indices import Atom, Form
 
-__all__ = ["Term", "collected"]
+__all__ = ["Term", "collected", "same"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,11 @@ def collected(terms: list[Term]) -> list[Term]:
     return [term for term in merged.values() if term.coefficient != 0]
 
 
+def same(one: Node, other: Node) -> bool:
+    """Whether two expressions are equal, whatever their bound indices are called."""
+    return _key(one, {}) == _key(other, {})
+
+
 def _ordered(term: Term) -> Term:
     """Factors in a fixed order, and the bound indices as they come in it."""
     blind = dict.fromkeys(term.bound, "*")
@@ -89,7 +94,10 @@ def _key(node: Node, names: dict[str, str]) -> str:
             else a
             for a in node.args
         ]
-        return f"{node.function}<{args}>{[names.get(str(i), i) for i in node.indices]}"
+        places = [str(names.get(str(i), i)) for i in node.indices]
+        # The inverse of a symmetric matrix is symmetric: which index comes first does not matter.
+        shown = sorted(places) if node.function == "inv" and _is_symmetric(node) else places
+        return f"{node.function}<{args}>{shown}"
     if isinstance(node, Tensor):
         return f"{node.name}{[names.get(str(i), i) for i in node.indices]}"
     if isinstance(node, Select):
@@ -97,6 +105,16 @@ def _key(node: Node, names: dict[str, str]) -> str:
     if isinstance(node, Delta):
         return f"δ{sorted(str(names.get(str(i), i)) for i in (node.left, node.right))}"
     return str(node.value)
+
+
+def _is_symmetric(node: Array) -> bool:
+    """Whether the matrix that a function is of is seen to be its own transpose."""
+    grid = node.args[0]
+    if not isinstance(grid, Grid) or len(grid.indices) != 2 or len(node.indices) != 2:
+        return False
+    row, column = map(str, grid.indices)
+    one = _key(grid.body, {row: "@0", column: "@1"})
+    return one == _key(grid.body, {row: "@1", column: "@0"})
 
 
 def _form_key(form: Form, names: dict[str, str]) -> str:

@@ -43,7 +43,7 @@ _ELEMENTWISE = frozenset(
         "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "sign", "abs",
         "sigmoid", "maximum", "minimum", "power", "arctan2", "where", "conj", "real", "imag",
         "floor", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
-        "logical_and", "logical_or", "logical_not", "float32",
+        "logical_and", "logical_or", "logical_not", "float32", "softplus",
         *(function.__name__ for function in SPECIAL),
     ]
 )  # fmt: skip

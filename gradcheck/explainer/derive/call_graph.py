@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
+from gradcheck.explainer.named_functions import named
 from gradcheck.ops.declaration import Kind
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class Step:
     shape: Shape
     part: int | None = None
     """Which of several outputs this is."""
+    source: str = ""
+    """The call as it was written, over the names of the steps: TensorFlow runs it as it is."""
 
     @property
     def forward(self) -> ast.expr:
@@ -53,11 +56,13 @@ class Step:
         """A text of the op's declaration with this step's names, for real inputs."""
         args = {k: v for k, v in self.call.args.items() if k not in self.operands}
         values: dict[str, Any] = {**args, **self.operands, **more}
-        return trees.real(trees.substitute(trees.read(text), values))
+        return named(trees.real(trees.substitute(trees.read(text), values)))
 
     @property
     def differentiable(self) -> dict[str, str]:
         """The op's inputs that have a gradient, and the values that they are."""
+        if not self.op.formula:
+            return {}
         kinds = {p.name: p.kind for p in self.op.inputs}
         return {
             name: operand.id
@@ -74,6 +79,8 @@ class Graph:
     inputs: Mapping[str, Shape]
     steps: tuple[Step, ...]
     output: str
+    notes: tuple[str, ...] = ()
+    """What is written otherwise than in the text."""
 
     @property
     def shapes(self) -> dict[str, Shape]:

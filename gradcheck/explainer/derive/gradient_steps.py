@@ -161,7 +161,8 @@ def partial(function: str, position: int, args: tuple[Node, ...]) -> Node:
     """The derivative of a function of numbers: what the op of that name declares for it."""
     if function == "reciprocal":
         return Product((Number(Fraction(-1)), Apply("reciprocal", (Apply("square", args),))))
-    op = ops.find("pow") if function == "power" else _by_function().get(function)
+    named = {"power": "pow", "softplus": "softplus"}.get(function)
+    op = ops.find(named) if named else _by_function().get(function)
     if op is None:
         raise NotDerivable(function)
     if function == "power" and position == 0 and isinstance(args[1], Number):

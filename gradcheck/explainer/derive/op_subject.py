@@ -12,6 +12,7 @@ from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.values import Value, tensor
 from gradcheck.explainer.formula.broadcasting import formula_shape, is_elementwise, summed_back
 from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
+from gradcheck.explainer.named_functions import named
 from gradcheck.explainer.typeset.matrix_notation import Setting
 from gradcheck.ops.declaration import Kind
 
@@ -79,7 +80,11 @@ class Subject:
         scalars |= {n for n, shape in self.call.shapes.items() if not shape}
         if not self.op.outputs and not self.shape:
             scalars |= {"G", "out", "dout"}
-        return Setting(style, self.symbols, frozenset(scalars), self.loss)
+        shapes = dict(self.call.shapes)
+        if not self.op.outputs:
+            shapes |= {"G": self.shape, "out": self.shape}
+        shapes |= {f"d{name}": shape for name, shape in shapes.items()}
+        return Setting(style, self.symbols, frozenset(scalars), self.loss, shapes)
 
     def tree(self, text: str) -> ast.expr:
         """A formula of this call, for real inputs: arguments by their values."""
@@ -173,7 +178,9 @@ class Subject:
         shown = self.shortened(*(tree for name, tree in formulas.items() if name not in written))
         free = [name for name in formulas if name not in written]
         formulas |= dict(zip(free, shown.formulas, strict=True))
-        return tensorflow_code({**shown.names, **formulas}, shapes, written)
+        # By their names functions are stable: exp(x)/Σ exp(x) overflows where softmax does not.
+        ready = {name: named(tree) for name, tree in {**shown.names, **formulas}.items()}
+        return tensorflow_code(ready, shapes, written)
 
     @cached_property
     def derivation(self) -> Derivation:

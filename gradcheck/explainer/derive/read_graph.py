@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,14 @@ from gradcheck import ops
 from gradcheck.errors import ExpressionError, ShapeError
 from gradcheck.explainer import trees
 from gradcheck.explainer.derive.call_graph import Graph, Step
+from gradcheck.explainer.derive.call_text import (
+    LONGEST_SHOWN,
+    constant_of,
+    misfit_of,
+    source_of,
+)
+from gradcheck.explainer.derive.passed_through import STOPPED, gives_values_alone, without_vectors
+from gradcheck.ops.families.einsum import relettered, relettering_note
 from gradcheck.spec.expression.expression import parse_tf
 from gradcheck.spec.expression.syntax import parse_tree
 from gradcheck.spec.format.array_values import size_problem
@@ -31,8 +40,9 @@ _OPERATORS = {
 }  # fmt: skip
 
 
-_LONGEST_SHOWN = 60
-"""Characters of an expression that a message repeats."""
+_PASSED = {"tf.constant": ("value", "dtype", "shape"), "tf.cast": ("x", "dtype"),
+           "tf.stop_gradient": ("input",)}  # fmt: skip
+"""By call that computes nothing: what it takes by position."""
 
 
 def read_graph(text: str, shapes: Mapping[str, Shape]) -> Graph:
@@ -45,7 +55,13 @@ def read_graph(text: str, shapes: Mapping[str, Shape]) -> Graph:
     output = reader.value(reader.tree.body)
     if not isinstance(output, ast.Name) or output.id in shapes:
         raise ExpressionError("the expression computes nothing from its inputs")
-    return Graph(text.strip(), dict(shapes), tuple(reader.steps), output.id)
+    return Graph(
+        text.strip(),
+        dict(shapes),
+        tuple(reader.steps),
+        output.id,
+        tuple(dict.fromkeys(reader.notes)),
+    )
 
 
 class _Reader:
@@ -56,8 +72,9 @@ class _Reader:
         self.steps: list[Step] = []
         self.shapes = dict(shapes)
         self.seen: dict[str, ast.Name] = {}
-        taken = {name[:1] for name in shapes if name[1:].isdigit()}
-        self.prefix = next(letter for letter in "vhwuz" if letter not in taken)
+        self.notes: list[str] = []
+        taken = {name[:1] for name in shapes if name[1:].isdigit() or not name[1:]}
+        self.prefix = next((letter for letter in "vhwuzs" if letter not in taken), "step")
 
     def refused(self, node: ast.AST, message: str, hint: str = "") -> ExpressionError:
         offset, length = self.tree.span(node)
@@ -81,7 +98,7 @@ class _Reader:
             return found
         if isinstance(node, ast.Subscript):
             return self._part(node) or self._index(node)
-        constant = _constant(node)
+        constant = constant_of(node)
         if constant is not None:
             return constant
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -92,7 +109,7 @@ class _Reader:
         name = _OPERATORS.get(type(node.op))
         if name is None:
             raise self.refused(node, "this operator has no declared gradient")
-        return _constant(node) or self.step(node, name, [node.left, node.right], {})
+        return constant_of(node) or self.step(node, name, [node.left, node.right], {})
 
     def _index(self, node: ast.Subscript) -> ast.expr:
         index = ast.unparse(node.slice).strip("()").replace("tf.newaxis", "newaxis")
@@ -103,6 +120,8 @@ class _Reader:
         call, place = node.value, ast.unparse(node.slice)
         if not isinstance(call, ast.Call) or not re.fullmatch(r"-?\d+", place):
             return None
+        if gives_values_alone(call):
+            return None
         name = ast.unparse(call.func)
         op, single = ops.find(name), ops.find_part(name, int(place))
         if op is None and single is not None:
@@ -111,6 +130,8 @@ class _Reader:
 
     def _call(self, node: ast.Call) -> ast.expr:
         name = ast.unparse(node.func)
+        if (passed := self._passed_through(node, name)) is not None:
+            return passed
         op = ops.find(name)
         if op is None and ops.find_part(name, 0) is not None:
             raise self.refused(
@@ -130,7 +151,30 @@ class _Reader:
             )
         return self._op_call(node, op)
 
-    def _op_call(self, node: ast.Call, op: Op, part: int | None = None) -> ast.expr:
+    def _passed_through(self, node: ast.Call, name: str) -> ast.expr | None:
+        """A constant, a cast, a value held fixed, singular values; None for any other call."""
+        given = dict(zip(_PASSED.get(name, ()), node.args, strict=False))
+        given |= {k.arg: k.value for k in node.keywords if k.arg}
+        if name == "tf.constant" and "value" in given:
+            found = None if "shape" in given else constant_of(given["value"])
+            if found is None:
+                raise self.refused(node, "a constant is a number or a list of numbers here")
+            return found
+        if name == "tf.cast" and "x" in given:
+            found = self.value(given["x"])
+            if isinstance(found, ast.Compare):
+                return trees.call("where", found, ast.Constant(1), ast.Constant(0))
+            return found
+        if name == "tf.stop_gradient" and "input" in given:
+            return self.step(node, STOPPED, {"input": given["input"]}, {})
+        part = ops.find_part(name, 0)
+        if part is not None and gives_values_alone(node):
+            return self._op_call(without_vectors(node), part, source=node)
+        return None
+
+    def _op_call(
+        self, node: ast.Call, op: Op, part: int | None = None, source: ast.Call | None = None
+    ) -> ast.expr:
         name = ast.unparse(node.func)
         keywords = {k.arg: k.value for k in node.keywords if k.arg}
         if op.variadic:
@@ -149,7 +193,7 @@ class _Reader:
             raise self.refused(node, f"`{name}` needs `{missing[0]}`")
         tensors = {key: given.pop(key) for key in inputs}
         args = {k: self._literal(v) for k, v in given.items()}
-        return self.step(node, op.name, tensors, args, part)
+        return self.step(source or node, op.name, tensors, args, part)
 
     def _variadic(self, node: ast.Call, op: Op, keywords: dict[str, ast.expr]) -> ast.expr:
         positional = list(node.args)
@@ -157,7 +201,13 @@ class _Reader:
         if not positional and ("values" not in keywords or op.name == "einsum"):
             raise self.refused(node, f"`{op.tf}` is given nothing to work on")
         if op.name == "einsum":
-            args["equation"] = self._literal(positional.pop(0))
+            equation = self._literal(positional.pop(0))
+            args["equation"] = equation
+            if isinstance(equation, str):
+                with contextlib.suppress(ShapeError):
+                    said = relettering_note(equation, self.shapes)
+                    self.notes += said
+                    args["equation"] = relettered(equation, self.shapes) if said else equation
             parts = positional
         else:
             listed = keywords.pop("values", None) or positional.pop(0)
@@ -174,20 +224,20 @@ class _Reader:
         try:
             value = ast.literal_eval(text)
         except (ValueError, SyntaxError, TypeError, ArithmeticError, RecursionError):
-            shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+            shown = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
             raise self.refused(node, f"`{shown}` must be a plain value here") from None
         return list(value) if isinstance(value, tuple) else value
 
     def step(
         self,
         node: ast.expr,
-        name: str,
+        name: str | Op,
         tensors: list[ast.expr] | dict[str, ast.expr],
         args: dict[str, Any],
         part: int | None = None,
     ) -> ast.expr:
         """A new step, or the one that has computed the same already."""
-        op = ops.find(name)
+        op = ops.find(name) if isinstance(name, str) else name
         assert op is not None  # noqa: S101  (an operator of ours, or found before)
         if isinstance(tensors, list):
             tensors = dict(zip([p.name for p in op.inputs], tensors, strict=True))
@@ -196,7 +246,9 @@ class _Reader:
         if key in self.seen:
             return self.seen[key]
         call, shape, part = self._called(node, op, operands, args, part)
-        step = Step(f"{self.prefix}{len(self.steps) + 1}", op, call, operands, shape, part)
+        names = {id(tensors[k]): v for k, v in operands.items() if isinstance(v, ast.Name)}
+        source = source_of(node, names, part)
+        step = Step(f"{self.prefix}{len(self.steps) + 1}", op, call, operands, shape, part, source)
         self.steps.append(step)
         self.shapes[step.name] = step.shape
         self.seen[key] = ast.Name(step.name)
@@ -213,7 +265,7 @@ class _Reader:
         """The call, the shape of what it gives, and which of its outputs that is."""
         try:
             call = op.call({k: self._shape(v) for k, v in operands.items()}, args)
-            misfit = _misfit(op, call)
+            misfit = misfit_of(op, call)
             if misfit is None:
                 shapes = op.output_shapes(call) if part is not None else [op.shape(call)]
         except ExpressionError:
@@ -237,34 +289,7 @@ class _Reader:
             return np.broadcast_shapes(
                 self._shape(operand.left), self._shape(operand.comparators[0])
             )
+        if isinstance(operand, ast.Call):
+            # A condition as numbers.
+            return self._shape(operand.args[0])
         return np.shape(ast.literal_eval(ast.unparse(operand)))
-
-
-def _misfit(op: Op, call: Call) -> str | None:
-    """Why the op cannot be called so; None where it can."""
-    try:
-        op.shape(call)
-    except KeyError as error:
-        return f"the argument {error} is missing"
-    except (ShapeError, ValueError, TypeError, IndexError) as error:
-        return str(error) or type(error).__name__
-    if not op.forward_text(call):
-        return "its forward cannot be written in the language of formulas"
-    return None
-
-
-def _constant(node: ast.expr) -> ast.expr | None:
-    """The node as a plain number or list of numbers, if it is one."""
-    if any(isinstance(n, ast.Name | ast.Call | ast.Attribute) for n in ast.walk(node)):
-        return None
-    text = ast.unparse(node)
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError):
-        try:
-            value = trees.run(text, {})
-        except Exception as error:  # -[1], 2 ** [], 1 / 0
-            raise ExpressionError(f"`{text[:_LONGEST_SHOWN]}` has no value: {error}") from error
-        if not isinstance(value, int | float | list):
-            value = np.asarray(value).tolist()
-    return trees.read(repr(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from gradcheck.explainer.calculus.einstein import Array, Node, Tensor, Total, free, walk
+from gradcheck.explainer.calculus.einstein import Array, Grid, Node, Tensor, Total, free, walk
 from gradcheck.explainer.calculus.indices import LETTERS, Index, extent
 from gradcheck.explainer.calculus.simplify import terms_of
 from gradcheck.explainer.formula.factor import factored
@@ -18,7 +18,7 @@ from gradcheck.explainer.formula.sums_and_products import (
     times,
 )
 from gradcheck.explainer.formula.term_graph import TermGraph
-from gradcheck.explainer.trees import call, called
+from gradcheck.explainer.trees import call, called, read
 
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Space
@@ -38,9 +38,10 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
     if not terms:
         return call("zeros", sizes(indices))
     try:
-        whole = joined([_pointwise_term(term, indices) for term in terms])
+        whole = joined([_pointwise_term(term, indices, space) for term in terms])
         full = any(
-            isinstance(part, Tensor) and len(part.indices) == len(indices) for part in walk(node)
+            isinstance(part, Tensor | Array) and len(part.indices) == len(indices)
+            for part in walk(node)
         )
         return whole if full or not indices else call("reshape", whole, sizes(indices))
     except NoMatrixForm:
@@ -54,21 +55,23 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
             return factored([TermGraph(t, indices, inner).formula() for t in terms])
         except NoMatrixForm:
             pass
-    return joined([_einsum_term(term, indices) for term in terms])
+    return joined([_einsum_term(term, indices, space) for term in terms])
 
 
-def _einsum_term(term: Term, indices: tuple[Index, ...]) -> Scaled:
+def _einsum_term(term: Term, indices: tuple[Index, ...], space: Space) -> Scaled:
     """A term of any rank as one einsum, whose letters say what matrices cannot."""
     kept = [i for i in indices if isinstance(i, str)]
     every = list(dict.fromkeys([*kept, *term.bound]))
-    if len(every) > len(LETTERS):
+    names = {part.name for f in term.factors for part in walk(f) if isinstance(part, Tensor)}
+    spare = [letter for letter in LETTERS if letter not in names]
+    if len(every) > len(spare):
         raise NoMatrixForm
-    letters = dict(zip(every, LETTERS, strict=False))
+    letters = dict(zip(every, spare, strict=False))
     terms, factors = [], []
     for factor in term.factors:
         own = _axes_of(factor)
         terms.append("".join(letters[i] for i in own))
-        factors.append(_as_array(factor, own))
+        factors.append(_as_array(factor, own, space))
     present = {i for factor in term.factors for i in free(factor)}
     for index in kept:
         if index not in present:
@@ -96,31 +99,42 @@ def _axes_of(factor: Node) -> tuple[str, ...]:
     raise NoMatrixForm
 
 
-def _as_array(factor: Node, own: tuple[str, ...]) -> ast.expr:
+def _as_array(factor: Node, own: tuple[str, ...], space: Space) -> ast.expr:
     if isinstance(factor, Tensor):
         plain: ast.expr = ast.Name(factor.name)
         return plain if factor.indices == own else call("reshape", plain, sizes(own))
-    return _pointwise(factor, own)
+    return _pointwise(factor, own, space)
 
 
 # Element by element: every array already lies as the result does.
 
 
-def _pointwise_term(term: Term, indices: tuple[Index, ...]) -> Scaled:
+def _pointwise_term(term: Term, indices: tuple[Index, ...], space: Space) -> Scaled:
     if term.bound or not term.factors:
         raise NoMatrixForm
     used = {i for factor in term.factors for i in free(factor)}
     if used != {i for i in indices if isinstance(i, str)}:
         raise NoMatrixForm
-    return term.coefficient, times([_pointwise(factor, indices) for factor in term.factors])
+    return term.coefficient, times([_pointwise(factor, indices, space) for factor in term.factors])
 
 
-def _pointwise(node: Node, indices: tuple[Index, ...]) -> ast.expr:
-    if isinstance(node, Tensor):
+def _pointwise(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr:
+    if isinstance(node, Tensor | Array):
         tail = indices[len(indices) - len(node.indices) :]
         if len(node.indices) > len(indices) or any(
             a not in (b, 0) for a, b in zip(node.indices, tail, strict=True)
         ):
             raise NoMatrixForm
-        return ast.Name(node.name)
-    return function(node, lambda inner: _pointwise(inner, indices))
+        return ast.Name(node.name) if isinstance(node, Tensor) else whole_array(node, space)
+    return function(node, lambda inner: _pointwise(inner, indices, space))
+
+
+def whole_array(node: Array, space: Space) -> ast.expr:
+    """The call that gives the whole of what one element is taken of."""
+    if node.function == "constant":
+        return call("array", read(str(node.args[0])))
+    args = [
+        formula_of(arg.body, arg.indices, space) if isinstance(arg, Grid) else read(arg)
+        for arg in node.args
+    ]
+    return call(node.function, *args)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.explainer.calculus.indices import extent
 from gradcheck.explainer.formula.sums_and_products import NoMatrixForm, times
-from gradcheck.explainer.trees import call, called, read
+from gradcheck.explainer.trees import call, called, read, text_of
 
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Index
@@ -68,7 +68,7 @@ def turned(matrix: ast.expr) -> ast.expr:
     name, inner = called(matrix), matrix.args[0]
     if name == "mT":
         return inner
-    if name == "diag":
+    if name == "diag" or (name == "inv" and _is_gram(inner)):
         return matrix
     if name in ("column", "row"):
         return call("row" if name == "column" else "column", inner)
@@ -78,6 +78,14 @@ def turned(matrix: ast.expr) -> ast.expr:
         # A part of the identity that is not square has rows and columns to swap.
         return call("eye", *reversed(matrix.args))
     return call("mT", matrix)
+
+
+def _is_gram(matrix: ast.expr) -> bool:
+    """Whether this is Xᵀ X, which is its own transpose, and so is its inverse."""
+    if not isinstance(matrix, ast.Call) or called(matrix) != "matmul":
+        return False
+    left, right = matrix.args
+    return text_of(turned(left)) == text_of(right)
 
 
 def vector(column: ast.expr) -> ast.expr:

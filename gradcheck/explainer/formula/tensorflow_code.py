@@ -46,7 +46,7 @@ def tensorflow_code(
                 needed = [lost[n] for n in trees.names_in(formula) if n in lost]
                 if needed:
                     raise UnknownCode(needed[0])
-                text = writer.whole(formula)
+                text = writer.text(formula)
             writer.lines.append(f"{name} = {text}")
         except UnknownCode as missing:
             del writer.lines[before:]
@@ -63,16 +63,12 @@ class _Writer:
         self.shapes = shapes
         self.lines: list[str] = []
         self.named: dict[str, str] = {}
-        self.taken = {n for f in formulas.values() for n in trees.names_in(f)} | {*formulas}
+        self.taken = {n for f in formulas.values() for n in trees.names_in(f)} | {
+            *formulas,
+            *shapes,
+        }
         parts = [n for f in formulas.values() for n in ast.walk(f) if isinstance(n, ast.Call)]
         self.counts = Counter(trees.text_of(part) for part in parts)
-
-    def whole(self, formula: ast.expr) -> str:
-        """One formula."""
-        for node in ast.walk(formula):
-            if isinstance(node, ast.Call) and trees.called(node) == "einsum":
-                _refuse_stretching(node, self.shapes)
-        return self.text(formula)
 
     def text(self, node: ast.expr) -> str:
         """Any part of a formula; a name for one that comes again."""
@@ -112,9 +108,13 @@ class _Writer:
         name = trees.called(node)
         if name == "unreduce":
             return _unreduce([self.text(a) for a in node.args])
+        if name == "einsum":
+            node = _unstretched(node, self.shapes)
         args = [self.text(a) for a in node.args]
         if name == "one_hot_max":
             return self._one_hot_max(*args)
+        if name == "scatter_add":
+            return self._scatter_add(node, *args)
         if name in ARGUMENT_TWICE and not isinstance(node.args[0], ast.Name):
             args[0] = self.hold(trees.text_of(node.args[0]), node.args[0])
         if name in WRITTEN_OUT:
@@ -124,9 +124,53 @@ class _Writer:
         if name == "concatenate":
             return f"tf.concat({args[0]}, {args[1] if len(args) > 1 else '0'})"
         if name == "where":
-            # TensorFlow does not turn a plain 0 into the dtype of the other branch here.
-            args = ["tf.zeros_like(G)" if a == "0" else a for a in args]
+            return _where(args)
         return f"{SAME_ARGUMENTS[name]}({', '.join(args)})"
+
+    def _scatter_add(self, node: ast.Call, like: str, indices: str, values: str, axis: str) -> str:
+        """Sums by index; along another axis than the first, that axis is brought to the front."""
+        rank, ranks = self._rank(node.args[0]), self._rank(node.args[1])
+        place = int(axis) % max(rank, 1)
+        count = f"tf.shape({like})[{place}]"
+        if place == 0:
+            return f"tf.math.unsorted_segment_sum({values}, {indices}, {count})"
+        own, before = [*range(place, place + ranks)], [*range(place)]
+        after = [*range(place + ranks, rank - 1 + ranks)]
+        turned = f"tf.transpose({values}, {own + before + after})"
+        summed = f"tf.math.unsorted_segment_sum({turned}, {indices}, {count})"
+        back = [*range(1, place + 1), 0, *range(place + 1, rank)]
+        return f"tf.transpose({summed}, {back})"
+
+    def _rank(self, node: ast.expr) -> int:
+        if isinstance(node, ast.Name) and node.id in self.shapes:
+            return len(self.shapes[node.id])
+        if isinstance(node, ast.List | ast.Constant):
+            return text_rank(trees.text_of(node))
+        raise UnknownCode("scatter_add into what has no name")
+
+
+def text_rank(text: str) -> int:
+    """The rank of a list that is written out: `[[1], [2]]` has 2."""
+    return len(text) - len(text.lstrip("["))
+
+
+def _where(args: list[str]) -> str:
+    """A condition as numbers, or a choice; plain numbers get the dtype of the rest."""
+    condition, first, second = args
+    if (first, second) == ("1", "0"):
+        return f"tf.cast({condition}, G.dtype)"
+    if (first, second) == ("0", "1"):
+        return f"tf.cast(tf.logical_not({condition}), G.dtype)"
+    ready = [f"tf.constant({a}, G.dtype)" if _is_number(a) else a for a in (first, second)]
+    return f"tf.where({condition}, {ready[0]}, {ready[1]})"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _names() -> list[str]:
@@ -182,15 +226,25 @@ def _unreduce(args: list[str]) -> str:
     return f"tf.broadcast_to({value}, {shape})"
 
 
-def _refuse_stretching(node: ast.Call, shapes: Mapping[str, Shape]) -> None:
-    """Numpy's einsum stretches an axis of size 1 to its namesakes; TensorFlow's refuses to."""
-    sizes: dict[str, int] = {}
+def _unstretched(node: ast.Call, shapes: Mapping[str, Shape]) -> ast.Call:
+    """Numpy's einsum stretches an axis of size 1 to its namesakes; TensorFlow's refuses to.
+
+    Such an axis is taken away: what it repeats is the same at every place.
+    """
     equation = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
-    for term, factor in zip(
-        str(equation).partition("->")[0].split(","), node.args[1:], strict=False
-    ):
-        known = isinstance(factor, ast.Name) and "." not in term
-        shape = shapes.get(factor.id, ()) if known and isinstance(factor, ast.Name) else ()
+    terms, arrow, output = str(equation).partition("->")
+    pairs = list(zip(terms.split(","), node.args[1:], strict=False))
+    known = [shapes.get(f.id, ()) if isinstance(f, ast.Name) else () for _, f in pairs]
+    sizes: dict[str, int] = {}
+    for (term, _), shape in zip(pairs, known, strict=True):
         for letter, size in zip(term, shape, strict=False):
-            if sizes.setdefault(letter, size) != size:
-                raise UnknownCode("an einsum that stretches an axis")
+            sizes[letter] = max(sizes.get(letter, 1), size)
+    kept, factors = [], []
+    for (term, factor), shape in zip(pairs, known, strict=True):
+        gone = [i for i, n in enumerate(shape) if n == 1 and sizes.get(term[i], 1) != 1]
+        factors.append(trees.call("squeeze", factor, trees.read(repr(gone))) if gone else factor)
+        kept.append("".join(a for i, a in enumerate(term) if i not in gone))
+    if not set(output) <= set("".join(kept)):
+        raise UnknownCode("an einsum that stretches an axis")
+    text = f"{','.join(kept)}{arrow}{output}"
+    return ast.Call(node.func, [ast.Constant(text), *factors], [])

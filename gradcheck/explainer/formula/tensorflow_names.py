@@ -40,9 +40,11 @@ SAME_ARGUMENTS = {
     "bessel_i1": "tf.math.bessel_i1", "bessel_i0e": "tf.math.bessel_i0e",
     "bessel_i1e": "tf.math.bessel_i1e", "bessel_j0": "tf.math.special.bessel_j0",
     "bessel_j1": "tf.math.special.bessel_j1", "gather_nd": "tf.gather_nd",
-    "scatter_nd": "tf.scatter_nd", "cross": "tf.linalg.cross", "tile": "tf.tile",
+    "cross": "tf.linalg.cross", "tile": "tf.tile",
     "band_part": "tf.linalg.band_part", "diagonal": "tf.linalg.diag_part",
-    "diag": "tf.linalg.diag", "diag_matrix": "tf.linalg.diag",
+    "diag": "tf.linalg.diag", "diag_matrix": "tf.linalg.diag", "softmax": "tf.nn.softmax",
+    "log_softmax": "tf.nn.log_softmax", "logsumexp": "tf.reduce_logsumexp",
+    "softplus": "tf.nn.softplus",
 }  # fmt: skip
 """By function: the one of TensorFlow that takes the same arguments."""
 
@@ -75,13 +77,11 @@ def _part(args: list[str]) -> str:
     return f"tf.gather({x}, tf.range({start}, {int(start) + int(size)}), axis={axis})"
 
 
-def _scatter_add(args: list[str]) -> str:
-    like, indices, values, axis = args
-    if axis != "0":
-        raise UnknownCode("scatter_add along another axis")
-    return (
-        f"tf.tensor_scatter_nd_add(tf.zeros_like({like}), tf.expand_dims({indices}, -1), {values})"
-    )
+def _scatter_nd(args: list[str]) -> str:
+    indices, values, shape = args
+    # The shape must be of the dtype of the indices, which may be int64.
+    cast = f"tf.cast({shape}, {indices}.dtype)" if indices.isidentifier() else shape
+    return f"tf.scatter_nd({indices}, {values}, {cast})"
 
 
 def _unbroadcast(args: list[str]) -> str:
@@ -145,7 +145,7 @@ WRITTEN_OUT: dict[str, Callable[[list[str]], str]] = {
     "array": lambda args: f"tf.constant({args[0]}, G.dtype)",
     "flip": _flip,
     "part": _part,
-    "scatter_add": _scatter_add,
+    "scatter_nd": _scatter_nd,
     "unbroadcast": _unbroadcast,
     "column": lambda args: f"tf.expand_dims({args[0]}, 1)",
     "row": lambda args: f"tf.expand_dims({args[0]}, 0)",

@@ -67,7 +67,12 @@ class TermGraph:
 
     def formula(self) -> Scaled:
         """The coefficient and the rest of the term."""
-        for index in self.term.bound:
+        waiting = list(self.term.bound)
+        while waiting:
+            # Where two points lie between the same matrices, their products meet in one edge: the
+            # point with the fewest edges goes first.
+            index = min(waiting, key=self._touching)
+            waiting.remove(index)
             self._eliminate(index)
         body = self._remaining()
         if self.scalars:
@@ -118,6 +123,9 @@ class TermGraph:
             for arg in node.args
         ]
         return call(node.function, *args)
+
+    def _touching(self, index: str) -> int:
+        return sum(index in pair for pair in self.edges)
 
     def _eliminate(self, index: str) -> None:
         """Sum over one point of the graph."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
-from gradcheck.explainer.calculus.indices import letters_for, named
+from gradcheck.explainer.calculus.indices import named
 from gradcheck.explainer.derive.chain import Adjoint, Closed, adjoints, bar, closed_form
 from gradcheck.explainer.document import (
     Block,
@@ -21,16 +22,16 @@ from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
 from gradcheck.explainer.page.glossary import glossary
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.typeset.index_notation import ElementSetting
+from gradcheck.explainer.typeset.index_places import index_places
+from gradcheck.explainer.typeset.lettering import Lettering, lettered
 from gradcheck.explainer.typeset.matrix_notation import Setting
 
 if TYPE_CHECKING:
-    import ast
-
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
 
-__all__ = ["explain_expression", "setting_of"]
+__all__ = ["code_of", "explain_expression", "setting_of"]
 
 
 def setting_of(graph: Graph, style: Style) -> Setting:
@@ -39,7 +40,12 @@ def setting_of(graph: Graph, style: Style) -> Setting:
     symbols |= {name: name for name in graph.shapes} | {"G": "G"}
     scalars = {name for name, shape in graph.shapes.items() if not shape}
     scalars |= {bar(graph, name) for name in scalars}
-    return Setting(style, symbols, frozenset(scalars))
+    return Setting(style, symbols, frozenset(scalars), loss_of(graph), graph.shapes)
+
+
+def loss_of(graph: Graph) -> str:
+    """The letter of the loss: L, unless an input is called so."""
+    return "ℓ" if "L" in graph.inputs else "L"
 
 
 def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> Document:
@@ -52,7 +58,9 @@ def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> D
         Section("Backward, by the chain rule", _backward(graph, found, names)),
     ]
     for name, form in closed.items():
-        sections.append(Section(f"Closed form of ∂L/∂{name}", _closed(graph, name, form)))
+        sections.append(
+            Section(f"Closed form of ∂{loss_of(graph)}/∂{name}", _closed(graph, name, form))
+        )
     missing = [name for name in names if name not in closed]
     if missing:
         text = f"The expression does not depend on {', '.join(missing)}: the tape gives None."
@@ -105,18 +113,25 @@ def _shape_math(graph: Graph, name: str, sizes: list[int]) -> Math:
 def _line(graph: Graph, left: str, tree: ast.expr) -> Math:
     def math(style: Style) -> str:
         setting = setting_of(graph, style)
-        return f"{setting.symbol(left)} = {setting.text(tree)}"
+        shown = style.indexed(setting.symbol(left), _indices(graph, left, tree))
+        return f"{shown} = {setting.text(tree)}"
 
     return math
+
+
+def _indices(graph: Graph, name: str, tree: ast.expr) -> list[str]:
+    """The indices that a line has on its left, where they stand on its right."""
+    return index_places(trees.equation_of(tree).partition("->")[2], graph.shapes.get(name, ()))
 
 
 def _gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
     def math(style: Style) -> str:
         setting = setting_of(graph, style)
+        indices = _indices(graph, name, tree)
         left = (
-            setting.symbol(bar(graph, name))
+            style.indexed(setting.symbol(bar(graph, name)), indices)
             if name not in graph.inputs
-            else setting.gradient(setting.symbol(name))
+            else setting.gradient(setting.symbol(name), indices)
         )
         return f"{left} = {setting.text(tree)}"
 
@@ -126,10 +141,12 @@ def _gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
 def _backward(
     graph: Graph, found: tuple[Adjoint, ...], wanted: tuple[str, ...]
 ) -> tuple[Block, ...]:
+    loss = loss_of(graph)
     blocks: list[Block] = [
         Paragraph(
-            f"L is any number that is computed from the result {UNICODE.symbol(graph.output)}. "
-            f"G = ∂L/∂{UNICODE.symbol(graph.output)}, and a bar marks the gradient of L by a step."
+            f"{loss} is any number that is computed from the result "
+            f"{UNICODE.symbol(graph.output)}. G = ∂{loss}/∂{UNICODE.symbol(graph.output)}, and a "
+            f"bar marks the gradient of {loss} by a step."
         )
     ]
     numbers = {step.name: i for i, step in enumerate(graph.steps, 1)}
@@ -173,6 +190,28 @@ def _needed(graph: Graph, form: Closed) -> dict[str, ast.expr]:
     return {step.name: step.forward for step in graph.steps if step.name in wanted}
 
 
+def _shares_named(graph: Graph, formula: ast.expr) -> trees.Shortened:
+    """The formula with a letter for each softmax in it: P, as in papers."""
+    letters = [letter for letter in ("P", "Q", "R", "S") if letter not in graph.shapes]
+    found = {
+        trees.text_of(node): node
+        for node in ast.walk(formula)
+        if isinstance(node, ast.Call) and trees.called(node) == "softmax"
+    }
+    return trees.shorten((formula,), dict(zip(letters, found.values(), strict=False)))
+
+
+def code_of(graph: Graph, name: str, form: Closed | None) -> list[str]:
+    """The lines that compute a gradient by its closed form; none where there are no such words."""
+    if form is None or form.formula is None:
+        return []
+    shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
+    needed = _needed(graph, form)
+    written = {step.name: step.source for step in graph.steps if step.name in needed}
+    code = tensorflow_code({**needed, f"d{name}": form.formula}, shapes, written)
+    return [] if code[-1].startswith("#") else code
+
+
 def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
     if form is None:
         return (
@@ -184,9 +223,11 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
 
     def element(style: Style) -> str:
         setting = setting_of(graph, style)
-        names = letters_for(form.indices)
+        avoided = frozenset({*graph.inputs, "G", loss_of(graph)})
+        names = Lettering(avoided).of(form.indices)
+        letters = lettered((form.node,), names, avoided)
         left = setting.gradient(setting.symbol(name), named(form.indices, names))
-        return f"{left} = {ElementSetting(setting).text(form.node, names)}"
+        return f"{left} = {ElementSetting(setting, letters=letters).text(form.node, names)}"
 
     if form.indices or form.formula is None:
         blocks.append(Equation(element))
@@ -194,11 +235,13 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
         formula = form.formula
         if without_indices(formula) or not form.indices:
             note = "without indices" if form.indices else ""
-            line = _gradient_line(graph, name, formula)
+            short = _shares_named(graph, formula)
+            for own, tree in short.names.items():
+                blocks.append(Equation(_line(graph, own, tree), "the shares"))
+            line = _gradient_line(graph, name, short.formulas[0])
             blocks.append(Equation(line, note, trees.text_of(formula)))
-        shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
-        code = tensorflow_code({**_needed(graph, form), f"d{name}": formula}, shapes)
-        if not code[-1].startswith("#"):
+        code = code_of(graph, name, form)
+        if code:
             blocks.append(Code(tuple(code)))
     if form.steps:
         names = ", ".join(UNICODE.symbol(step) for step in form.steps)

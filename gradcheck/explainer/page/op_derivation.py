@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.einstein import Delta, Select, walk
-from gradcheck.explainer.calculus.indices import letters_for, named
+from gradcheck.explainer.calculus.indices import extent, named
 from gradcheck.explainer.derive.gradient_steps import GradientSteps, gradient_steps
 from gradcheck.explainer.document import Block, Equation, Paragraph, Section
 from gradcheck.explainer.formula.broadcasting import is_elementwise
@@ -15,6 +15,7 @@ from gradcheck.explainer.formula.matrix_form import without_indices
 from gradcheck.explainer.page.element_moves import back_lines, copies
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.typeset.index_notation import ElementSetting
+from gradcheck.explainer.typeset.lettering import Lettering, lettered
 
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.einstein import Node
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.derive.op_subject import Subject
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
+    from gradcheck.model import Shape
     from gradcheck.ops.declaration import Derivation
 
 __all__ = ["Letters", "derivation_sections"]
@@ -112,7 +114,9 @@ class _Generated:
         )
 
     def _letters(self, style: Style) -> Letters:
-        return Letters(self.subject, style, self.steps.out, self.steps.at)
+        steps = self.steps
+        lines = (steps.raw, steps.jacobian, steps.product, steps.result)
+        return Letters(self.subject, style, steps.out, steps.at, lines)
 
     def _left(self, style: Style) -> str:
         """∂L/∂x[m]."""
@@ -151,7 +155,7 @@ class _Generated:
         out, symbol = subject.symbols["out"], subject.symbols[steps.name]
         how = "Differentiate the forward."
         if is_elementwise(subject.op):
-            how = f"{out} at one place depends on {symbol} at the same place alone."
+            how = _where_from(out, symbol, subject.call.shapes[steps.name], subject.shape)
         if not self.again:
             how = " ".join([how, *_notation(steps.raw, steps.jacobian)])
 
@@ -203,6 +207,15 @@ class _Generated:
         return blocks
 
 
+def _where_from(out: str, symbol: str, own: Shape, whole: Shape) -> str:
+    """On which element of an input an element of the output depends."""
+    if own == whole:
+        return f"{out} at one place depends on {symbol} at the same place alone."
+    if not any(size != 1 for size in own):
+        return f"Every element of {out} depends on the one of {symbol}."
+    return f"{out} at one place depends on one element of {symbol} alone: that repeated there."
+
+
 def _notation(*nodes: Node) -> list[str]:
     """What the signs mean that stand in the lines below."""
     parts = [part for node in nodes for part in walk(node)]
@@ -228,12 +241,19 @@ class Letters:
     """Sets the lines of a derivation with one choice of letters."""
 
     def __init__(
-        self, subject: Subject, style: Style, out: tuple[Index, ...], at: tuple[Index, ...]
+        self,
+        subject: Subject,
+        style: Style,
+        out: tuple[Index, ...],
+        at: tuple[Index, ...],
+        nodes: tuple[Node, ...] = (),
     ):
         self.setting = subject.setting(style)
-        self.out = letters_for(out)
-        start = "".join(self.out.values())
-        self.at = letters_for(at, start + "ijkl")
+        avoided = frozenset(subject.symbols.values()) | {"G", subject.loss}
+        self.out = Lettering(avoided).of(out)
+        before = Lettering(avoided | set("ijkl"), ranges=_ranges(self.out))
+        self.at = before.of(at, self.out.values())
+        self.lettering = lettered(nodes, {**self.out, **self.at}, avoided)
 
     def names(self, indices: tuple[Index, ...]) -> list[str]:
         """The letters of indices; a number stands for itself."""
@@ -241,8 +261,15 @@ class Letters:
 
     def text(self, node: Node) -> str:
         """An expression for one element of the output."""
-        return ElementSetting(self.setting).text(node, {**self.out, **self.at})
+        return self._set(node, {**self.out, **self.at}, placed=True)
 
     def text_at(self, node: Node, *, placed: bool = True) -> str:
         """An expression for one element of the input: the letters of the output are free."""
-        return ElementSetting(self.setting, placed).text(node, self.at)
+        return self._set(node, self.at, placed=placed)
+
+    def _set(self, node: Node, names: dict[Index, str], *, placed: bool) -> str:
+        return ElementSetting(self.setting, placed, self.lettering).text(node, names)
+
+
+def _ranges(names: dict[Index, str]) -> dict[str, int]:
+    return {letter: extent(index) for index, letter in names.items() if isinstance(index, str)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
@@ -21,6 +22,7 @@ from gradcheck.explainer.page.glossary import glossary
 from gradcheck.explainer.page.op_derivation import Letters, derivation_sections
 from gradcheck.explainer.page.op_notes import broadcasting, undefined
 from gradcheck.explainer.page.op_shapes import shapes
+from gradcheck.explainer.typeset.index_places import index_places
 
 if TYPE_CHECKING:
     import ast
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["explain_op", "one_line"]
 
-_STEEPEST = "TensorFlow's gradient points along the steepest ascent, which conjugates the factors:"
+_STEEPEST = "A complex gradient points along the steepest ascent, which conjugates the factors:"
+_AS_GIVEN = "That is what TensorFlow gives."
 
 
 def explain_op(subject: Subject) -> Document:
@@ -89,7 +92,7 @@ def _forward(subject: Subject) -> tuple[Block, ...]:
         element = found
 
         def math_(style: Style) -> str:
-            letters = Letters(subject, style, element.indices, ())
+            letters = Letters(subject, style, element.indices, (), (element.node,))
             out = style.symbol(subject.symbols["out"])
             left = style.indexed(out, letters.names(element.indices))
             return f"{left} = {letters.text(element.node)}"
@@ -131,7 +134,7 @@ def _gradient(subject: Subject) -> tuple[Block, ...]:
     if subject.op.outputs:
         given = "G the list of upstream gradients"
     code = subject.code()
-    if any("out" in trees.names_in(t) for t in subject.printed.values()):
+    if any(re.search(r"\bout\b", line) for line in code):
         given += " and out the output" + ("s" if subject.op.outputs else "")
     blocks += [Paragraph(f"In TensorFlow, with {given}:"), Code(tuple(code))]
     return tuple(blocks)
@@ -148,7 +151,8 @@ def _definition(subject: Subject, name: str, tree: ast.expr) -> Math:
 def _gradient_math(subject: Subject, name: str, tree: ast.expr) -> Math:
     def math_(style: Style) -> str:
         setting = subject.setting(style)
-        indices = list(trees.equation_of(tree).partition("->")[2])
+        letters = trees.equation_of(tree).partition("->")[2]
+        indices = index_places(letters, subject.call.shapes[name])
         return f"{setting.gradient(setting.symbol(name), indices)} = {setting.text(tree)}"
 
     return math_
@@ -161,7 +165,9 @@ def _complex(subject: Subject) -> list[Section]:
         Equation(_gradient_math(subject, name, tree), text=trees.text_of(tree))
         for name, tree in subject.complex_gradients.items()
     ]
-    return [Section("For complex inputs", (Paragraph(_STEEPEST), *lines))]
+    finding = subject.op.complex_finding
+    told = f"{finding}: its gradient is not this one." if finding else _AS_GIVEN
+    return [Section("For complex inputs", (Paragraph(_STEEPEST), *lines, Paragraph(told)))]
 
 
 def _forward_mode(subject: Subject) -> tuple[Block, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradcheck.explainer.calculus.einstein import Select, Tensor, Total, walk
-from gradcheck.explainer.calculus.indices import LETTERS, Lookup, letters_for
+from gradcheck.explainer.calculus.einstein import Select, Tensor, walk
+from gradcheck.explainer.calculus.indices import LETTERS, Lookup
 from gradcheck.explainer.derive.gradient_steps import forward_element
 from gradcheck.explainer.document import Equation
 from gradcheck.explainer.style import UNICODE
+from gradcheck.explainer.typeset.lettering import Lettering, lettered
 from gradcheck.ops.rules import several_axes
 
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ def _found(subject: Subject) -> dict[str, list[str]]:
     found = forward_element(subject)
     if found is None:
         return _in_order(subject)
-    names = dict(letters_for(found.indices))
+    avoided = frozenset(subject.symbols.values()) | {"G", subject.loss}
+    letters = lettered((), Lettering(avoided).of(found.indices), avoided)
+    letters.walk(found.node, letters.known)
+    names = letters.known
     result: dict[str, list[str]] = {}
 
     def note(name: str, indices: tuple[Index, ...]) -> None:
@@ -70,8 +74,6 @@ def _found(subject: Subject) -> dict[str, list[str]]:
             result.setdefault(name, shown)
 
     for part in walk(found.node):
-        if isinstance(part, Total):
-            names |= letters_for(part.indices, "".join(names.values()))
         if isinstance(part, Tensor):
             note(part.name, part.indices)
         if isinstance(part, Select):
@@ -86,7 +88,8 @@ def _in_order(subject: Subject) -> dict[str, list[str]]:
     """Letters in the order of the axes, where an op works along one of them or several."""
     first = next(iter(subject.call.shapes))
     shape, axis = subject.call.shapes[first], subject.call.args.get("axis", ())
-    letters = list(LETTERS[: len(shape)])
+    symbols = {*subject.symbols.values()}
+    letters = [a for a in LETTERS if a not in symbols][: len(shape)]
     gone = several_axes(axis, len(shape))
     rest = [letter for i, letter in enumerate(letters) if i not in gone]
     result = {first: letters}

@@ -26,7 +26,7 @@ _SIGNS = {
     r"\dots": "…", r"\bmod": "mod", r"\sum": "∑", r"\_": "_", "-": "−",
 }  # fmt: skip
 _SPACES = {r"\,": "0.17em", r"\ ": "0.25em", r"\qquad": "2em"}
-_NAMES = (r"\mathrm", r"\mathsf", r"\operatorname")
+_NAMES = (r"\mathrm", r"\mathsf", r"\mathbf", r"\operatorname")
 
 
 def mathml(latex: str) -> str:

@@ -60,6 +60,14 @@ class Latex:
             exponent = rf"-\mathsf{{{exponent[1]}}}"
         return f"{{{base}}}^{{{exponent}}}"
 
+    def elementwise_power(self, base: str, exponent: str) -> str:
+        """A power of each element, where that of a matrix could be read."""
+        return rf"{{{base}}}^{{\odot {exponent.replace('−', '-')}}}"
+
+    def ones(self) -> str:
+        """An array of ones among matrices."""
+        return r"\mathbf{1}"
+
     def indexed(self, base: str, indices: Sequence[str]) -> str:
         """One element of an array."""
         if not indices:

@@ -60,6 +60,14 @@ class Unicode:
         simple = re.fullmatch(r"[\w.]+", exponent)
         return f"{base}^{exponent}" if simple else f"{base}^({exponent})"
 
+    def elementwise_power(self, base: str, exponent: str) -> str:
+        """A power of each element, where that of a matrix could be read."""
+        return f"{base}^(⊙{exponent})"
+
+    def ones(self) -> str:
+        """An array of ones among matrices."""
+        return "𝟏"
+
     def indexed(self, base: str, indices: Sequence[str]) -> str:
         """One element of an array."""
         return f"{base}[{','.join(indices)}]" if indices else base

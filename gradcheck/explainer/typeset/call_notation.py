@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Protocol
 
 from gradcheck.explainer import trees
+from gradcheck.explainer.typeset.index_places import base_name, index_places
 from gradcheck.explainer.typeset.notation import (
     ATOM,
     DUAL,
@@ -19,18 +20,35 @@ from gradcheck.explainer.typeset.notation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gradcheck.explainer.style import Style
+    from gradcheck.model import Shape
 
-__all__ = ["LAYOUT_ONLY", "set_call"]
+__all__ = [
+    "AXIS_SUMS",
+    "COUNTING",
+    "LAYOUT_ONLY",
+    "MATRIX_FUNCTIONS",
+    "set_call",
+    "set_power",
+]
 
 LAYOUT_ONLY = frozenset(
     ["array", "expand_dims", "broadcast_to", "column", "vector", "float32", "scalar"]
 )
 """Functions that change the layout alone: mathematics writes nothing there."""
+SHARES = ("softmax", "log_softmax", "logsumexp")
+MATRIX_FUNCTIONS = frozenset(["matmul", "inv", "solve", "mT", "adjoint"])
+AXIS_SUMS = frozenset(["sum", "mean", "max", "min", "prod"])
+COUNTING = frozenset(
+    [
+        "reshape", "tile", "concatenate", "stack", "transpose", "take", "pick", "part", "flip",
+        "roll", "cumsum", "cumprod", "windows", "unwindows",
+    ]
+)  # fmt: skip
 _FILLED = {"ones": "1", "ones_like": "1", "zeros": "0", "zeros_like": "0", "eye": "I"}
-_REDUCTIONS = ("sum", "total", "mean", "max", "min", "prod", "unreduce", "any", "all")
+_REDUCTIONS = ("sum", "total", "mean", "max", "min", "prod", "unreduce", "any", "all", *SHARES)
 _RAISED = {"mT": "T", "adjoint": "H", "inv": "−1"}
 """By function: what stands small above a matrix for it."""
 _SHOWN_ARGUMENTS = {"squeeze": 1, "unbroadcast": 1}
@@ -43,6 +61,28 @@ class Setter(Protocol):
     @property
     def style(self) -> Style:
         """How mathematics looks."""
+
+    @property
+    def shapes(self) -> Mapping[str, Shape]:
+        """By name: the shape, where it is known."""
+
+    @property
+    def layout(self) -> bool:
+        """Whether changes of layout are written."""
+
+    @property
+    def kept(self) -> bool:
+        """Whether sums that keep their axis say so."""
+
+    @property
+    def matrices(self) -> bool:
+        """Whether matrices are multiplied in the formula."""
+
+    def is_scalar(self, node: ast.expr) -> bool:
+        """Whether this is a single number."""
+
+    def revealed(self) -> Setter:
+        """The same, with changes of layout written out."""
 
     def inner(self, node: ast.expr, least: int = SUM) -> str:
         """A part of a formula, in brackets where it binds less tightly than it must."""
@@ -59,18 +99,23 @@ def set_call(setter: Setter, name: str, args: list[ast.expr]) -> Text:
         return found
     shown = args[: _SHOWN_ARGUMENTS[name]] if name in _SHOWN_ARGUMENTS else args
     kept = [a for a in shown if trees.called(a) != "shape" and not _is_shape_of(a)]
-    return setter.style.call(RENAMED.get(name, name), [setter.inner(a) for a in kept]), ATOM
+    inside = setter.revealed() if name in COUNTING else setter
+    return setter.style.call(RENAMED.get(name, name), [inside.inner(a) for a in kept]), ATOM
 
 
 def _is_shape_of(node: ast.expr) -> bool:
     return isinstance(node, ast.Subscript) and trees.called(node.value) == "shape"
 
 
-def _first_argument(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
+def _first_argument(setter: Setter, name: str, args: list[ast.expr]) -> Text:
+    if setter.layout and name in ("expand_dims", "broadcast_to"):
+        return setter.style.call(name, [setter.inner(a) for a in args]), ATOM
     return setter.node(args[0])
 
 
 def _filled(setter: Setter, name: str, _args: list[ast.expr]) -> Text:
+    if setter.matrices and name in ("ones", "ones_like"):
+        return setter.style.ones(), ATOM
     return setter.style.symbol(_FILLED[name]), ATOM
 
 
@@ -83,7 +128,9 @@ def _reduction(setter: Setter, name: str, args: list[ast.expr]) -> Text:
     if len(args) > place and trees.text_of(args[place]) != "None":
         below = trees.text_of(args[place]).strip("[]()").replace("-", "−").replace(" ", "")
     shown = {"unreduce": "spread", "total": "sum"}.get(name, name)
-    return setter.style.call(shown, [setter.inner(args[0])], below), ATOM
+    keeps = name in AXIS_SUMS and len(args) > 2 and trees.text_of(args[2]) == "True"
+    word = [setter.style.words("kept")] if keeps and below and setter.kept else []
+    return setter.style.call(shown, [setter.inner(args[0]), *word], below), ATOM
 
 
 def _unbroadcast(setter: Setter, _name: str, args: list[ast.expr]) -> Text | None:
@@ -95,14 +142,18 @@ def _unbroadcast(setter: Setter, _name: str, args: list[ast.expr]) -> Text | Non
 def _einsum(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
     equation = args[0].value if isinstance(args[0], ast.Constant) else ""
     terms, _, output = str(equation).partition("->")
-    factors = []
+    factors, met = [], dict[str, None]()
     for term, factor in zip(terms.split(","), args[1:], strict=False):
         if trees.called(factor) == "eye":
             factors.append(setter.style.delta(term[0], term[-1]))
+            met |= dict.fromkeys(term)
         elif trees.called(factor) != "ones":
             base = setter.inner(factor, ATOM)
-            factors.append(setter.style.indexed(base, list(term)))
-    summed = [letter for letter in dict.fromkeys(terms.replace(",", "")) if letter not in output]
+            shape = setter.shapes.get(base_name(factor), ())
+            shown = index_places(term, shape)
+            factors.append(setter.style.indexed(base, shown))
+            met |= dict.fromkeys(letter for letter in shown if letter != "0")
+    summed = [letter for letter in met if letter not in output]
     body = setter.style.dot(factors) or "1"
     return (setter.style.total(summed, body) if summed else body), SUM
 
@@ -158,15 +209,22 @@ def _new_axis(node: ast.expr) -> str:
     return ""
 
 
-# Functions of numbers.
-
-
 def _square(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
-    return setter.style.power(setter.inner(args[0], ATOM), "2"), POWER
+    return set_power(setter, args[0], "2")
 
 
 def _any_power(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
-    return setter.style.power(setter.inner(args[0], ATOM), setter.inner(args[1])), POWER
+    return set_power(setter, args[0], setter.inner(args[1]))
+
+
+def set_power(setter: Setter, base: ast.expr, exponent: str) -> Text:
+    """A power of each element; beside products of matrices it is marked, or written out."""
+    shown = setter.inner(base, ATOM)
+    if not setter.matrices or setter.is_scalar(base):
+        return setter.style.power(shown, exponent), POWER
+    if exponent == "2" and isinstance(base, ast.Name):
+        return setter.style.hadamard([shown, shown]), PRODUCT
+    return setter.style.elementwise_power(shown, exponent), POWER
 
 
 def _exponential(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
@@ -187,9 +245,6 @@ def _root(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
 
 def _modulus(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
     return setter.style.modulus(setter.inner(args[0])), ATOM
-
-
-# Conditions.
 
 
 def _where(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
@@ -237,4 +292,4 @@ _NOTATION: dict[str, Callable[[Setter, str, list[ast.expr]], Text | None]] = {
     "unbroadcast": _unbroadcast,
     "where": _where,
 }
-"""By function: its notation, which may leave a call to be written as any other."""
+"""By function: its notation; None leaves a call to be written as any other."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,8 @@ from gradcheck.explainer.calculus.einstein import (
     magnitude,
     walk,
 )
-from gradcheck.explainer.calculus.indices import Form, Index, letters_for, named
+from gradcheck.explainer.calculus.indices import Form, Index, named
+from gradcheck.explainer.typeset.lettering import Lettering
 from gradcheck.explainer.typeset.notation import (
     ATOM,
     POWER,
@@ -52,6 +53,8 @@ class ElementSetting:
     setting: Setting
     placed: bool = True
     """Whether `x[i + 1]` is written for `Σₘ x[m]·[m = i + 1]`."""
+    letters: Lettering = field(default_factory=Lettering)
+    """The letters of the indices that are summed over."""
 
     def text(self, node: Node, names: Names) -> str:
         """The expression, its free indices named as given."""
@@ -89,7 +92,7 @@ class ElementSetting:
             return self._product((Number(front), Total(node.indices, rest)), names)
         places, body = solved_places(node) if self.placed else ({}, node.body)
         kept = tuple(index for index in node.indices if index not in places)
-        inner = {**names, **letters_for(kept, "".join(names.values()))}
+        inner = {**names, **self.letters.of(kept, names.values())}
         for index, place in places.items():
             inner[index] = set_place(place, style, inner, self.setting.symbol)
         text, binds = self._node(body, inner)
@@ -197,7 +200,7 @@ class ElementSetting:
             if whole is not None:
                 args.append(whole)
             else:
-                own = letters_for(arg.indices, "".join(names.values()))
+                own = self.letters.of(arg.indices, names.values())
                 inside = self.text(arg.body, {**names, **own})
                 args.append(ast.Name(f"[{inside}]"))
         return ast.Call(ast.Name(node.function), args, [])

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer import trees
-from gradcheck.explainer.typeset.call_notation import LAYOUT_ONLY, set_call
+from gradcheck.explainer.typeset.call_notation import (
+    AXIS_SUMS,
+    LAYOUT_ONLY,
+    MATRIX_FUNCTIONS,
+    set_call,
+    set_power,
+)
+from gradcheck.explainer.typeset.hidden_layout import can_be_hidden
 from gradcheck.explainer.typeset.notation import ATOM, POWER, PRODUCT, SUM, Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gradcheck.explainer.style import Style
+    from gradcheck.model import Shape
 
 __all__ = ["Setting"]
 
@@ -22,6 +30,15 @@ _LETTER_OF = {"pi": "π", "e": "e", "inf": "∞"}
 _SIGNS = {
     ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
+
+
+def _keeps(node: ast.AST) -> bool | None:
+    """Whether this sum over axes keeps them; None where it is none, or over everything."""
+    if trees.called(node) not in AXIS_SUMS or not isinstance(node, ast.Call):
+        return None
+    if len(node.args) < 2 or trees.text_of(node.args[1]) == "None":
+        return None
+    return len(node.args) > 2 and trees.text_of(node.args[2]) == "True"
 
 
 @dataclass(frozen=True)
@@ -35,6 +52,14 @@ class Setting:
     """Names that are single numbers."""
     loss: str = "L"
     """What the gradients are of; another letter where L is taken."""
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    """By name: an axis of size 1 is written with the index 0."""
+    layout: bool = False
+    """Whether changes of layout are written: where elements are counted, they matter."""
+    kept: bool = False
+    """Whether sums that keep their axis say so: beside others that do not."""
+    matrices: bool = False
+    """Whether matrices are multiplied: a power of one is then no power of its elements."""
 
     def text(self, formula: ast.expr | str) -> str:
         """The whole formula."""
@@ -42,7 +67,14 @@ class Setting:
         if isinstance(tree, ast.Call) and trees.called(tree) in ("expand_dims", "broadcast_to"):
             # Alone it is what the formula is about.
             return self.style.call(trees.called(tree), [self.inner(arg) for arg in tree.args])
-        return self.inner(tree)
+        kinds = {_keeps(node) for node in ast.walk(tree)} - {None}
+        matrices = any(trees.called(node) in MATRIX_FUNCTIONS for node in ast.walk(tree))
+        layout = not can_be_hidden(tree, self.shapes)
+        return replace(self, kept=len(kinds) > 1, matrices=matrices, layout=layout).inner(tree)
+
+    def revealed(self) -> Setting:
+        """The same, with changes of layout written out."""
+        return replace(self, layout=True)
 
     def gradient(self, name: str, indices: Sequence[str] = ()) -> str:
         """The derivative of the loss by one value, or by one of its elements."""
@@ -118,8 +150,7 @@ class Setting:
                 )
             return f"{self.inner(node.left)} {sign} {right}", SUM
         if isinstance(node.op, ast.Pow):
-            base = self.inner(node.left, ATOM)
-            return style.power(base, self.inner(node.right).replace(" ", "")), POWER
+            return set_power(self, node.left, self.inner(node.right).replace(" ", ""))
         if isinstance(node.op, ast.Mult | ast.Div):
             return self._product(node)
         symbol = {ast.BitAnd: "∧", ast.BitOr: "∨", ast.MatMult: ""}.get(type(node.op), "?")

@@ -35,6 +35,7 @@ def elementwise(
     example: Example | None = None,
     domains: dict[str, Domain] | None = None,
     pitfalls: tuple[str, ...] = (),
+    complex_finding: str = "",
     **formula: str,
 ) -> Op:
     """An op whose inputs are the keywords of `formula`, broadcast against each other."""
@@ -52,6 +53,7 @@ def elementwise(
         example=example,
         aliases=aliases,
         pitfalls=pitfalls,
+        complex_finding=complex_finding,
         forward=forward,
         related=related,
         slope=slope,

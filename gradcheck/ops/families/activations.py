@@ -6,6 +6,7 @@ from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Step
 from gradcheck.ops.domains import BEND_AT_ZERO
 from gradcheck.ops.factories.elementwise import elementwise
+from gradcheck.ops.seen import Seen
 
 _BENDS = {"features": BEND_AT_ZERO}
 
@@ -34,7 +35,12 @@ OPS = (
         related=("log_sigmoid", "tanh", "softplus"),
         pitfalls=(
             "y·(1 - y) with the output y, not with x.",
-            "At most 1/4, and 0 in floating point for large |x|: deep stacks of it stop learning.",
+            Seen(
+                "At most 1/4, and 0 in floating point for large |x|: deep stacks of it stop "
+                "learning.",
+                {"x": [0.0, 40.0, -800.0]},
+                {"x": [0.25, 0.0, 0.0]},
+            ),
         ),
     ),
     elementwise(
@@ -52,7 +58,16 @@ OPS = (
             Step("And 1 − σ(x) is σ(−x).", "1 - sigmoid(x) == sigmoid(-x)"),
         ),
         related=("sigmoid", "softplus"),
-        pitfalls=("log(sigmoid(x)) by hand overflows for x < -700; this op does not.",),
+        pitfalls=(
+            Seen(
+                "log(sigmoid(x)) by hand is infinite at x = -800, and its gradient NaN.",
+                {"x": [-800.0]},
+                {"x": ["nan"]},
+                out=["-inf"],
+                expr="tf.math.log(tf.sigmoid(x))",
+            ),
+            Seen("This op is right there.", {"x": [-800.0]}, {"x": [1.0]}, out=[-800.0]),
+        ),
     ),
     elementwise(
         "softplus",
@@ -108,7 +123,11 @@ OPS = (
         ),
         related=("leaky_relu", "relu6", "maximum"),
         pitfalls=(
-            "There is no derivative at 0; TensorFlow gives 0.",
+            Seen(
+                "There is no derivative at 0; TensorFlow gives 0.",
+                {"features": [0.0]},
+                {"features": [0.0]},
+            ),
             "A unit whose input is negative for every example gets no gradient at all.",
         ),
     ),
@@ -146,8 +165,13 @@ OPS = (
         ),
         related=("relu", "elu"),
         pitfalls=(
-            "The slope below 0 is 0.2 unless `alpha` says otherwise; Keras' layer has 0.3.",
-            "TensorFlow keeps alpha in float32, so the slope 0.2 is off by 3e-9 also in float64.",
+            "The slope below 0 is 0.2 unless `alpha` says otherwise.",
+            Seen(
+                "TensorFlow keeps alpha in float32, so the slope 0.2 is off by 3e-9 also in "
+                "float64.",
+                {"features": [-1.0]},
+                {"features": [0.20000000298023224]},
+            ),
         ),
     ),
     elementwise(
@@ -203,6 +227,7 @@ OPS = (
                 "features))) * dfeatures",
             ),
         ),
+        complex_finding="TensorFlow does not conjugate the derivative",
         related=("sigmoid", "gelu", "relu"),
         pitfalls=("A product: both the factor x and the sigmoid contribute.",),
     ),
@@ -226,7 +251,11 @@ OPS = (
         pitfalls=(
             "A product: both the factor x and Φ contribute.",
             "The approximation by tanh has another derivative; this formula is for the exact one.",
-            "TensorFlow keeps 1/√2 in float32, so the value is off by 1e-8 also in float64.",
+            Seen(
+                "TensorFlow keeps 1/√2 in float32, so the value is off by 1e-8 also in float64.",
+                {"features": [1.0]},
+                out=[0.8413447419273903],
+            ),
         ),
     ),
 )

@@ -6,6 +6,7 @@ from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Step
 from gradcheck.ops.domains import BEND_AT_ZERO, NONZERO
 from gradcheck.ops.factories.elementwise import elementwise
+from gradcheck.ops.seen import Seen
 from gradcheck.ops.sentences import BROADCAST_IS_SUMMED
 
 OPS = (
@@ -67,8 +68,18 @@ OPS = (
         related=("multiply", "reciprocal", "divide_no_nan"),
         pitfalls=(
             "The divisor gets a minus sign and is squared: -x/y².",
-            "At y = 0 the gradient is infinite or NaN; masking the output with tf.where does not "
-            "help, the divisor itself must be masked.",
+            Seen(
+                "At y = 0 both gradients are infinite.",
+                {"x": [1.0], "y": [0.0]},
+                {"x": ["inf"], "y": ["-inf"]},
+            ),
+            Seen(
+                "Masking the output with tf.where leaves NaN in the gradient: mask the divisor "
+                "itself.",
+                {"x": [1.0], "y": [0.0]},
+                {"x": ["nan"], "y": ["nan"]},
+                expr="tf.where(y > 0.0, x / y, 0.0)",
+            ),
             BROADCAST_IS_SUMMED,
         ),
     ),
@@ -84,6 +95,9 @@ OPS = (
                 "With d = x - y the square changes by 2·d times the change of d.",
                 "dout == 2 * (x - y) * (dx - dy)",
             ),
+        ),
+        complex_finding=(
+            "TensorFlow uses all of G, though the output is real and only its real part counts"
         ),
         related=("subtract", "square", "l2_loss"),
         pitfalls=("The factor 2 is easy to lose, and y gets the minus sign.", BROADCAST_IS_SUMMED),
@@ -126,8 +140,12 @@ OPS = (
         ),
         related=("maximum", "relu", "squared_difference"),
         pitfalls=(
-            "There is no derivative at 0; TensorFlow gives 0.",
-            "For a complex x the output is real and the gradient is G·x/|x|.",
+            Seen("There is no derivative at 0; TensorFlow gives 0.", {"x": [0.0]}, {"x": [0.0]}),
+            Seen(
+                "For a complex x the output is real and the gradient is G·x/|x|.",
+                {"x": [3 + 4j]},
+                {"x": [0.6 + 0.8j]},
+            ),
         ),
     ),
     elementwise(
@@ -148,7 +166,11 @@ OPS = (
         undefined=("Where x = y there is a kink.",),
         related=("minimum", "relu", "reduce_max"),
         pitfalls=(
-            "Where x equals y TensorFlow gives the whole gradient to x; other frameworks split it.",
+            Seen(
+                "Where x equals y TensorFlow gives the whole gradient to x.",
+                {"x": [1.0], "y": [1.0]},
+                {"x": [1.0], "y": [0.0]},
+            ),
             BROADCAST_IS_SUMMED,
         ),
     ),
@@ -170,7 +192,11 @@ OPS = (
         undefined=("Where x = y there is a kink.",),
         related=("maximum", "relu6", "reduce_min"),
         pitfalls=(
-            "Where x equals y TensorFlow gives the whole gradient to x; other frameworks split it.",
+            Seen(
+                "Where x equals y TensorFlow gives the whole gradient to x.",
+                {"x": [1.0], "y": [1.0]},
+                {"x": [1.0], "y": [0.0]},
+            ),
             BROADCAST_IS_SUMMED,
         ),
     ),
@@ -182,6 +208,7 @@ OPS = (
         forward="x / y",
         x="G / conj(y)",
         y="-G * conj(x / square(y))",
+        complex_finding="TensorFlow does not conjugate the factors 1/y and -x/y²",
         related=("divide", "divide_no_nan"),
         slope=(Step("z·y = x; by the product rule", "dout * y + out * dy == dx"),),
         undefined=(
@@ -189,7 +216,11 @@ OPS = (
             "Elsewhere not defined at y = 0.",
         ),
         pitfalls=(
-            "Where x = 0 TensorFlow gives x no gradient, though 1/y is its slope.",
+            Seen(
+                "Where x = 0 TensorFlow gives x the gradient 0, though its slope is 1/y.",
+                {"x": [0.0], "y": [2.0]},
+                {"x": [0.0]},
+            ),
             BROADCAST_IS_SUMMED,
         ),
     ),
@@ -205,7 +236,11 @@ OPS = (
         slope=(Step("z·y = x; by the product rule", "dout * y + out * dy == dx"),),
         undefined=("At y = 0 the value is set to 0; it jumps there.",),
         pitfalls=(
-            "Where y = 0 both gradients are 0, so nothing pulls y away from there.",
+            Seen(
+                "Where y = 0 both gradients are 0, so nothing pulls y away from there.",
+                {"x": [1.0], "y": [0.0]},
+                {"x": [0.0], "y": [0.0]},
+            ),
             BROADCAST_IS_SUMMED,
         ),
     ),
@@ -218,10 +253,21 @@ OPS = (
         x="G * conj(y)",
         y="G * conj(x)",
         slope=(Step("By the product rule", "dout == y * dx + x * dy"),),
-        undefined=("Where y = 0 and x is infinite or NaN the value is set to 0; it jumps there.",),
+        undefined=(
+            Seen(
+                "Where y = 0 and x is infinite or NaN the value is set to 0; it jumps there.",
+                {"x": ["inf", "nan"], "y": [0.0, 0.0]},
+                out=[0.0, 0.0],
+            ),
+        ),
+        complex_finding="TensorFlow does not conjugate the factors y and x",
         related=("multiply", "divide_no_nan"),
         pitfalls=(
-            "The guard is for the value alone: at y = 0 the gradient of y is still G·x.",
+            Seen(
+                "The guard is for the value alone: at y = 0 the gradient of y is still G·x.",
+                {"x": [2.0], "y": [0.0]},
+                {"y": [2.0]},
+            ),
             BROADCAST_IS_SUMMED,
         ),
     ),

@@ -8,6 +8,7 @@ from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter
 from gradcheck.ops.rules import all_but_last
+from gradcheck.ops.seen import Seen
 from gradcheck.ops.sentences import LAST_AXIS_IS_APART
 
 if TYPE_CHECKING:
@@ -70,7 +71,12 @@ OPS = (
         batches="The axes of ids are batch axes: each of them looks up a row.",
         pitfalls=(
             "A row that is looked up twice gets both gradients, one that is not gets zeros.",
-            "The tape returns IndexedSlices: made dense, they are mostly zeros.",
+            Seen(
+                "The tape returns IndexedSlices: made dense, they are mostly zeros.",
+                {"params": [[1.0], [2.0], [3.0]], "ids": [0, 0]},
+                {"params": [[2.0], [0.0], [0.0]]},
+                sparse=True,
+            ),
         ),
     ),
 )

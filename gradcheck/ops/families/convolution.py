@@ -94,8 +94,7 @@ def _declare(convolution: _Convolution, example: Example) -> Op:
         pitfalls=(
             "The gradient of x is a convolution with the filters flipped, since it adds up "
             "overlaps.",
-            "TensorFlow does not flip the filters on the way forward: strictly it is a "
-            "correlation.",
+            "The filters are not flipped on the way forward: strictly it is a correlation.",
             "With a stride, places that no window meets get 0; with SAME the padding differs at "
             "the two ends.",
         ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
 from gradcheck.ops.rules import flag, one_axis, only
+from gradcheck.ops.seen import Seen
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -63,10 +64,10 @@ def _running_product(call: Call) -> Derivation:
     gathered = _running("(G * out)", call, back=not call.args["reverse"])
     return (
         Step(
+            "Write i and k for places along the axis; the other axes are carried along. "
             f"y[i] is the product of the x[k] with {which}. By the product rule dy[i] is a sum "
-            f"over "
-            "these k: dx[k] times the product of all the others, which is y[i]/x[k]. So dy is y "
-            "times a running sum.",
+            "over these k: dx[k] times the product of all the others, which is y[i]/x[k]. So dy "
+            "is y times a running sum.",
             f"dout == out * {moved}",
         ),
         Step(
@@ -99,7 +100,12 @@ OPS = (
         ),
         pitfalls=(
             "Each element moves every product from its place on, not only its own.",
-            "The division by x gives NaN where an element is 0, in TensorFlow too.",
+            Seen(
+                "Where an element is 0 TensorFlow silently gives 0, to it and to all behind it, "
+                "though the slope of the zero itself is the product of the others.",
+                {"x": [1.0, 0.0, 2.0, 3.0]},
+                {"x": [1.0, 0.0, 0.0, 0.0]},
+            ),
         ),
     ),
     Op(

@@ -18,11 +18,17 @@ from gradcheck.ops.declaration import Example, Op, Parameter
 from gradcheck.ops.rules import broadcast
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call
 
 _DOTS = "."
 """Stands for an ellipsis while an equation is taken apart."""
+_LETTERS = "".join(dict.fromkeys("ijklmnpqrstuvw" + string.ascii_letters))
+"""Letters for indices, first those that people take."""
+_TAKEN = "GLI"
+"""Letters of the upstream gradient, the loss and the identity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,8 @@ def _resolve(call: Call) -> _Equation:
             f"equation {text!r}: the ellipsis stands for {len(batch)} axes of the inputs, so the "
             "output needs one too"
         )
-    free = [letter for letter in string.ascii_letters if letter not in text]
+    terms, output = _without_names(terms, output, call.shapes)
+    free = [a for a in _LETTERS if a not in (*"".join((*terms, output)), *call.shapes)]
     if len(free) < len(batch) + max(map(len, shapes), default=0):
         raise ShapeError(f"equation {text!r} has too many axes: there are 52 letters to name them")
     dots, spare = "".join(free[: len(batch)]), tuple(free[len(batch) :])
@@ -122,6 +129,30 @@ def _resolve(call: Call) -> _Equation:
                     f"{name} of shape {list(shape)}"
                 )
     return _Equation(plain, output.replace(_DOTS, dots), extents, spare)
+
+
+def relettered(text: str, names: Collection[str]) -> str:
+    """The equation with an explicit output and other letters for those that name inputs."""
+    terms, output = _without_names(*_parse(text), names)
+    return f"{','.join(terms)}->{output}".replace(_DOTS, "...")
+
+
+def relettering_note(text: str, names: Collection[str]) -> tuple[str, ...]:
+    """What to say where the equation is shown with other letters; nothing where it is not."""
+    clashing = sorted({letter for letter in text if letter in names or letter in _TAKEN})
+    if not clashing:
+        return ()
+    are = f"{' and '.join(clashing)} {'name' if len(clashing) > 1 else 'names'} something else"
+    return (f"The equation {text!r} is written {relettered(text, names)!r} here: {are}.",)
+
+
+def _without_names(terms: list[str], output: str, names: Collection[str]) -> tuple[list[str], str]:
+    """Other letters for the indices that are called like an input: `a[a,b]` cannot be read."""
+    used = "".join((*terms, output))
+    clashing = [a for a in dict.fromkeys(used) if a in names or a in _TAKEN]
+    spare = (a for a in _LETTERS if a not in used and a not in names and a not in _TAKEN)
+    table = str.maketrans(dict(zip(clashing, spare, strict=False)))
+    return [term.translate(table) for term in terms], output.translate(table)
 
 
 def _batch(term: str, name: str, shape: Shape) -> Shape:

@@ -8,6 +8,7 @@ from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter
 from gradcheck.ops.rules import broadcast_call, one_axis, only
+from gradcheck.ops.seen import Seen
 from gradcheck.ops.sentences import BROADCAST_IS_SUMMED
 
 if TYPE_CHECKING:
@@ -126,8 +127,14 @@ OPS = (
         shape=broadcast_call,
         related=("maximum", "clip_by_value"),
         pitfalls=(
-            "The branch that is not taken gets 0, but if its own gradient is infinite or NaN, "
-            "0·inf is NaN: make the branch safe before, with a second where.",
+            "The branch that is not taken gets 0.",
+            Seen(
+                "If the slope of the branch that is not taken is infinite, 0·inf is NaN: make "
+                "the branch safe before, with a second where.",
+                {"x": [0.0]},
+                {"x": ["nan"]},
+                expr="tf.where(x > 0.0, tf.math.log(x), 0.0)",
+            ),
             BROADCAST_IS_SUMMED,
         ),
     ),

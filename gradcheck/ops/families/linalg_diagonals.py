@@ -128,6 +128,6 @@ OPS = (
         symbols={"a": "X", "out": "Y"},
         example=Example({"a": (2, 3)}),
         related=("transpose", "matmul"),
-        pitfalls=("Only the last two axes are swapped; tf.transpose reverses all of them.",),
+        pitfalls=("Only the last two axes are swapped: `transpose` reverses all of them.",),
     ),
 )

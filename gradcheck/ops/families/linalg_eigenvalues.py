@@ -11,7 +11,7 @@ from typing import Any
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
 from gradcheck.ops.rules import matrix, square
-from gradcheck.ops.sentences import HALVES_ARE_A_CONVENTION, MOVE
+from gradcheck.ops.sentences import MOVE, halves
 
 _SYMMETRIC = Domain(sample=Sample("symmetric"))
 
@@ -110,7 +110,12 @@ OPS = (
         pitfalls=(
             "The eigenvectors appear, though only eigenvalues were asked for.",
             "Unlike that of the eigenvectors, this gradient has no 1/(λᵢ - λⱼ) and stays finite.",
-            HALVES_ARE_A_CONVENTION,
+            halves(
+                "to the lower half alone",
+                {"tensor": [[0.0, 1.0], [1.0, 0.0]]},
+                [[0.5, 0.0], [-1.0, 0.5]],
+                "tf.linalg.eigvalsh(tensor)[0]",
+            ),
         ),
     ),
     Op(

@@ -12,7 +12,7 @@ from gradcheck.errors import ShapeError
 from gradcheck.ops.declaration import Example, Op, Parameter, Step
 from gradcheck.ops.domains import SPD
 from gradcheck.ops.rules import matrix, square
-from gradcheck.ops.sentences import HALVES_ARE_A_CONVENTION, MOVE
+from gradcheck.ops.sentences import MOVE, halves
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -160,7 +160,11 @@ OPS = (
         pitfalls=(
             "The diagonal of Lᵀ·G is halved: L and Lᵀ share it.",
             "Only the lower triangle of G counts; the zeros above the diagonal of L are constants.",
-            HALVES_ARE_A_CONVENTION,
+            halves(
+                "equally to both halves",
+                {"input": [[1.0, 0.0], [0.0, 1.0]]},
+                [[0.5, 0.5], [0.5, 0.5]],
+            ),
         ),
     ),
     Op(

@@ -13,7 +13,8 @@ from gradcheck.model import Sample
 from gradcheck.ops.declaration import ANYWHERE, Domain, Example, Op, Parameter, Step
 from gradcheck.ops.domains import SPD
 from gradcheck.ops.rules import flag, square
-from gradcheck.ops.sentences import HALVES_ARE_A_CONVENTION, MOVE
+from gradcheck.ops.seen import Seen
+from gradcheck.ops.sentences import MOVE, halves
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -208,6 +209,7 @@ OPS = (
         symbols={"input": "X", "out": "y"},
         derivation=_DETERMINANT,
         tangent="out * trace(matmul(inv(input), dinput))",
+        complex_finding="TensorFlow before 2.22 does not conjugate the factor det X",
         related=("inv", "logdet", "trace"),
         formula={"input": "expand_dims(G * conj(out), [-2, -1]) * adjoint(inv(input))"},
         shape=lambda call: square(call)[:-2],
@@ -231,8 +233,16 @@ OPS = (
         related=("det", "cholesky", "inv"),
         pitfalls=(
             "The determinant cancels: the gradient is A⁻ᵀ alone, unlike that of det.",
-            "log(det(A)) by hand overflows for large matrices; this op does not.",
-            HALVES_ARE_A_CONVENTION,
+            Seen(
+                "log(det(A)) by hand is infinite where det A overflows; this op is not.",
+                {"matrix": [[1e200, 0.0], [0.0, 1e200]]},
+                out=921.0340371976183,
+            ),
+            halves(
+                "equally to both halves",
+                {"matrix": [[2.0, 1.0], [1.0, 3.0]]},
+                [[0.6, -0.2], [-0.2, 0.4]],
+            ),
         ),
     ),
     Op(

@@ -9,6 +9,7 @@ from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter, Step
 from gradcheck.ops.factories.elementwise import elementwise
 from gradcheck.ops.rules import equal_call, one_axis
+from gradcheck.ops.seen import Seen
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -79,13 +80,17 @@ OPS = (
         shape=_entropy_shape,
         args={"axis": -1},
         derivation=_CROSS_ENTROPY,
-        undefined=("TensorFlow's formula is right for labels that sum to one along the axis.",),
+        undefined=("The formula is right for labels that sum to one along the axis.",),
         example=Example({"labels": (2, 3), "logits": (2, 3)}),
         related=("softmax", "log_softmax", "sparse_softmax_cross_entropy_with_logits"),
         batches=_CLASSES_ARE_APART,
         pitfalls=(
-            "The logits' gradient is p - labels only if the labels sum to one; "
-            "TensorFlow assumes it.",
+            Seen(
+                "The logits' gradient is p - labels only if the labels sum to one; TensorFlow "
+                "assumes it, and of labels (1, 1) at equal logits gives (-½, -½) where it is 0.",
+                {"labels": [1.0, 1.0], "logits": [0.0, 0.0]},
+                {"logits": [-0.5, -0.5]},
+            ),
             "Applying softmax first and then this op takes the softmax twice.",
             "The labels have a gradient too: minus the log-softmax.",
         ),

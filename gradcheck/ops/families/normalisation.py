@@ -9,6 +9,7 @@ from gradcheck.ops.declaration import Example, Op, Parameter, Step
 from gradcheck.ops.domains import POSITIVE
 from gradcheck.ops.factories.elementwise import elementwise
 from gradcheck.ops.rules import all_but_last, only, several_axes
+from gradcheck.ops.seen import Seen
 from gradcheck.ops.sentences import BROADCAST_IS_SUMMED, LAST_AXIS_IS_APART
 
 if TYPE_CHECKING:
@@ -130,7 +131,15 @@ OPS = (
         "itself.",
         aliases=("tf.nn.l2_normalize", "tf.linalg.l2_normalize"),
         derivation=_NORMALISE,
-        undefined=("At the zero vector; below a length of 1e-6 TensorFlow divides by 1e-6.",),
+        undefined=(
+            "At the zero vector.",
+            Seen(
+                "Below a length of 1e-6 TensorFlow divides by 1e-6: the gradient is a million "
+                "times G.",
+                {"x": [1e-7, 0.0]},
+                {"x": [1e6, 1e6]},
+            ),
+        ),
         example=Example({"x": (2, 3)}, {"axis": 1}),
         related=("norm", "layer_norm"),
         pitfalls=("The gradient is perpendicular to y: length cannot be learned through it.",),

@@ -8,6 +8,7 @@ from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
 from gradcheck.ops.rules import per_axis, window_places
+from gradcheck.ops.seen import Seen
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -87,7 +88,12 @@ OPS = (
         related=("avg_pool2d", "reduce_max", "conv2d"),
         pitfalls=(
             "Only the winner of each window gets a gradient, so most of the input gets 0.",
-            "At ties TensorFlow chooses one; a check there sees a kink.",
+            Seen(
+                "At ties TensorFlow chooses the first.",
+                {"input": [[[[1.0], [1.0]], [[0.0], [1.0]]]]},
+                {"input": [[[[1.0], [0.0]], [[0.0], [0.0]]]]},
+                args={"ksize": 2, "strides": 2, "padding": "VALID"},
+            ),
         ),
     ),
     Op(

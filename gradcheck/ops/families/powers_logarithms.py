@@ -6,6 +6,7 @@ from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Step
 from gradcheck.ops.domains import NONZERO, POSITIVE, UNIT
 from gradcheck.ops.factories.elementwise import elementwise
+from gradcheck.ops.seen import Seen
 from gradcheck.ops.sentences import BROADCAST_IS_SUMMED
 
 OPS = (
@@ -37,8 +38,13 @@ OPS = (
         undefined=("Not defined below 0; at 0 it is defined, but its slope is infinite.",),
         related=("square", "rsqrt", "norm"),
         pitfalls=(
-            "At 0 the derivative is infinite, and 0·inf further up the chain is NaN: a norm of a "
-            "zero vector has this trap.",
+            Seen("At 0 the derivative is infinite.", {"x": [0.0]}, {"x": ["inf"]}),
+            Seen(
+                "0·inf further up the chain is NaN: a norm of a zero vector has this trap.",
+                {"x": [0.0, 0.0]},
+                {"x": ["nan", "nan"]},
+                expr="tf.sqrt(tf.reduce_sum(tf.square(x)))",
+            ),
             "The output is what the formula divides by, not the input.",
         ),
     ),
@@ -81,7 +87,11 @@ OPS = (
         related=("square", "sqrt", "exp"),
         pitfalls=(
             "The exponent has a gradient too: xʸ·log x.",
-            "For x < 0 the exponent's gradient is not real; TensorFlow gives 0 where x ≤ 0.",
+            Seen(
+                "For x < 0 the exponent's gradient is not real; TensorFlow gives 0 where x ≤ 0.",
+                {"x": [-2.0, 0.0], "y": [2.0, 2.0]},
+                {"y": [0.0, 0.0]},
+            ),
             BROADCAST_IS_SUMMED,
         ),
     ),
@@ -118,8 +128,18 @@ OPS = (
         slope=(Step("eʸ = x; differentiate both sides.", "exp(out) * dout == dx"),),
         related=("exp", "log1p", "xlogy"),
         pitfalls=(
-            "At 0 the gradient is infinite; log(x + ε) moves the trouble and changes the value.",
-            "Masking the output with tf.where leaves NaN in the gradient: mask the input.",
+            Seen(
+                "At 0 the gradient is infinite; log(x + ε) moves the trouble and changes the "
+                "value.",
+                {"x": [0.0]},
+                {"x": ["inf"]},
+            ),
+            Seen(
+                "Masking the output with tf.where leaves NaN in the gradient: mask the input.",
+                {"x": [0.0]},
+                {"x": ["nan"]},
+                expr="tf.where(x > 0.0, tf.math.log(x), 0.0)",
+            ),
         ),
     ),
     elementwise(
@@ -143,8 +163,15 @@ OPS = (
         y="G * conj(x / y)",
         slope=(Step("By the product rule", "dout == log(y) * dx + x / y * dy"),),
         undefined=("y must lie above 0. At x = 0 the value is set to 0, whatever y is.",),
+        complex_finding="TensorFlow does not conjugate the factors log y and x/y",
         related=("xlog1py", "log", "xdivy"),
-        pitfalls=("Where x = 0 TensorFlow gives x no gradient, though log y is its slope.",),
+        pitfalls=(
+            Seen(
+                "Where x = 0 TensorFlow gives x the gradient 0, though its slope is log y.",
+                {"x": [0.0], "y": [2.0]},
+                {"x": [0.0]},
+            ),
+        ),
     ),
     elementwise(
         "xlog1py",
@@ -154,9 +181,16 @@ OPS = (
         forward="x * log1p(y)",
         x="G * conj(log1p(y))",
         y="G * conj(x / (1 + y))",
+        complex_finding="TensorFlow does not conjugate the factors log(1 + y) and x/(1 + y)",
         related=("xlogy", "log1p"),
         slope=(Step("By the product rule", "dout == log1p(y) * dx + x / (1 + y) * dy"),),
         undefined=("y must lie above -1. At x = 0 the value is set to 0, whatever y is.",),
-        pitfalls=("Where x = 0 TensorFlow gives x no gradient, though log(1 + y) is its slope.",),
+        pitfalls=(
+            Seen(
+                "Where x = 0 TensorFlow gives x the gradient 0, though its slope is log(1 + y).",
+                {"x": [0.0], "y": [2.0]},
+                {"x": [0.0]},
+            ),
+        ),
     ),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
 from gradcheck.ops.factories.reduction import reduced_shape, reduction
+from gradcheck.ops.seen import Seen
 
 if TYPE_CHECKING:
     from gradcheck.ops.declaration import Derivation
@@ -52,17 +53,17 @@ def _weighted(sign: str, extreme: str) -> Derivation:
             f"w := {weights}",
         ),
         Step(
-            "The output is the sum of the elements with these weights, y[i] = Σⱼ w[i,j]·x[i,j].",
+            "The output is the sum of the elements with these weights.",
             "out == sum(w * input_tensor, axis, keepdims)",
         ),
         Step(
             "A small change of x moves the elements, but it does not change which of them is the "
-            f"{extreme}: w stays, so ∂y[i]/∂x[m,n] = w[i,n]·δ[i,m].",
+            f"{extreme}: w stays, and is the slope.",
             "dout == sum(w * dinput_tensor, axis, keepdims)",
         ),
         Step(
-            "The loss changes by Σᵢ G[i]·dy[i] = Σᵢⱼ G[i]·w[i,j]·dx[i,j]; what stands beside "
-            "dx[i,j] is its gradient: G, repeated along the axis, times w.",
+            "The loss changes by the sum of G ⊙ dy. With dy inserted, what stands beside an "
+            "element of dx is its gradient: G, repeated along what was reduced, times w.",
             f"sum(G * dout) == sum({_G_ALONG} * w * dinput_tensor)",
         ),
     )
@@ -74,8 +75,8 @@ _PRODUCT = (
         "p := prod_others(input_tensor, axis)",
     ),
     Step(
-        "For every element y[i] = x[i,j]·p[i,j], and p[i,j] does not contain x[i,j]: the slope is "
-        "∂y[i]/∂x[i,j] = p[i,j], also where elements are 0.",
+        "Each element times its p is the output, and its p does not contain the element: p is the "
+        "slope, also where elements are 0.",
         f"{_OUT_ALONG} == input_tensor * p",
     ),
     Step(
@@ -83,7 +84,8 @@ _PRODUCT = (
         "dout == sum(p * dinput_tensor, axis, keepdims)",
     ),
     Step(
-        "The loss changes by Σᵢ G[i]·dy[i]; what stands beside dx[i,j] is its gradient.",
+        "The loss changes by the sum of G ⊙ dy; what stands beside an element of dx is its "
+        "gradient.",
         f"sum(G * dout) == sum({_G_ALONG} * p * dinput_tensor)",
     ),
 )
@@ -151,7 +153,11 @@ OPS = (
         "y = the largest x along axes",
         "max(input_tensor, axis, keepdims)",
         f"{_G_ALONG} * one_hot_max(input_tensor, axis)",
-        "Ties share G equally in TensorFlow; other frameworks choose the first.",
+        Seen(
+            "Ties share G equally in TensorFlow.",
+            {"input_tensor": [1.0, 1.0]},
+            {"input_tensor": [0.5, 0.5]},
+        ),
         "A check at tied values sees a kink, not a derivative.",
         _AXIS_RETURNS,
         domain=_NO_TIES,
@@ -165,7 +171,11 @@ OPS = (
         "y = the smallest x along axes",
         "min(input_tensor, axis, keepdims)",
         f"{_G_ALONG} * one_hot_max(-input_tensor, axis)",
-        "Ties share G equally in TensorFlow; other frameworks choose the first.",
+        Seen(
+            "Ties share G equally in TensorFlow.",
+            {"input_tensor": [1.0, 1.0]},
+            {"input_tensor": [0.5, 0.5]},
+        ),
         _AXIS_RETURNS,
         domain=_NO_TIES,
         tangent="sum(one_hot_max(-input_tensor, axis) * dinput_tensor, axis, keepdims)",
@@ -192,7 +202,13 @@ OPS = (
         "log(sum(exp(input_tensor), axis, keepdims))",
         f"{_G_ALONG} * exp(input_tensor - {_OUT_ALONG})",
         "The derivative is the softmax, so the elements of the gradient sum to G.",
-        "Computed by hand without subtracting the maximum it overflows from x = 710 on.",
+        Seen(
+            "Computed by hand without subtracting the maximum it overflows from x = 710 on.",
+            {"x": [710.0, 0.0]},
+            {"x": ["nan", 0.0]},
+            out="inf",
+            expr="tf.math.log(tf.reduce_sum(tf.exp(x)))",
+        ),
         tangent=f"sum(exp(input_tensor - {_OUT_ALONG}) * dinput_tensor, axis, keepdims)",
         derivation=_LOGSUMEXP,
         related=("softmax", "log_softmax", "reduce_max"),
@@ -215,7 +231,11 @@ OPS = (
         "y = the standard deviation of x along axes",
         f"sqrt(mean(square({_CENTRED}), axis, keepdims))",
         f"{_G_ALONG} * {_CENTRED} / (COUNT * {_OUT_ALONG})",
-        "Where all elements are equal it is 0/0: NaN.",
+        Seen(
+            "Where all elements are equal it is 0/0: NaN.",
+            {"input_tensor": [1.0, 1.0]},
+            {"input_tensor": ["nan", "nan"]},
+        ),
         "The divisor is n, not n - 1.",
         _AXIS_RETURNS,
         tangent=f"mean({_CENTRED} * dinput_tensor, axis, keepdims) / out",
@@ -229,7 +249,11 @@ OPS = (
         "y = √Σ x² along axes",
         "sqrt(sum(square(input_tensor), axis, keepdims))",
         f"{_G_ALONG} * input_tensor / {_OUT_ALONG}",
-        "At the zero vector it is 0/0: NaN.",
+        Seen(
+            "At the zero vector it is 0/0: NaN.",
+            {"input_tensor": [0.0, 0.0]},
+            {"input_tensor": ["nan", "nan"]},
+        ),
         _AXIS_RETURNS,
         tangent="sum(input_tensor * dinput_tensor, axis, keepdims) / out",
         undefined=("At the zero vector: the norm has a kink there.",),
@@ -256,7 +280,11 @@ OPS = (
         related=("reduce_euclidean_norm", "l2_normalize"),
         example=Example({"tensor": (2, 3)}, {"axis": 1}),
         pitfalls=(
-            "At the zero vector it is 0/0: NaN; add a small number under the root by hand.",
+            Seen(
+                "At the zero vector it is 0/0: NaN; add a small number under the root by hand.",
+                {"tensor": [0.0, 0.0]},
+                {"tensor": ["nan", "nan"]},
+            ),
             "Over two axes this is the norm of all elements, not the largest singular value.",
             _AXIS_RETURNS,
         ),

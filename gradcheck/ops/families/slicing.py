@@ -11,6 +11,7 @@ from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter
 from gradcheck.ops.language.index_text import parse_index
 from gradcheck.ops.rules import counts, one_axis, only, wholes
+from gradcheck.ops.seen import Seen
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -160,7 +161,13 @@ OPS = (
         related=("gather_nd", "embedding_lookup", "scatter_nd"),
         pitfalls=(
             "An index that occurs twice gets both gradients: they are added, not overwritten.",
-            "Along axis 0 the tape returns IndexedSlices, which must be made dense to be compared.",
+            Seen(
+                "Along axis 0 the tape returns IndexedSlices, which must be made dense to be "
+                "compared.",
+                {"params": [1.0, 2.0], "indices": [0, 0]},
+                {"params": [2.0, 0.0]},
+                sparse=True,
+            ),
             "The default sample of indices is 0 or 1; `integers(0, n)` reaches all n slices.",
         ),
     ),

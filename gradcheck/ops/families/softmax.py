@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.ops.declaration import Example, Op, Parameter, Step
 from gradcheck.ops.rules import one_axis, only
+from gradcheck.ops.seen import Seen
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -110,7 +111,19 @@ OPS = (
         derivation=_LOG_SOFTMAX,
         pitfalls=(
             "The sum runs over G, and exp(out) is the softmax: not the other way round.",
-            "log(softmax(x)) by hand underflows, and its gradient is NaN there; not this one.",
+            Seen(
+                "log(softmax(x)) by hand underflows, and its gradient is NaN there.",
+                {"x": [0.0, 800.0]},
+                {"x": ["nan", "nan"]},
+                out=["-inf", 0.0],
+                expr="tf.math.log(tf.nn.softmax(x))",
+            ),
+            Seen(
+                "This op is right there.",
+                {"logits": [0.0, 800.0]},
+                {"logits": [1.0, -1.0]},
+                out=[-800.0, 0.0],
+            ),
         ),
     ),
 )

@@ -7,6 +7,7 @@ from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
 from gradcheck.ops.domains import POSITIVE, UNIT
 from gradcheck.ops.factories.elementwise import elementwise
 from gradcheck.ops.rules import only
+from gradcheck.ops.seen import Seen
 
 _ZERO_TO_ONE = Domain(low=0.0, high=1.0, sample=Sample("uniform", (0.1, 0.9)))
 _ZERO_TO_TWO = Domain(low=0.0, high=2.0, sample=Sample("uniform", (0.2, 1.8)))
@@ -54,7 +55,7 @@ _ERROR_FUNCTIONS = (
         related=("erf", "erfcinv", "ndtri"),
         pitfalls=(
             "The square in the exponent is that of the output, and its sign is plus.",
-            "At ±1 the derivative is infinite.",
+            Seen("At ±1 the derivative is infinite.", {"x": [-1.0, 1.0]}, {"x": ["inf", "inf"]}),
         ),
     ),
     elementwise(
@@ -198,7 +199,13 @@ _QUANTILES_AND_INTEGRALS = (
         ),
         undefined=("Not defined below 0; at 1 the formula is 0/0, though the slope exists: −1.",),
         related=("log",),
-        pitfalls=("At 1 the formula is 0/0, though the derivative is -1 there.",),
+        pitfalls=(
+            Seen(
+                "At 1 the formula is 0/0, though the derivative is -1 there; TensorFlow gives it.",
+                {"x": [1.0]},
+                {"x": [-1.0]},
+            ),
+        ),
     ),
 )
 

@@ -8,6 +8,7 @@ from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Step
 from gradcheck.ops.domains import NONZERO, UNIT
 from gradcheck.ops.factories.elementwise import elementwise
+from gradcheck.ops.seen import Seen
 from gradcheck.ops.sentences import BROADCAST_IS_SUMMED
 
 _ABOVE_ONE = Domain(low=1.0, sample=Sample("above_one"))
@@ -88,7 +89,9 @@ _TRIGONOMETRY = (
             ),
         ),
         related=("acos", "sin"),
-        pitfalls=("At ±1 the derivative is infinite.",),
+        pitfalls=(
+            Seen("At ±1 the derivative is infinite.", {"x": [-1.0, 1.0]}, {"x": ["inf", "inf"]}),
+        ),
     ),
     elementwise(
         "acos",
@@ -106,7 +109,13 @@ _TRIGONOMETRY = (
             ),
         ),
         related=("asin", "cos"),
-        pitfalls=("At ±1 the derivative is infinite: angles of parallel vectors give NaN.",),
+        pitfalls=(
+            Seen(
+                "At ±1 the derivative is infinite: so it is for angles of parallel vectors.",
+                {"x": [-1.0, 1.0]},
+                {"x": ["-inf", "-inf"]},
+            ),
+        ),
     ),
     elementwise(
         "atan",
@@ -145,7 +154,11 @@ _TRIGONOMETRY = (
         related=("atan",),
         pitfalls=(
             "y comes first, and it is x that gets the minus sign.",
-            "At the origin the gradient is NaN.",
+            Seen(
+                "At the origin the gradient is NaN.",
+                {"y": [0.0], "x": [0.0]},
+                {"y": ["nan"], "x": ["nan"]},
+            ),
             BROADCAST_IS_SUMMED,
         ),
     ),
@@ -207,7 +220,12 @@ _HYPERBOLIC = (
         related=("sigmoid", "atanh", "tan"),
         pitfalls=(
             "1 - y², with the output squared, not the input.",
-            "For large |x| the gradient underflows to 0: a saturated unit does not learn.",
+            Seen(
+                "For large |x| the gradient is 0 in floating point: a saturated unit does not "
+                "learn.",
+                {"x": [40.0]},
+                {"x": [0.0]},
+            ),
         ),
     ),
     elementwise(
@@ -232,7 +250,13 @@ _HYPERBOLIC = (
         x="G / conj(sinh(out))",
         slope=(Step("cosh y = x; differentiate both sides.", "sinh(out) * dout == dx"),),
         related=("cosh", "asinh"),
-        pitfalls=("At 1, the edge of the domain, the derivative is infinite.",),
+        pitfalls=(
+            Seen(
+                "At 1, the edge of the domain, the derivative is infinite.",
+                {"x": [1.0]},
+                {"x": ["inf"]},
+            ),
+        ),
     ),
     elementwise(
         "atanh",
@@ -249,7 +273,9 @@ _HYPERBOLIC = (
             ),
         ),
         related=("tanh", "log1p"),
-        pitfalls=("At ±1 the derivative is infinite.",),
+        pitfalls=(
+            Seen("At ±1 the derivative is infinite.", {"x": [-1.0, 1.0]}, {"x": ["inf", "inf"]}),
+        ),
     ),
 )
 

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.ops.language import adjoints, array_functions, decompositions, matrix_functions
+from gradcheck.ops.language import (
+    adjoints,
+    array_functions,
+    decompositions,
+    matrix_functions,
+    shares,
+)
 from gradcheck.ops.language.adjoints import unbroadcast
 from gradcheck.ops.language.bounds import axes, bounded, numbers
 from gradcheck.ops.language.special import SPECIAL
@@ -150,6 +156,7 @@ _DEFINED: tuple[Function, ...] = (
     unwindows,
     *(getattr(decompositions, name) for name in decompositions.__all__),
     *(getattr(adjoints, name) for name in adjoints.__all__),
+    *(getattr(shares, name) for name in shares.__all__),
 )
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(

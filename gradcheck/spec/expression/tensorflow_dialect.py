@@ -56,6 +56,10 @@ class TensorFlowDialect(Translator):
     def _attribute(self, node: ast.Attribute) -> Code:
         name = _dotted(node)
         if name is None or name.partition(".")[0] not in ROOTS:
+            if node.attr == "dtype":
+                # What a value is kept in is no more than the value tells.
+                value = self.translate(node.value)
+                return lambda values, lookup: value(values, lookup).dtype
             raise self._no_attribute(node, name)
         if name in TF_CONSTANTS:
             return lambda _values, lookup: lookup(name)

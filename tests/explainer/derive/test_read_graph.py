@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import gradcheck
 from gradcheck.errors import ExpressionError
 from gradcheck.explainer.derive.read_graph import read_graph
 
@@ -30,3 +31,29 @@ def test_what_cannot_be_explained_says_why(text: str, said: str) -> None:
 def test_what_is_computed_twice_is_one_step() -> None:
     graph = read_graph("tf.sin(x) * tf.sin(x)", {"x": (2,)})
     assert [step.op.name for step in graph.steps] == ["sin", "multiply"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes", "gradient"),
+    [
+        ("tf.constant(2.0, x.dtype) * x", {"x": (3,)}, "∂L/∂x = 2·G"),
+        ("tf.constant([1.0, 2.0, 3.0], dtype=tf.float64) * x", {"x": (3,)}, "[1.0, 2.0, 3.0]"),
+        ("tf.cast(x, tf.float64) * y", {"x": (3,), "y": (3,)}, "∂L/∂x = G ⊙ y"),
+        ("tf.cast(x > 0.0, x.dtype) * x", {"x": (3,)}, "∂L/∂x = G ⊙ [x > 0]"),
+        ("tf.stop_gradient(x) * x", {"x": (3,)}, "∂L/∂x = G ⊙ x"),
+        ("tf.stop_gradient(tf.exp(x)) * tf.exp(x)", {"x": (3,)}, "∂L/∂x[i] = G[i]·exp(x[i])²"),
+        ("tf.reduce_sum(tf.linalg.svd(x, compute_uv=False))", {"x": (3, 2)}, "∂L/∂x"),
+        ("tf.linalg.svd(x, compute_uv=False)[0]", {"x": (3, 2)}, "∂L/∂x"),
+    ],
+)
+def test_calls_that_compute_nothing(
+    text: str, shapes: dict[str, tuple[int, ...]], gradient: str
+) -> None:
+    page = gradcheck.explain(expr=text, shapes=shapes, verify=True)
+    assert gradient in str(page)
+    assert page.holds, str(page)
+
+
+def test_what_is_held_fixed_has_no_gradient() -> None:
+    page = str(gradcheck.explain(expr="tf.stop_gradient(y) * x", shapes={"x": (3,), "y": (3,)}))
+    assert "does not depend on y: the tape gives None" in page or "∂L/∂y" not in page

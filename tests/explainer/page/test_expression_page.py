@@ -13,7 +13,7 @@ def test_the_value_that_is_used_twice_gets_a_sum() -> None:
     page = explain_expression(graph)
     text = render_text(page)
     assert "x is used 2 times" in text
-    assert "∂L/∂x = (G 1ᵀ + 1 Gᵀ) x" in text
+    assert "∂L/∂x = (G 𝟏ᵀ + 𝟏 Gᵀ) x" in text
     assert render_latex(page).isascii()
 
 

@@ -1,0 +1,66 @@
+"""Parts of an expression: a call over names, a constant, and why something is no call."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.errors import ExpressionError, ShapeError
+from gradcheck.explainer import trees
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.ops.declaration import Call, Op
+
+__all__ = ["LONGEST_SHOWN", "constant_of", "misfit_of", "source_of"]
+
+LONGEST_SHOWN = 60
+"""Characters of an expression that a message repeats."""
+
+
+class _Put(ast.NodeTransformer):
+    def __init__(self, known: Mapping[int, ast.expr]) -> None:
+        self.known = known
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        found = self.known.get(id(node))
+        return self.generic_visit(node) if found is None else found
+
+
+def source_of(node: ast.expr, operands: Mapping[int, ast.expr], part: int | None) -> str:
+    """The call with names for what stands in it."""
+    text = ast.unparse(_Put(operands).visit(node))
+    return text if part is None else f"{text}[{part}]"
+
+
+def misfit_of(op: Op, call: Call) -> str | None:
+    """Why the op cannot be called so; None where it can."""
+    try:
+        op.shape(call)
+    except KeyError as error:
+        return f"the argument {error} is missing"
+    except (ShapeError, ValueError, TypeError, IndexError) as error:
+        return str(error) or type(error).__name__
+    if not op.forward_text(call):
+        return "its forward cannot be written in the language of formulas"
+    return None
+
+
+def constant_of(node: ast.expr) -> ast.expr | None:
+    """The node as a plain number or list of numbers, if it is one."""
+    if any(isinstance(n, ast.Name | ast.Call | ast.Attribute) for n in ast.walk(node)):
+        return None
+    text = ast.unparse(node)
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError):
+        try:
+            value = trees.run(text, {})
+        except Exception as error:  # -[1], 2 ** [], 1 / 0
+            raise ExpressionError(f"`{text[:LONGEST_SHOWN]}` has no value: {error}") from error
+        if not isinstance(value, int | float | list):
+            value = np.asarray(value).tolist()
+    return trees.read(repr(value))

@@ -1,0 +1,55 @@
+"""Changes of layout that mathematics does not write, where the formula is the same without them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.explainer import trees
+from gradcheck.explainer.typeset.call_notation import COUNTING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.model import Shape
+
+__all__ = ["as_shown", "can_be_hidden"]
+
+HIDDEN = ("expand_dims", "broadcast_to")
+
+
+def as_shown(tree: ast.expr) -> ast.expr:
+    """The formula without what is not written; a vector beside a matrix is a column or a row."""
+    found: ast.expr = _AsShown().visit(trees.read(trees.text_of(tree)))
+    return found
+
+
+def can_be_hidden(tree: ast.expr, shapes: Mapping[str, Shape]) -> bool:
+    """Whether arrays of these shapes give one of the same shape without it; executed to see."""
+    if not any(trees.called(node) in HIDDEN for node in ast.walk(tree)):
+        return True
+    names = trees.names_in(tree)
+    known = {name: np.ones(shapes[name]) for name in names if name in shapes}
+    try:
+        whole = np.shape(trees.run(tree, known))
+    except Exception:  # a name without a shape, indices, a matrix without an inverse
+        return True
+    try:
+        shown = np.shape(trees.run(as_shown(tree), known))
+        return bool(np.broadcast_shapes(shown, whole) == whole)
+    except Exception:  # whatever numpy says of shapes that do not fit
+        return False
+
+
+class _AsShown(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = trees.called(node)
+        if name in COUNTING:
+            return node
+        if name == "matmul":
+            args = [a if trees.called(a) in HIDDEN else self.visit(a) for a in node.args]
+            return ast.Call(node.func, args, [])
+        self.generic_visit(node)
+        return node.args[0] if name in HIDDEN else node
