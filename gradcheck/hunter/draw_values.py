@@ -141,9 +141,10 @@ def _sizes(rng: Draw) -> Sequence[int]:
 
 
 def _bounded(shape: Shape) -> Shape:
-    while np.prod(shape, dtype=float) > MOST_ELEMENTS:
-        shape = tuple(max(1, size - 1) for size in shape)
-    return tuple(shape)
+    sizes = list(shape)
+    while np.prod(sizes, dtype=float) > MOST_ELEMENTS:
+        sizes[int(np.argmax(sizes))] -= 1
+    return tuple(sizes)
 
 
 def whole_numbers(rng: Draw, name: str, shape: Shape) -> Array:

@@ -1,8 +1,8 @@
-"""A hunt: errands in rounds, each with one case at a time, until the time is over.
+"""A hunt: errands side by side, each with one case at a time, until the time is over.
 
-In a round every errand under way has one case, and all of them go to the workers together; what a
-crash leaves in doubt runs again at the end of the round, alone. The target of a new errand is that
-of the bandit.
+What an errand wants next goes to the workers as soon as its last result is there. After a crash
+nothing new is handed out until what the crash left in doubt has run again, alone. The target of a
+new errand is that of the bandit.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import time
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gradcheck.hunter import task
 from gradcheck.hunter.bandit import Arm, choose
@@ -26,8 +28,9 @@ if TYPE_CHECKING:
 ERRANDS_OF_A_WORKER = 8
 """Errands that are under way for each worker: the more, the less a slow case holds up."""
 SAVE_SECONDS = 5.0
-LAST_SECONDS = 60.0
-"""Seconds beyond the end for what was being looked into: then what is open is left."""
+LAST_SECONDS = (8.0, 90.0)
+"""Seconds beyond the end for what is being looked into, at least and at most: half the time of the
+hunt in between. What is still open then is left, and found again by the next hunt."""
 
 
 class Expedition:
@@ -35,48 +38,57 @@ class Expedition:
 
     def __init__(self, hunt: Hunt, quarries: Sequence[Quarry], jobs: int) -> None:
         self._hunt = hunt
-        self._quarries = {quarry.name: quarry for quarry in quarries}
+        # (Shuffled, so that a short hunt is a sample; kernels first, for functions are made of them.)
+        rng = np.random.default_rng(hunt.ledger.seed)
+        shuffled = [quarries[place] for place in rng.permutation(len(quarries))]
+        shuffled.sort(key=lambda quarry: not quarry.is_single)
+        self._quarries = {quarry.name: quarry for quarry in shuffled}
         self._jobs = jobs
         self._open: dict[str, tuple[Errand, Case]] = {}
         """By target: the errand, and the case that it waits for."""
         for name in self._quarries:
             hunt.ledger.arms.setdefault(name, Arm())
+        self._names: dict[str, str] = {}
+        """By case: the target whose errand waits for it."""
+        self._handed: set[str] = set()
+        """The cases that the workers have."""
+        self._until = 0.0
         self._saved = time.monotonic()
 
     def run(self, seconds: float, progress: Callable[[float], None]) -> None:
         """Hunt for so long; what is found is written at once, whatever ends it."""
         begun = time.monotonic()
-        until, before = begun + seconds, self._hunt.ledger.seconds
-        hunt = self._hunt
+        hunt, before = self._hunt, self._hunt.ledger.seconds
+        self._until = begun + seconds
+        last = self._until + min(max(LAST_SECONDS[0], seconds / 2), LAST_SECONDS[1])
+        pool = Pool(
+            allow=hunt.allow, root=hunt.root, jobs=self._jobs, timeout=CHECK_SECONDS, check=task.do
+        )
+
+        def tell() -> None:
+            hunt.ledger.seconds = before + time.monotonic() - begun
+            self._save()
+            progress(time.monotonic() - begun)
+
         try:
-            with Pool(
-                allow=hunt.allow,
-                root=hunt.root,
-                jobs=self._jobs,
-                timeout=CHECK_SECONDS,
-                check=task.do,
-                facts=(facts := {}),
-            ) as pool:
-                while self._fill(until) and time.monotonic() < until + LAST_SECONDS:
-                    self._round(pool, until + LAST_SECONDS, progress, begun)
-                    hunt.version = facts.get("tensorflow", hunt.version)
-                    hunt.ledger.seconds = before + time.monotonic() - begun
-                    self._save()
+            with pool:
+                while self._fill() and time.monotonic() < last:
+                    self._leg(pool, last, tell)
         finally:
             with interruptions.later():
                 hunt.ledger.seconds = before + time.monotonic() - begun
                 hunt.ledger.save()
 
-    def _fill(self, until: float) -> bool:
-        """Start new errands where there is room and time; whether any is under way."""
+    def _fill(self) -> list[Case]:
+        """Start errands where there is room and time; the cases that wait to be handed out."""
         room = ERRANDS_OF_A_WORKER * self._jobs
         arms = {name: self._hunt.ledger.arms[name] for name in self._quarries}
-        while len(self._open) < room and time.monotonic() < until:
+        while len(self._open) < room and time.monotonic() < self._until:
             name = choose(arms, self._open)
             if name is None:
                 break
             self._advance(name, explore(self._hunt, self._quarries[name]), None)
-        return bool(self._open)
+        return [case for _, case in self._open.values() if case.id not in self._handed]
 
     def _advance(self, name: str, errand: Errand, result: Result | None) -> None:
         """Go on with an errand until it wants another case, or is through."""
@@ -86,19 +98,30 @@ class Expedition:
             self._open.pop(name, None)
         else:
             self._open[name] = (errand, case)
+            self._names[case.id] = name
 
-    def _round(
-        self, pool: Pool, until: float, progress: Callable[[float], None], begun: float
-    ) -> None:
-        waiting = {case.id: name for name, (_, case) in self._open.items()}
-        cases = [case for _, case in self._open.values()]
-        stream = pool.run(cases, stop=lambda: time.monotonic() >= until)
-        with contextlib.closing(stream):
+    def _leg(self, pool: Pool, last: float, tell: Callable[[], None]) -> None:
+        """Until all that was handed out is through: as a rule, the whole hunt."""
+
+        def stop() -> bool:
+            # (Ctrl-C is heard here: it is asked for every tenth of a second.)
+            return time.monotonic() >= last
+
+        with contextlib.closing(pool.run(self._handing(), stop=stop)) as stream:
             for result in stream:
-                name = waiting[result.id]
                 with interruptions.later():
+                    self._handed.discard(result.id)
+                    name = self._names.pop(result.id)
                     self._advance(name, self._open[name][0], result)
-                progress(time.monotonic() - begun)
+                    if not pool.wants_to_be_alone:
+                        pool.add(self._handing())
+                tell()
+        self._handed.clear()
+
+    def _handing(self) -> list[Case]:
+        cases = self._fill()
+        self._handed |= {case.id for case in cases}
+        return cases
 
     def _save(self) -> None:
         if time.monotonic() - self._saved > SAVE_SECONDS:

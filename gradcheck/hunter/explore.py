@@ -21,16 +21,15 @@ if TYPE_CHECKING:
 PROBE_SECONDS = 1.2
 """Seconds for which calls of a target are looked for in one visit."""
 CALLS_OF_A_VISIT = 10
-WAYS_LATER = 1
-"""In how many other ways a call is checked that is not the first of its type."""
+NO_XLA = "is not compiled by XLA"
 
 WAYS = tuple(
     (mode, check)
-    for mode in Mode
+    for mode in (Mode.EAGER, Mode.XLA, Mode.GRAPH)
     for check in CheckKind
     if (mode, check) != (Mode.EAGER, CheckKind.REVERSE)
 )
-"""All ways to take a derivative, but the cheapest."""
+"""All ways to take a derivative, but the cheapest: in the order in which they are tried."""
 
 
 def explore(hunt: Hunt, quarry: Quarry) -> Errand:
@@ -77,10 +76,7 @@ def _checked(hunt: Hunt, quarry: Quarry, draft: Draft, rng: np.random.Generator)
         return
     if new:
         hunt.ledger.keep_call(quarry.name, draft)
-    first = hunt.ledger.is_new(quarry.name, f"first {_type_of(draft)}")
-    ways = [way for way in WAYS if quarry.is_single or way[0] is not Mode.XLA or rng.random() < 0.2]
-    chosen = ways if first else [ways[int(rng.integers(len(ways)))] for _ in range(WAYS_LATER)]
-    for mode, check in chosen:
+    for mode, check in _other_ways(hunt, quarry, draft, rng):
         other = copied(
             draft,
             mode=None if mode is Mode.EAGER else mode.value,
@@ -90,6 +86,27 @@ def _checked(hunt: Hunt, quarry: Quarry, draft: Draft, rng: np.random.Generator)
         _note(hunt, quarry, other, result)
         if failure_of(result) is not None:
             yield from pursue(hunt, other, result)
+        elif mode is Mode.XLA and check is CheckKind.REVERSE and result.verdict is Verdict.ERROR:
+            # (What XLA does not compile at all it need not be asked again.)
+            hunt.ledger.is_new(quarry.name, NO_XLA)
+            break
+
+
+def _other_ways(
+    hunt: Hunt, quarry: Quarry, draft: Draft, rng: np.random.Generator
+) -> list[tuple[Mode, CheckKind]]:
+    """How else to check a call: of each type of numbers the first call in a visit in all ways of
+    one mode, eagerly in the first visit, by XLA in the second, in graphs in the third; any other
+    call in one way, by chance."""
+    visit = hunt.ledger.arms[quarry.name].visits
+    modes = (Mode.EAGER, Mode.XLA, Mode.GRAPH)
+    no_xla = f"{quarry.name} {NO_XLA}" in hunt.ledger.seen
+    ways = [way for way in WAYS if not (no_xla and way[0] is Mode.XLA)]
+    if hunt.ledger.is_new(quarry.name, f"visit {min(visit, 6)} {_type_of(draft)}"):
+        return [way for way in ways if way[0] is modes[(visit - 1) % len(modes)]]
+    # (XLA takes a second to compile: it is asked for less often.)
+    cheap = [way for way in ways if way[0] is Mode.EAGER or rng.random() < 0.15]
+    return [cheap[int(rng.integers(len(cheap)))]] if cheap else []
 
 
 def _type_of(draft: Draft) -> str:

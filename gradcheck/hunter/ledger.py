@@ -134,6 +134,10 @@ class Ledger:
         """Note that something was not confirmed."""
         self.doubts.setdefault(cause, []).append(why[:300])
 
+    def settle(self, cause: str, why: str) -> None:
+        """Note that something needs no more looking into."""
+        self.doubts[cause] = [why[:300]] * MOST_DOUBTS
+
     def write(self, finding: Finding, spec: str, script: str) -> None:
         """Write a finding down, both files and the state."""
         path = self.folder / finding.spec

@@ -97,8 +97,11 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
         cause = _cause(blamed or target_of(draft), failure, draft)
         hunt.ledger.doubt(provisional, f"see {cause}")
         if why:
-            hunt.ledger.doubt(cause, why)
-        if why or cause in hunt.open or hunt.ledger.is_settled(cause):
+            hunt.ledger.settle(cause, why)
+        if why or hunt.ledger.is_settled(cause):
+            hunt.ledger.settle(provisional, f"see {cause}")
+            return
+        if cause in hunt.open:
             return
         hunt.open.add(cause)
         try:
@@ -218,6 +221,7 @@ def _second_opinion(
         "names": program.names,
         "wrong": program.wrong,
         "dtype": str(draft.get("dtype", "float64")),
+        "mode": mode_of(draft).value,
         "users_own": ":" in target_of(draft),
     }
     answer = yield from hunt.ask(task.OPINION, **request)

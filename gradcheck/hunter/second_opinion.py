@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.hunter.failures import FailureKind
-from gradcheck.model import Case, Result, Verdict
+from gradcheck.model import Case, Mode, Result, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -96,9 +96,12 @@ def _judged(
 
 
 def _runs(module: ModuleType, request: dict[str, Any]) -> bool:
-    """Whether the function itself works, in the program."""
-    names = request["names"]
-    module.value(*(getattr(module, name) for name in names))
+    """Whether the function itself works, eagerly and in the mode in which its gradient does not."""
+    given = [getattr(module, name) for name in request["names"]]
+    module.value(*given)
+    if request["mode"] != Mode.EAGER:
+        compiled = request["mode"] == Mode.XLA
+        module.tf.function(module.value, autograph=False, jit_compile=compiled)(*given)
     return True
 
 

@@ -34,6 +34,8 @@ Shrinking = Generator[Case, Result, Draft]
 
 MOST_STEPS = 160
 """Cases that are tried; most take some milliseconds."""
+ONE_BY_ONE = 12
+"""Numbers that are rounded one at a time; more of them nobody reads."""
 _DTYPES = ("float64", "complex128", "float32", "complex64", "bfloat16", "float16")
 _ROUND = (1.0, 2.0, 0.0, 0.5, -1.0)
 """The numbers that elements are tried to be, the roundest first."""
@@ -205,7 +207,8 @@ def _rounder(draft: Draft) -> Iterator[Draft]:
         for number in _ROUND:
             yield _with(draft, path, np.full_like(array, number))
         yield _with(draft, path, _fewer_digits(array))
-    for path, array in floating:
+    few = sum(array.size for _, array in floating) <= ONE_BY_ONE
+    for path, array in floating if few else ():
         for place in range(array.size):
             for number in (*_ROUND, _fewer_digits(array).ravel()[place]):
                 new = array.copy()

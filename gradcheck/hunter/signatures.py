@@ -219,7 +219,7 @@ def _of_kernel(target: str) -> Signature:
         own = None if argument.type_attr or argument.type_list_attr else allowed[0]
         listed = argument.number_attr or argument.type_list_attr
         slots.append(Slot(argument.name, Role.LIST if listed else Role.TENSOR, dtype=own))
-    slots += [_attribute(a) for a in definition.attr if a.name not in inferred and a.type != "type"]
+    slots += [_attribute(a) for a in definition.attr if a.name not in inferred]
     if not any(s.role in (Role.TENSOR, Role.LIST) and s.dtype is None for s in slots):
         dtypes = ("float64",)
     return Signature(target, "op", tuple(slots), dtypes)
@@ -235,6 +235,11 @@ def _allowed(argument: Any, attributes: dict[str, Any]) -> list[str]:
     return [_ENUMERATED[number] for number in numbers if number in _ENUMERATED]
 
 
+def _may_be(attribute: Any, dtype: str) -> bool:
+    allowed = list(attribute.allowed_values.list.type)
+    return not allowed or dtype in [_ENUMERATED.get(number) for number in allowed]
+
+
 def _attribute(attribute: Any) -> Slot:
     name, kind = attribute.name, attribute.type
     has_default = attribute.HasField("default_value")
@@ -246,6 +251,8 @@ def _attribute(attribute: Any) -> Slot:
         choices = (0.5, 1.0, 2.0, 0.0, -1.0)
     elif kind == "string":
         choices = tuple(allowed) or _TEXTS.get(name, ())
+    elif kind == "type":
+        choices = tuple(t for t in ("float64", "float32", "complex128") if _may_be(attribute, t))
     elif kind == "list(float)":
         choices = ([0.5, 2.0], [1.0])
     elif kind in ("int", "list(int)", "shape"):
