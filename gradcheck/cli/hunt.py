@@ -30,7 +30,7 @@ LIVE_SECONDS = 0.2
               help="Where findings and the state go; a hunt that is there goes on.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of what is drawn. Default: 0.")
 @click.option("--calls", metavar="FILE",
-              help="Calls to begin with: a YAML or JSON list of cases (op, inputs, args).")  # fmt: skip
+              help="Calls to begin with: a YAML or JSON list of cases.")  # fmt: skip
 @options.jobs
 @options.allow
 def command(
@@ -156,7 +156,7 @@ class _Telling:
         for name, error in list(ledger.own_errors.items())[:3]:
             say(f"note: {name} could not be looked at: {' '.join(error.split())[:200]}", err=True)
         if ledger.findings:
-            say(f"next:\n  gradcheck run {ledger.folder}    is green while they are as they were found")
+            say(f"next:\n  gradcheck run {ledger.folder}    is green while all is as it was found")
 
 
 def _many(number: int, noun: str) -> str:

@@ -91,6 +91,12 @@ def is_differentiated(entry: dict[str, Any]) -> bool:
     return entry.get("grad", True) and dtype in (*FLOATS, *COMPLEX)
 
 
+def is_finite(draft: Draft) -> bool:
+    """Whether all numbers of the inputs are."""
+    arrays = [array_of(entry) for _, entry in tensors(draft)]
+    return all(np.isfinite(a).all() for a in arrays if a is not None and a.dtype.kind in "fc")
+
+
 def array_of(entry: dict[str, Any]) -> Array | None:
     """The values of a tensor; None where they are drawn when the case runs."""
     if "values" in entry:
@@ -162,9 +168,11 @@ def case_of(
     case = read_draft(draft, f"hunt{number}.yaml", allow)
     if isinstance(case, str):
         return case
-    limits = {"budget": budget, "timeout": timeout}
-    missing = {k: v for k, v in limits.items() if v is not None and getattr(case, k) is None}
-    return replace(case, **missing)
+    return replace(
+        case,
+        budget=budget if case.budget is None else case.budget,
+        timeout=timeout if case.timeout is None else case.timeout,
+    )
 
 
 def with_values(draft: Draft, allow: Sequence[str]) -> Draft:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.hunter.draw_values import shapes, values, whole_numbers
 from gradcheck.hunter.drafts import (
     COMPLEX,
     Draft,
@@ -21,6 +20,7 @@ from gradcheck.hunter.drafts import (
     tensors,
     with_array,
 )
+from gradcheck.hunter.draw_values import shapes, values, whole_numbers
 from gradcheck.hunter.signatures import RAW, Role, Signature, Slot
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ class Expedition:
 
     def __init__(self, hunt: Hunt, quarries: Sequence[Quarry], jobs: int) -> None:
         self._hunt = hunt
-        # (Shuffled, so that a short hunt is a sample; kernels first, for functions are made of them.)
+        # (Shuffled, so that a short hunt is a sample; kernels first: functions are made of them.)
         rng = np.random.default_rng(hunt.ledger.seed)
         shuffled = [quarries[place] for place in rng.permutation(len(quarries))]
         shuffled.sort(key=lambda quarry: not quarry.is_single)

@@ -95,9 +95,12 @@ def _checked(hunt: Hunt, quarry: Quarry, draft: Draft, rng: np.random.Generator)
 def _other_ways(
     hunt: Hunt, quarry: Quarry, draft: Draft, rng: np.random.Generator
 ) -> list[tuple[Mode, CheckKind]]:
-    """How else to check a call: of each type of numbers the first call in a visit in all ways of
-    one mode, eagerly in the first visit, by XLA in the second, in graphs in the third; any other
-    call in one way, by chance."""
+    """How else to check a call.
+
+    Of each type of numbers the first call in a visit is checked in all ways of one mode: eagerly in
+    the first visit, by XLA in the second, in graphs in the third. Any other call is checked in one
+    way, by chance.
+    """
     visit = hunt.ledger.arms[quarry.name].visits
     modes = (Mode.EAGER, Mode.XLA, Mode.GRAPH)
     no_xla = f"{quarry.name} {NO_XLA}" in hunt.ledger.seen

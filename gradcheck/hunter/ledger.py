@@ -21,8 +21,12 @@ STATE = "hunt.json"
 FORMAT = 1
 KNOWN_CALLS = 6
 """Calls that are kept of each target: others are made of them in the next visit."""
-MOST_DOUBTS = 2
+MOST_DOUBTS = 3
 """How often a cause is looked into again that could not be confirmed."""
+
+
+LONGEST_DOUBT = 900
+"""Characters of what is kept about something that was not confirmed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +136,7 @@ class Ledger:
 
     def doubt(self, cause: str, why: str) -> None:
         """Note that something was not confirmed."""
-        self.doubts.setdefault(cause, []).append(why[:300])
+        self.doubts.setdefault(cause, []).append(why[:LONGEST_DOUBT])
 
     def settle(self, cause: str, why: str) -> None:
         """Note that something needs no more looking into."""

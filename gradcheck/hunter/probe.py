@@ -13,7 +13,6 @@ from gradcheck.checker.case import problem_of
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.tensors import FunctionRaised, call, to_numpy
 from gradcheck.errors import GradcheckError
-from gradcheck.hunter.draw_call import drawn, varied
 from gradcheck.hunter.drafts import (
     Draft,
     array_of,
@@ -23,6 +22,7 @@ from gradcheck.hunter.drafts import (
     tensor,
     tensors,
 )
+from gradcheck.hunter.draw_call import drawn, varied
 from gradcheck.hunter.signatures import signature_of
 from gradcheck.model import Case, Result, Verdict
 
@@ -65,7 +65,8 @@ class _Search:
         self, signature: Signature, allow: tuple[str, ...], root: str, rng: Any, known: list[Draft]
     ) -> None:
         self._signature, self._allow, self._root, self._rng = signature, allow, root, rng
-        self.tries, self.found, self.error = 0, [], ""
+        self.tries, self.error = 0, ""
+        self.found: list[Draft] = []
         self._known = known
         """Calls that worked before: others are made of them."""
         self._features: set[str] = set()
@@ -107,7 +108,9 @@ class _Search:
             self.error = self.error or str(error)[:300]
             return False
         _fix_values(draft, problem.operands)
-        finite = [bool(np.isfinite(array.astype(np.complex128)).any()) for array in held if array.size]
+        finite = [
+            bool(np.isfinite(array.astype(np.complex128)).any()) for array in held if array.size
+        ]
         if not any(operand.differentiate for operand in problem.operands) or not held:
             return False
         return any(finite) or not finite
@@ -126,8 +129,8 @@ def _fix_values(draft: Draft, operands: Sequence[Operand]) -> None:
 def features(draft: Draft) -> str:
     """What is told apart about a call: its type, its ranks, its arguments, kinds of values."""
     told: list[Any] = [draft.get("dtype"), draft.get("mode"), draft.get("check")]
-    for key in ("args", "init", "call"):
-        told.append(sorted((k, str(v)[:40]) for k, v in draft.get(key, {}).items()))
+    plain = [draft.get(key, {}) for key in ("args", "init", "call")]
+    told += [sorted((k, str(v)[:40]) for k, v in each.items()) for each in plain]
     for path, entry in tensors(draft):
         array = array_of(entry)
         shape = tuple(entry["shape"]) if array is None else array.shape

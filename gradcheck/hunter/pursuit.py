@@ -19,11 +19,10 @@ from gradcheck.hunter.drafts import (
     check_of,
     copied,
     dtype_class,
-    is_differentiated,
+    is_finite,
     mode_of,
     target_of,
     task_case,
-    tensors,
     with_values,
 )
 from gradcheck.hunter.failures import Failure, FailureKind, failure_of
@@ -83,7 +82,8 @@ class Hunt:
 def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
     """Follow what a check has seen."""
     failure = failure_of(result)
-    if failure is None:
+    if failure is None or (failure.kind in _NUMBERS and not is_finite(draft)):
+        # (Where an input is infinite, no difference of the function says anything.)
         return
     # (What came of it is the same for the next call that looks like this one.)
     provisional = f"seen: {_cause(target_of(draft), failure, draft)}"
@@ -151,42 +151,57 @@ def _to_blame(
 ) -> Generator[Case, Result, tuple[Draft, Failure, str]]:
     """The kernel that fails by itself, or the function; and why that is no fault, if it is none."""
     single = target_of(draft).startswith(RAW)
+    further = check_of(draft) is CheckKind.SECOND
     if failure.kind is FailureKind.MISSING or (
-        single and failure.kind is not FailureKind.DISCONNECTED
+        single and failure.kind is not FailureKind.DISCONNECTED and not further
     ):
         return draft, failure, ""
     users = ":" in target_of(draft)
-    answer = yield from hunt.ask(task.RECORD, draft=draft, users_own=users)
+    answer = yield from hunt.ask(task.RECORD, draft=draft, users_own=users, backward=further)
     if answer.verdict is not Verdict.PASS:
         return draft, failure, ""
     told = json.loads(answer.message)
-    if single:
-        kind = target_of(draft).removeprefix(RAW)
-        on_purpose = kind in told["undifferentiable"]
-        return draft, failure, f"{kind} is registered as not differentiable" if on_purpose else ""
-    for call in told["calls"]:
-        keys = {key: draft[key] for key in ("mode", "check") if key in draft}
-        alone = copied(call, **keys)
-        again = failure_of((yield from hunt.check(alone)))
-        if again is not None and again.kind is failure.kind:
-            kind = target_of(alone).removeprefix(RAW)
-            if failure.kind is FailureKind.DISCONNECTED and kind in told["undifferentiable"]:
-                return alone, again, f"{kind} is registered as not differentiable"
-            return alone, again, ""
-    if failure.kind is FailureKind.DISCONNECTED and told["undifferentiable"]:
-        names = ", ".join(told["undifferentiable"])
-        return draft, failure, f"it goes through {names}, registered as not differentiable"
+    silent = told["undifferentiable"]
+    if single and target_of(draft).removeprefix(RAW) in silent:
+        return draft, failure, f"{target_of(draft)} is registered as not differentiable"
+    found = yield from _kernel(hunt, draft, failure, told["calls"])
+    if found is not None:
+        draft, failure = found
+        on_purpose = target_of(draft).removeprefix(RAW) in silent
+        why = f"{target_of(draft)} is registered as not differentiable" if on_purpose else ""
+        return draft, failure, why if failure.kind is FailureKind.DISCONNECTED else ""
+    if failure.kind is FailureKind.DISCONNECTED and silent and not single:
+        why = f"it goes through {', '.join(silent)}, registered as not differentiable"
+        return draft, failure, why
     return draft, failure, ""
+
+
+def _kernel(
+    hunt: Hunt, draft: Draft, failure: Failure, calls: list[Draft]
+) -> Generator[Case, Result, tuple[Draft, Failure] | None]:
+    """The first kernel that fails in the same way by itself.
+
+    A second derivative may be wrong because the first one of a kernel in the gradient is: so each
+    is checked by the tape first.
+    """
+    keys = {key: draft[key] for key in ("mode", "check") if key in draft}
+    ways = [keys] if check_of(draft) is not CheckKind.SECOND else [{}, keys]
+    for way in ways:
+        for call in calls:
+            alone = copied(call, **way)
+            if target_of(alone) == target_of(draft) and way == keys:
+                continue
+            again = failure_of((yield from hunt.check(alone)))
+            if again is not None and again.kind is failure.kind:
+                return alone, again
+    return None
 
 
 def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: str) -> Errand:
     """Shrink it, have it shown by a program, see the written spec hold, and write it down."""
 
-    def holds(candidate: Draft, result: Result) -> bool:
-        now = failure_of(result)
-        if now is None or not _same(now, failure):
-            return False
-        return dtype_class(candidate) == dtype_class(draft) or now.kind in _NUMBERS
+    def holds(_: Draft, result: Result) -> bool:
+        return _same(failure_of(result), failure)
 
     small = draft
     if failure.kind is not FailureKind.HANG:
@@ -206,7 +221,7 @@ def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: s
         return
     why, shown = yield from _second_opinion(hunt, small, last, program)
     if why:
-        hunt.ledger.doubt(cause, why)
+        hunt.ledger.doubt(cause, f"{why}: {json.dumps(small)}")
         return
     yield from _written(hunt, small, last, result, (cause, blamed, shown, program.text))
 
@@ -263,8 +278,3 @@ def _written(
     finding = Finding(cause, failure.kind, blamed, mode, check, numbers, told, name)
     hunt.ledger.write(finding, "\n".join(lines) + "\n", script)
     hunt.found(finding)
-
-
-def has_something(draft: Draft) -> bool:
-    """Whether a draft has an input that is differentiated."""
-    return any(is_differentiated(entry) for _, entry in tensors(draft))

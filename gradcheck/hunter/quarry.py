@@ -18,8 +18,13 @@ from gradcheck.start.trial import look
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_DRAWS = re.compile(r"random|dropout|multinomial|sampl(e|er)s?\b|noise|categorical\b|shuffle|gumbel", re.I)
+_DRAWS = re.compile(
+    r"random|stateless|truncated_?normal|dropout|multinomial|sampl(e|er)s?\b|noise|categorical\b|shuffle|gumbel",
+    re.I,
+)
 """Functions that draw: the samples of most have no derivative to compare with."""
+_ROUNDS = re.compile(r"quant(?!ile)|^tf\.raw_ops\.Xla", re.IGNORECASE)
+"""Functions that round on purpose, with the gradient of what they round; and parts of XLA."""
 _BACKWARD = re.compile(r"Grad(V\d+)?$|Backprop|GradGrad|GradWith|Grad(Input|Filter|A|V\d)$")
 """Kernels that are gradients themselves: of numbers that do not belong together they need not give
 anything in particular. They are looked at where they come up, as second derivatives."""
@@ -79,7 +84,7 @@ def _of_lists(wanted: object) -> Iterator[Quarry]:
     """Functions and layers of TensorFlow's and Keras', each by the shortest of its names."""
     names = [n for n in allowlist.ALLOWED | allowlist.LAYERS if wanted(n)]  # type: ignore[operator]
     for name in _shortest(n for n in names if not _DRAWS.search(n)):
-        if name.startswith(RAW) and _BACKWARD.search(name):
+        if _ROUNDS.search(name) or (name.startswith(RAW) and _BACKWARD.search(name)):
             continue
         yield Quarry(name, "layer" if name in allowlist.LAYERS else "op")
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.case import problem_of
+from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.private_names import (
     Absent,
@@ -39,13 +41,17 @@ _LONGEST_ANSWER = 18_000
 
 def record(case: Case, *, allow: Collection[str], root: str) -> Result:
     """Run the case's function once; the message has the kernels, and what is said of them."""
-    draft: Draft = json.loads(case.reason)["draft"]
+    request = json.loads(case.reason)
+    draft: Draft = request["draft"]
     real = case_of(draft, 0, tuple(allow))
     if isinstance(real, str):
         return Result(case.id, Verdict.ERROR, message=real, case=case)
     watcher = _Watcher()
     with suppress(Exception):  # (what it raises is told by a check)
         problem = problem_of(real, allow=allow, root=root)
+        if request.get("backward"):
+            # (What the gradient runs is what a second derivative goes through.)
+            problem = gradient_problem(evaluate_at(problem))
         tensors = [operand.hold(operand.value) for operand in problem.operands]
         with suppress(Absent), as_python(), called_back(watcher):
             call(problem.function, tensors)
@@ -76,7 +82,13 @@ class _Watcher:
         self._known: set[str] = set()
 
     def __call__(
-        self, kind: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+        self,
+        kind: str,
+        inputs: Any,
+        attrs: Any,
+        outputs: Any,
+        op_name: Any = None,
+        graph: Any = None,
     ) -> None:
         """Keep the call, if a spec can have it."""
         del op_name
@@ -110,12 +122,12 @@ def _as_draft(kind: str, inputs: list[Any], attrs: Any) -> Draft | None:
         count = int(given[argument.number_attr]) if argument.number_attr else 1
         if argument.type_list_attr:
             return None
-        entries = [
-            _entry(held[i], names[i], floating[0]) for i in range(place, place + count)
-        ]
+        entries = [_entry(held[i], names[i], floating[0]) for i in range(place, place + count)]
         taken[argument.name] = {"list": entries} if argument.number_attr else entries[0]
         place += count
-    inferred = {a.type_attr for a in definition.input_arg} | {a.number_attr for a in definition.input_arg}
+    inferred = {a.type_attr for a in definition.input_arg} | {
+        a.number_attr for a in definition.input_arg
+    }
     args = {
         attribute.name: _plain(given[attribute.name])
         for attribute in definition.attr

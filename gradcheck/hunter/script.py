@@ -6,6 +6,7 @@ function itself or, where few bits are to blame, beside the same gradient in dou
 
 from __future__ import annotations
 
+import keyword
 import pprint
 import textwrap
 from dataclasses import dataclass
@@ -31,6 +32,16 @@ if TYPE_CHECKING:
 
 WEIGHTS = {False: "[1.0, -0.5, 2.0, 0.75]", True: "[1 + 2j, -0.5 + 1j, 2 - 1j, 0.75 + 0.5j]"}
 """What the outputs are multiplied by, over and over; all of it is exact in any precision."""
+
+
+_TAKEN = frozenset(
+    (
+        *("np", "tf", "keras", "layer", "weighted", "value", "derivative", "slope", "along"),
+        *("gradient", "reference", "differences", "tape", "result", "outputs", "rows", "flat"),
+        *("each", "tangent", "accumulator", "input", "range", "abs", "map", "print"),
+    )
+)
+"""Names that the program has for something of its own."""
 
 
 class NoScriptError(Exception):
@@ -68,7 +79,7 @@ def _text(draft: Draft, failure: Failure, parts: _Parts) -> str:
             "",
             f'print("the function:        ", value({parts.names}).numpy())',
             f"gradient = derivative({parts.names})",
-            f'print("TensorFlow\'s gradient:", gradient)',
+            'print("TensorFlow\'s gradient:", gradient)',
             *_reference(draft, parts, failure),
             "",
         ]
@@ -79,8 +90,8 @@ _VALUE = """\
 def weighted(outputs):
     \"\"\"One real number of all the outputs.\"\"\"
     weights = {weights}
-    parts = [t for t in tf.nest.flatten(outputs) if t is not None]
-    parts = [t for t in map(tf.convert_to_tensor, parts) if t.dtype.is_floating or t.dtype.is_complex]
+    parts = [tf.convert_to_tensor(t) for t in tf.nest.flatten(outputs) if t is not None]
+    parts = [t for t in parts if t.dtype.is_floating or t.dtype.is_complex]
     products = [tf.reduce_sum(t * tf.cast(np.resize(weights, t.shape), t.dtype)) for t in parts]
     return tf.add_n([tf.cast(tf.math.real(p), tf.float64) for p in products])
 
@@ -160,7 +171,9 @@ class _Parts:
         mode, check = mode_of(draft), check_of(draft)
         what = {"reverse": "", "second": "the gradient of its "}.get(check, f"its {check}-mode ")
         where = "" if mode is Mode.EAGER else f" in {mode}"
-        self.title = f"{target_of(draft)}, {what}gradient{where} in {self.dtype}: {failure.kind.told}."
+        self.title = (
+            f"{target_of(draft)}, {what}gradient{where} in {self.dtype}: {failure.kind.told}."
+        )
 
     def _constant(self, name: str, entry: dict[str, Any]) -> str:
         array = array_of(entry)
@@ -197,7 +210,9 @@ class _Parts:
             op = ops.find(target)
             if op is not None and op.build is not None:
                 raise NoScriptError("its call is put together by gradcheck")
-            target = op.tf if op is not None and not target.startswith(("tf.", "keras.")) else target
+            target = (
+                op.tf if op is not None and not target.startswith(("tf.", "keras.")) else target
+            )
             if target.startswith("keras."):
                 self.imports.insert(0, "import keras")
             return target
@@ -303,10 +318,12 @@ def _is_floating(entry: dict[str, Any]) -> bool:
 
 
 def _name(path: tuple[Any, ...]) -> str:
+    """A name for a tensor in the program: none that stands for something else there."""
     text = "_".join(map(str, path))
-    return f"input{text}" if text[:1].isdigit() else text
+    text = f"input{text}" if text[:1].isdigit() else text
+    return f"{text}_" if text in _TAKEN or keyword.iskeyword(text) else text
 
 
 def _bare(name: str) -> str:
     """The name in the program of an input: `x_0` for `x[0]`."""
-    return name.replace("[", "_").replace("]", "").replace("'", "")
+    return _name((name.replace("[", "_").replace("]", "").replace("'", ""),))

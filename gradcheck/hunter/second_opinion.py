@@ -38,7 +38,9 @@ ULPS_OFF = 16.0
 SHARE_OFF = 0.1
 """by which part of the element itself."""
 SMOOTH = 0.05
-"""How far the two sides of a point may be apart, of a function that is called smooth there."""
+"""By which part a derivative may change close by, of a function that is called smooth there."""
+LOOKED_AT = 6
+"""Elements along which a function is looked at for steps."""
 
 
 def second_opinion(case: Case, *, allow: Collection[str], root: str) -> Result:
@@ -48,7 +50,9 @@ def second_opinion(case: Case, *, allow: Collection[str], root: str) -> Result:
         sys.path.insert(0, root)
     del allow
     kind = FailureKind(request["kind"])
-    module, printed, raised = _run(request["script"], forward_only=request.get("forward_only", False))
+    module, printed, raised = _run(
+        request["script"], forward_only=request.get("forward_only", False)
+    )
     answer: dict[str, Any] = {"printed": printed[-4000:], "raised": raised, "confirmed": False}
     try:
         with np.errstate(all="ignore"):
@@ -132,66 +136,121 @@ def _in_double(module: ModuleType, dtype: str) -> tuple[bool, str]:
 
 
 def _by_differences(kind: FailureKind, module: ModuleType, wrong: str) -> tuple[bool, str]:
-    """The gradient against differences of three steps, and of either side."""
+    """The gradient against differences of several steps, where the function is smooth."""
     point = getattr(module, wrong)
-    shape = tuple(point.shape)
     fine = point.dtype.name in ("float64", "complex128")
     steps = (1e-5, 1e-4, 1e-6) if fine else (1e-2, 2e-2, 5e-3)
     tried = [_wide(_numpy(module.differences(step))) for step in steps]
     numeric = tried[0]
     if not np.isfinite(numeric).all():
         return False, "its differences are not finite"
-    spread = np.max([np.abs(numeric - each) for each in tried[1:]], axis=0)
+    rounding = abs(_value(module)) * (2.0**-52 if fine else 2.0**-23) / steps[0]
+    bar = CLEARLY * (np.max([np.abs(numeric - each) for each in tried[1:]], axis=0) + rounding)
+    seen, told = _differs(kind, module, numeric, bar, tuple(point.shape))
+    if not seen:
+        return False, told
+    if not _is_smooth(module, wrong, numeric, bar, steps):
+        return False, "the function has a kink or a jump there"
+    if _moves_in_steps(module, wrong):
+        return False, "the function moves in steps: a gradient that goes straight through is meant"
+    return True, told
+
+
+def _differs(
+    kind: FailureKind, module: ModuleType, numeric: Array, bar: Array, shape: tuple[int, ...]
+) -> tuple[bool, str]:
+    """Whether the gradient is another one than the differences, beyond their error."""
+    largest = float(np.max(np.abs(numeric), initial=0.0))
     if module.gradient is None or kind is FailureKind.DISCONNECTED:
         none = module.gradient is None or not np.any(_numpy(module.gradient))
-        moves = np.abs(numeric) > CLEARLY * spread + AT_LEAST
-        return bool(none and moves.any()), f"differences up to {np.abs(numeric).max(initial=0):.4g}"
+        moves = np.abs(numeric) > bar + AT_LEAST
+        return bool(none and moves.any()), f"None, where the differences are up to {largest:.4g}"
     claimed = _wide(_numpy(module.gradient))
     if claimed.shape != shape:
-        return True, f"the gradient has the shape {claimed.shape}, its input {shape}"
+        return True, f"it has the shape {list(claimed.shape)}, its input {list(shape)}"
     if not np.isfinite(claimed).all():
-        bad = ~np.isfinite(claimed) & (spread < SMOOTH * (np.abs(numeric) + AT_LEAST))
-        sides = _sides(module, wrong, steps[0])
-        smooth = np.abs(sides[0] - sides[1]) < SMOOTH * (np.abs(numeric) + 1.0)
-        return bool((bad & smooth).any()), "not finite where both sides agree"
-    return _far_off(claimed, numeric, spread)
-
-
-def _far_off(claimed: Array, numeric: Array, spread: Array) -> tuple[bool, str]:
-    largest = max(float(np.max(np.abs(numeric), initial=0.0)), float(np.max(np.abs(claimed), initial=0.0)))
-    far = np.abs(claimed - numeric) > CLEARLY * spread + AT_LEAST * largest
+        bad = ~np.isfinite(claimed) & (bar < SMOOTH * (largest + 1.0))
+        worst = _place(bad)
+        return bool(
+            bad.any()
+        ), f"at {list(worst)}: {claimed[worst]:.6g} in place of {numeric[worst]:.6g}"
+    largest = max(largest, float(np.max(np.abs(claimed), initial=0.0)))
+    far = np.abs(claimed - numeric) > bar + AT_LEAST * largest
     if not far.any():
         return False, "the differences agree with it, or are too poor to tell"
     if claimed.ndim > 1 and claimed.shape[-1] == claimed.shape[-2]:
         both = [each + np.conj(np.swapaxes(each, -1, -2)) for each in (claimed, numeric)]
-        bar = CLEARLY * (spread + np.swapaxes(spread, -1, -2)) + AT_LEAST * largest
-        if (np.abs(both[0] - both[1]) <= bar).all():
+        wide = bar + np.swapaxes(bar, -1, -2) + AT_LEAST * largest
+        if claimed.shape[-1] > 1 and (np.abs(both[0] - both[1]) <= wide).all():
             return False, "it is right for symmetric matrices, which it is meant for"
-    worst = np.unravel_index(int(np.argmax(np.abs(claimed - numeric))), claimed.shape)
-    place = [int(i) for i in worst]
-    return True, f"at {place}: {claimed[worst]:.6g} in place of {numeric[worst]:.6g}"
+    worst = _place(np.abs(claimed - numeric))
+    return True, f"at {list(worst)}: {claimed[worst]:.6g} in place of {numeric[worst]:.6g}"
 
 
-def _sides(module: ModuleType, wrong: str, step: float) -> tuple[Array, Array]:
-    """The differences to the right and to the left, of the function that the program differentiates."""
-    function = getattr(module, "slope", module.value)
-    names = list(function.__code__.co_varnames[: function.__code__.co_argcount])
-    given = {name: getattr(module, name) for name in names}
+def _place(size: Array) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(size)), size.shape))
+
+
+def _is_smooth(
+    module: ModuleType, wrong: str, numeric: Array, bar: Array, steps: tuple[float, ...]
+) -> bool:
+    """Whether the derivative is nearly the same close by: at a kink, a tie or a jump it is not."""
+    point = getattr(module, wrong)
+    base = point.numpy()
+    rng = np.random.default_rng(0)
+    largest = float(np.max(np.abs(numeric), initial=0.0))
+    try:
+        for _ in range(3):
+            away = rng.choice([-1.0, 1.0], size=base.shape) * rng.uniform(0.5, 1.0, base.shape)
+            size = np.where(base == 0, 1.0, np.abs(base)).real
+            moved = (base + 3 * steps[1] * away * size).astype(base.dtype)
+            setattr(module, wrong, module.tf.constant(moved))
+            near = _wide(_numpy(module.differences(steps[2])))
+            if not (np.abs(near - numeric) <= 2 * bar + SMOOTH * (largest + AT_LEAST)).all():
+                return False
+    finally:
+        setattr(module, wrong, point)
+    return True
+
+
+def _moves_in_steps(module: ModuleType, wrong: str) -> bool:
+    """Whether the function is flat along an element wherever one looks, with several levels.
+
+    Then it rounds on purpose: what is told as its gradient is that of the function before rounding.
+    """
+    function, given = _function(module)
     base = given[wrong].numpy()
-    constant = type(given[wrong])
-    del constant
+    rng = np.random.default_rng(0)
+    for index in list(np.ndindex(*base.shape))[:LOOKED_AT]:
+        levels = set()
+        for _ in range(12):
+            moved, near = base.copy(), base.copy()
+            moved[index] += rng.uniform(-1.0, 1.0)
+            near[index] = moved[index] + 1e-4
+            here = _at(module, function, given, wrong, moved)
+            levels.add(here)
+            if here != _at(module, function, given, wrong, near):
+                levels.clear()
+                break
+        if len(levels) > 2:
+            return True
+    return False
 
-    def at(values: Array) -> complex:
-        tensors = {**given, wrong: module.tf.constant(values)}
-        return complex(function(*(tensors[name] for name in names)).numpy())
 
-    here = at(base)
-    sides = (np.zeros(base.shape, np.complex128), np.zeros(base.shape, np.complex128))
-    for index in np.ndindex(*base.shape):
-        for turn in (1, 1j) if base.dtype.kind == "c" else (1,):
-            move = np.zeros_like(base)
-            move[index] = turn * step * (abs(base[index]) or 1.0)
-            width = abs(move[index])
-            sides[0][index] += turn * (at(base + move) - here) / width
-            sides[1][index] += turn * (here - at(base - move)) / width
-    return sides
+def _value(module: ModuleType) -> complex:
+    function, given = _function(module)
+    return complex(function(*given.values()).numpy())
+
+
+def _function(module: ModuleType) -> tuple[Any, dict[str, Any]]:
+    """The function that the program differentiates, and what it gives to it."""
+    function = getattr(module, "slope", module.value)
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return function, {name: getattr(module, name) for name in names}
+
+
+def _at(
+    module: ModuleType, function: Any, given: dict[str, Any], wrong: str, values: Array
+) -> complex:
+    tensors = {**given, wrong: module.tf.constant(values)}
+    return complex(function(*tensors.values()).numpy())

@@ -7,7 +7,7 @@ another reason, is not taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +80,9 @@ def shrunk(
 
 def weight(draft: Draft) -> tuple[float, ...]:
     """How much there is to read and to run; every step must lessen it."""
-    arrays = [(entry, array) for _, entry in tensors(draft) if (array := array_of(entry)) is not None]
+    arrays = [
+        (entry, array) for _, entry in tensors(draft) if (array := array_of(entry)) is not None
+    ]
     unknown = sum(int(np.prod(e["shape"])) for _, e in tensors(draft) if "shape" in e)
     return (
         list(Mode).index(mode_of(draft)),
@@ -155,12 +157,20 @@ def _fewer_elements(draft: Draft) -> Iterator[Draft]:
             for after in dict.fromkeys((1, array.shape[axis] - 1)):
                 if 0 < after < array.shape[axis]:
                     yield _cut(draft, path, axis, array.shape[axis], after)
+    yield from _fewer_axes_of_all(draft, held)
+    yield from _shorter_lists(draft)
+
+
+def _fewer_axes_of_all(draft: Draft, held: Sequence[tuple[Any, Array]]) -> Iterator[Draft]:
     shortest = min((array.ndim for _, array in held), default=0)
     if shortest and all(0 not in array.shape for _, array in held):
         new = draft
         for path, array in held:
             new = _with(new, path, array[0])
         yield new
+
+
+def _shorter_lists(draft: Draft) -> Iterator[Draft]:
     for name, entry in draft["inputs"].items() if isinstance(draft["inputs"], dict) else ():
         if isinstance(entry, dict) and len(entry.get("list", ())) > 1:
             new = copied(draft)
@@ -215,9 +225,9 @@ def _rounder(draft: Draft) -> Iterator[Draft]:
                 new.ravel()[place] = number
                 yield _with(draft, path, new)
             if array.dtype.kind == "c":
-                for number in (1j, array.ravel()[place].real, 1 + 1j, 1 + 2j):
+                for turned in (1j, array.ravel()[place].real, 1 + 1j, 1 + 2j):
                     new = array.copy()
-                    new.ravel()[place] = number
+                    new.ravel()[place] = turned
                     yield _with(draft, path, new)
 
 

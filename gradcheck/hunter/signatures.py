@@ -19,14 +19,13 @@ from gradcheck.checker.subject.user_code import import_object
 from gradcheck.hunter.drafts import COMPLEX, FLOATS
 from gradcheck.model.findings import Taken
 from gradcheck.ops.declaration import Kind
-from gradcheck.spec.expression import allowlist
 from gradcheck.start.guesses import UNKNOWN, data_for, is_tensor, special_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 RAW = "tf.raw_ops."
-DTYPES = (*FLOATS, *COMPLEX)
+DTYPES: tuple[str, ...] = (*FLOATS, *COMPLEX)
 
 _ENUMERATED = {1: "float32", 2: "float64", 3: "int32", 8: "complex64", 9: "int64", 10: "bool"}
 _ENUMERATED |= {14: "bfloat16", 18: "complex128", 19: "float16", 4: "uint8", 5: "int16", 6: "int8"}
@@ -131,10 +130,8 @@ def _samples(target: str) -> tuple[tuple[str, str], ...]:
 def _of_declaration(target: str, op: Any) -> Signature:
     roles = {Kind.REAL: Role.TENSOR, Kind.INTEGER: Role.WHOLE, Kind.BOOLEAN: Role.BOOLEANS}
     slots = [Slot(p.name, roles[p.kind], dtype=_own(p.kind)) for p in op.inputs]
-    for name in op.required:
-        slots.append(_data(name, required=True, default=None, into="args"))
-    for name, default in op.args.items():
-        slots.append(_data(name, required=False, default=default, into="args"))
+    slots += [_data(name, required=True, default=None, into="args") for name in op.required]
+    slots += [_data(n, required=False, default=d, into="args") for n, d in op.args.items()]
     samples = tuple((p.name, str(p.domain.sample)) for p in op.inputs)
     return Signature(target, "op", tuple(slots), samples=samples)
 
@@ -146,7 +143,9 @@ def _own(kind: Kind) -> str | None:
 def _of_layer(target: str, allow: Sequence[str], root: str) -> Signature:
     made = import_object(target, allow, root) if ":" in target else look_up(target)
     init = [p for p in _parameters(made) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    slots = [_data(p.name, required=p.default is p.empty, default=p.default, into="init") for p in init]
+    slots = [
+        _data(p.name, required=p.default is p.empty, default=p.default, into="init") for p in init
+    ]
     call = getattr(made, "call", None) or made.__call__
     for p in _parameters(call)[1:]:
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.name in ("mask", "training"):
@@ -206,11 +205,14 @@ def _of_kernel(target: str) -> Signature:
     attributes = {attribute.name: attribute for attribute in definition.attr}
     inferred = {a.type_attr or a.type_list_attr for a in definition.input_arg}
     inferred |= {a.number_attr for a in definition.input_arg}
-    slots, dtypes = [], DTYPES
+    slots: list[Slot] = []
+    dtypes = DTYPES
     for argument in definition.input_arg:
         allowed = _allowed(argument, attributes)
         if not set(allowed) & set(DTYPES):
-            whole = next((t for t in allowed if t in ("int32", "int64")), allowed[0] if allowed else "")
+            whole = next(
+                (t for t in allowed if t in ("int32", "int64")), allowed[0] if allowed else ""
+            )
             role = Role.BOOLEANS if whole == "bool" else Role.WHOLE
             slots.append(Slot(argument.name, role, dtype=whole or None))
             continue

@@ -1,14 +1,15 @@
-"""What a worker is asked to do in a hunt: a check, or one of the tasks that are told by their tag."""
+"""What a worker is asked to do in a hunt: a check, or a task that is told by its tag."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradcheck.model import Case, Result
 from gradcheck.run import check_with_tensorflow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+
+    from gradcheck.model import Case, Result
 
 PROBE, RECORD, OPINION = "probe", "record", "opinion"
 
