@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 ERRANDS_OF_A_WORKER = 8
 """Errands that are under way for each worker: the more, the less a slow case holds up."""
+LOADING_SECONDS = 300.0
 SAVE_SECONDS = 5.0
-LAST_SECONDS = (8.0, 90.0)
+LAST_SECONDS = (30.0, 90.0)
 """Seconds beyond the end for what is being looked into, at least and at most: half the time of the
 hunt in between. What is still open then is left, and found again by the next hunt."""
 
@@ -36,8 +37,19 @@ hunt in between. What is still open then is left, and found again by the next hu
 class Expedition:
     """The errands that are under way."""
 
-    def __init__(self, hunt: Hunt, quarries: Sequence[Quarry], jobs: int) -> None:
+    def __init__(
+        self, hunt: Hunt, quarries: Sequence[Quarry], jobs: int, *, visits: int | None = None
+    ) -> None:
+        """Prepare a hunt.
+
+        Args:
+            hunt: what all errands share.
+            quarries: the targets.
+            jobs: how many workers.
+            visits: how often each target is visited at most; None for as long as there is time.
+        """
         self._hunt = hunt
+        self._visits = visits
         # (Shuffled, so that a short hunt is a sample; kernels first: functions are made of them.)
         rng = np.random.default_rng(hunt.ledger.seed)
         shuffled = [quarries[place] for place in rng.permutation(len(quarries))]
@@ -57,15 +69,21 @@ class Expedition:
 
     def run(self, seconds: float, progress: Callable[[float], None]) -> None:
         """Hunt for so long; what is found is written at once, whatever ends it."""
-        begun = time.monotonic()
         hunt, before = self._hunt, self._hunt.ledger.seconds
-        self._until = begun + seconds
-        last = self._until + min(max(LAST_SECONDS[0], seconds / 2), LAST_SECONDS[1])
+        longer = min(max(LAST_SECONDS[0], seconds / 2), LAST_SECONDS[1])
+        begun = time.monotonic()
+        # (Until the first result is there, TensorFlow is being loaded: that is no time to hunt in.)
+        self._until = last = begun + seconds + LOADING_SECONDS
         pool = Pool(
             allow=hunt.allow, root=hunt.root, jobs=self._jobs, timeout=CHECK_SECONDS, check=task.do
         )
 
         def tell() -> None:
+            nonlocal begun, last
+            if last == self._until:
+                begun = time.monotonic()
+                self._until = begun + seconds
+                last = self._until + longer
             hunt.ledger.seconds = before + time.monotonic() - begun
             self._save()
             progress(time.monotonic() - begun)
@@ -73,16 +91,17 @@ class Expedition:
         try:
             with pool:
                 while self._fill() and time.monotonic() < last:
-                    self._leg(pool, last, tell)
+                    self._leg(pool, lambda: time.monotonic() >= last, tell)
         finally:
             with interruptions.later():
-                hunt.ledger.seconds = before + time.monotonic() - begun
                 hunt.ledger.save()
 
     def _fill(self) -> list[Case]:
         """Start errands where there is room and time; the cases that wait to be handed out."""
         room = ERRANDS_OF_A_WORKER * self._jobs
-        arms = {name: self._hunt.ledger.arms[name] for name in self._quarries}
+        most = self._visits
+        every = {name: self._hunt.ledger.arms[name] for name in self._quarries}
+        arms = {name: arm for name, arm in every.items() if most is None or arm.visits < most}
         while len(self._open) < room and time.monotonic() < self._until:
             name = choose(arms, self._open)
             if name is None:
@@ -100,13 +119,8 @@ class Expedition:
             self._open[name] = (errand, case)
             self._names[case.id] = name
 
-    def _leg(self, pool: Pool, last: float, tell: Callable[[], None]) -> None:
+    def _leg(self, pool: Pool, stop: Callable[[], bool], tell: Callable[[], None]) -> None:
         """Until all that was handed out is through: as a rule, the whole hunt."""
-
-        def stop() -> bool:
-            # (Ctrl-C is heard here: it is asked for every tenth of a second.)
-            return time.monotonic() >= last
-
         with contextlib.closing(pool.run(self._handing(), stop=stop)) as stream:
             for result in stream:
                 with interruptions.later():

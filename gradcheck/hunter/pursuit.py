@@ -28,7 +28,7 @@ from gradcheck.hunter.drafts import (
 from gradcheck.hunter.failures import Failure, FailureKind, failure_of
 from gradcheck.hunter.ledger import Finding, Ledger
 from gradcheck.hunter.script import NoScriptError, program_of
-from gradcheck.hunter.shrinker import Checked, shrunk
+from gradcheck.hunter.shrinker import MOST_STEPS, Checked, shrunk
 from gradcheck.hunter.signatures import RAW
 from gradcheck.model import Case, CheckKind, Mode, Result, Verdict
 from gradcheck.start.spec_text import case_lines, comment
@@ -42,6 +42,9 @@ CHECK_BUDGET = 3.0
 """Seconds of processor time for one check of a hunt: what takes longer is not judged."""
 CHECK_SECONDS = 25.0
 """Seconds after which a worker is ended: whatever is drawn here is small."""
+
+STEPS_OF_A_CRASH = 12
+"""Steps to shrink what kills its worker: each takes a new one, and all others wait."""
 
 _NUMBERS = (FailureKind.WRONG, FailureKind.NONFINITE, FailureKind.DISCONNECTED)
 
@@ -205,7 +208,9 @@ def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: s
 
     small = draft
     if failure.kind is not FailureKind.HANG:
-        small = yield from shrunk(draft, hunt.check, holds)
+        deadly = failure.kind is FailureKind.CRASH
+        most = STEPS_OF_A_CRASH if deadly else MOST_STEPS
+        small = yield from shrunk(draft, hunt.check, holds, most=most)
     result = yield from hunt.check(small)
     last = failure_of(result)
     if last is None:

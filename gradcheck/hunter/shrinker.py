@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Checked = Generator[Case, Result, Result]
 Shrinking = Generator[Case, Result, Draft]
 
-MOST_STEPS = 160
+MOST_STEPS = 100
 """Cases that are tried; most take some milliseconds."""
 ONE_BY_ONE = 12
 """Numbers that are rounded one at a time; more of them nobody reads."""
@@ -46,6 +46,7 @@ def shrunk(
     check: Callable[[Draft], Checked],
     holds: Callable[[Draft, Result], bool],
     progress: Callable[[int, Draft], None] = lambda _steps, _draft: None,
+    most: int = MOST_STEPS,
 ) -> Shrinking:
     """The smallest draft that was found.
 
@@ -54,17 +55,18 @@ def shrunk(
         check: the errand that checks a draft.
         holds: whether the result is still the same failure.
         progress: told of every step that helped.
+        most: how many cases are tried.
     """
     best, steps, tried = draft, 0, {canonical(draft)}
     for _ in range(2):
         before = canonical(best)
         for simpler in _PASSES:
             going = True
-            while going and steps < MOST_STEPS:
+            while going and steps < most:
                 going = False
                 for candidate in simpler(best):
                     text = canonical(candidate)
-                    if text in tried or weight(candidate) >= weight(best) or steps >= MOST_STEPS:
+                    if text in tried or weight(candidate) >= weight(best) or steps >= most:
                         continue
                     tried.add(text)
                     steps += 1
