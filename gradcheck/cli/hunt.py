@@ -70,28 +70,43 @@ def command(
     click.get_current_context().with_resource(in_a_command())
     warm_up()
 
+    return _hunt(targets, minutes, Path(output), seed, calls, jobs or cores(), allow)
+
+
+def _hunt(
+    targets: tuple[str, ...],
+    minutes: float,
+    output: Path,
+    seed: int,
+    calls: str | None,
+    jobs: int,
+    allow: tuple[str, ...],
+) -> int:
     from gradcheck.hunter.expedition import Expedition
     from gradcheck.hunter.ledger import Ledger
     from gradcheck.hunter.pursuit import Hunt
     from gradcheck.hunter.quarry import find_quarry
     from gradcheck.hunter.recorded import read_calls
+    from gradcheck.run.environment import describe
     from gradcheck.spec.settings import read_settings
 
     settings = read_settings(Path.cwd(), allow=allow)
     root = str(settings.root)
     known = read_calls(Path(calls), settings.allow) if calls is not None else {}
     quarries = find_quarry((*targets, *known), allow=settings.allow, root=root)
-    ledger = Ledger.open(Path(output), seed)
+    ledger = Ledger.open(output, seed)
     for name, drafts in known.items():
         ledger.calls[name] = [*drafts, *ledger.calls.get(name, [])]
     before = len(ledger.findings)
     telling = _Telling(ledger, len(quarries))
-    packages = [q.name.partition(".")[0].partition(":")[0] for q in quarries if ":" in q.name]
+    # (Who names a function of their own allows its package.)
+    packages = [q.name.partition(":")[0].partition(".")[0] for q in quarries if ":" in q.name]
     allowed = tuple(dict.fromkeys([*settings.allow, *packages]))
-    hunt = Hunt(ledger, allowed, root, found=telling.found)
+    version = describe().get("tensorflow", "")
+    hunt = Hunt(ledger, allowed, root, version, found=telling.found)
     interrupted = False
     try:
-        Expedition(hunt, quarries, jobs or cores()).run(60.0 * minutes, telling.progress)
+        Expedition(hunt, quarries, jobs).run(60.0 * minutes, telling.progress)
     except KeyboardInterrupt:
         interrupted = True
     telling.end(before)

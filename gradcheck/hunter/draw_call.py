@@ -54,6 +54,8 @@ def drawn(signature: Signature, rng: Draw, *, special: bool) -> Draft:
             draft[key] = draft.pop(key)
     if dtype != "float64":
         draft["dtype"] = dtype
+    if signature.outputs:
+        draft["outputs"] = list(signature.outputs)
     return draft
 
 

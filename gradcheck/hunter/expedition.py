@@ -15,8 +15,8 @@ import numpy as np
 
 from gradcheck.hunter import task
 from gradcheck.hunter.bandit import Arm, choose
-from gradcheck.hunter.explore import explore
 from gradcheck.hunter.pursuit import CHECK_SECONDS, Errand, Hunt
+from gradcheck.hunter.visit import explore
 from gradcheck.run import Pool, interruptions
 
 if TYPE_CHECKING:

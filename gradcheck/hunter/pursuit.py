@@ -27,7 +27,8 @@ from gradcheck.hunter.drafts import (
 )
 from gradcheck.hunter.failures import Failure, FailureKind, failure_of
 from gradcheck.hunter.ledger import Finding, Ledger
-from gradcheck.hunter.script import NoScriptError, program_of
+from gradcheck.hunter.script import program_of
+from gradcheck.hunter.script_parts import NoScriptError
 from gradcheck.hunter.shrinker import MOST_STEPS, Checked, shrunk
 from gradcheck.hunter.signatures import RAW
 from gradcheck.model import Case, CheckKind, Mode, Result, Verdict
@@ -173,6 +174,8 @@ def _to_blame(
         on_purpose = target_of(draft).removeprefix(RAW) in silent
         why = f"{target_of(draft)} is registered as not differentiable" if on_purpose else ""
         return draft, failure, why if failure.kind is FailureKind.DISCONNECTED else ""
+    if "StopGradient" in silent and failure.kind in _NUMBERS:
+        return draft, failure, "it goes through tf.stop_gradient, which is meant to be so"
     if failure.kind is FailureKind.DISCONNECTED and silent and not single:
         why = f"it goes through {', '.join(silent)}, registered as not differentiable"
         return draft, failure, why

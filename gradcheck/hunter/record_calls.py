@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _MOST_CALLS = 16
-_MOST_ELEMENTS = 300
+_RECORDED_ELEMENTS = 300
 """Of a tensor that is written down."""
-_LONGEST_ANSWER = 18_000
+_LONGEST_RECORD = 18_000
 
 
 def record(case: Case, *, allow: Collection[str], root: str) -> Result:
@@ -56,13 +56,13 @@ def record(case: Case, *, allow: Collection[str], root: str) -> Result:
         with suppress(Absent), as_python(), called_back(watcher):
             call(problem.function, tensors)
     answer = {"calls": watcher.calls, "kinds": watcher.kinds, "undifferentiable": _none(watcher)}
-    while len(text := json.dumps(answer)) > _LONGEST_ANSWER and watcher.calls:
+    while len(text := json.dumps(answer)) > _LONGEST_RECORD and watcher.calls:
         watcher.calls.pop()
     return Result(case.id, Verdict.PASS, message=text, case=case)
 
 
 def _none(watcher: _Watcher) -> list[str]:
-    """The kernels that are registered as having no gradient, on purpose."""
+    """The kernels between floating-point numbers that are registered as having no gradient."""
     found = []
     for kind in watcher.kinds:
         try:
@@ -79,6 +79,7 @@ class _Watcher:
     def __init__(self) -> None:
         self.calls: list[Draft] = []
         self.kinds: list[str] = []
+        """Those that make floating-point numbers of floating-point numbers."""
         self._known: set[str] = set()
 
     def __call__(
@@ -92,7 +93,7 @@ class _Watcher:
     ) -> None:
         """Keep the call, if a spec can have it."""
         del op_name
-        if kind not in self.kinds:
+        if kind not in self.kinds and _floating(inputs) and _floating(outputs):
             self.kinds.append(kind)
         if graph is not None or RAW + kind not in allowlist.ALLOWED or not outputs:
             return
@@ -105,11 +106,15 @@ class _Watcher:
                     self.calls.append(draft)
 
 
+def _floating(tensors: Any) -> bool:
+    return any(each.dtype.is_floating or each.dtype.is_complex for each in tensors)
+
+
 def _as_draft(kind: str, inputs: list[Any], attrs: Any) -> Draft | None:
     """The call as a spec has it; None where none of its inputs can be differentiated."""
     definition = definition_of_op(kind)
     held = [to_numpy(each) for each in inputs]
-    if any(array.size > _MOST_ELEMENTS for array in held):
+    if any(array.size > _RECORDED_ELEMENTS for array in held):
         return None
     names = [each.dtype.name for each in inputs]
     floating = [name for name in names if name in (*FLOATS, *COMPLEX)]

@@ -196,7 +196,7 @@ def _is_smooth(
 ) -> bool:
     """Whether the derivative is nearly the same close by: at a kink, a tie or a jump it is not."""
     point = getattr(module, wrong)
-    base = point.numpy()
+    base = np.array(point.numpy())
     rng = np.random.default_rng(0)
     largest = float(np.max(np.abs(numeric), initial=0.0))
     try:
@@ -219,7 +219,7 @@ def _moves_in_steps(module: ModuleType, wrong: str) -> bool:
     Then it rounds on purpose: what is told as its gradient is that of the function before rounding.
     """
     function, given = _function(module)
-    base = given[wrong].numpy()
+    base = np.array(given[wrong].numpy())
     rng = np.random.default_rng(0)
     for index in list(np.ndindex(*base.shape))[:LOOKED_AT]:
         levels = set()

@@ -88,6 +88,8 @@ class Signature:
     slots: tuple[Slot, ...]
     dtypes: tuple[str, ...] = DTYPES
     by_position: bool = False
+    outputs: tuple[int, ...] = ()
+    """Which outputs are differentiated; all of them if none is named."""
     samples: tuple[tuple[str, str], ...] = ()
     """Of inputs whose values have a form of their own (symmetric, …): how a spec draws them."""
 
@@ -224,7 +226,14 @@ def _of_kernel(target: str) -> Signature:
     slots += [_attribute(a) for a in definition.attr if a.name not in inferred]
     if not any(s.role in (Role.TENSOR, Role.LIST) and s.dtype is None for s in slots):
         dtypes = ("float64",)
-    return Signature(target, "op", tuple(slots), dtypes)
+    return Signature(target, "op", tuple(slots), dtypes, outputs=_public_outputs(definition))
+
+
+def _public_outputs(definition: Any) -> tuple[int, ...]:
+    """The outputs but those that a kernel keeps for its gradient, which nobody differentiates."""
+    names = [argument.name for argument in definition.output_arg]
+    kept = [n for n, name in enumerate(names) if name.startswith("reserve")]
+    return tuple(range(kept[0])) if kept and kept[0] else ()
 
 
 def _allowed(argument: Any, attributes: dict[str, Any]) -> list[str]:

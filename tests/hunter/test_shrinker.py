@@ -98,7 +98,7 @@ def test_every_step_makes_it_lighter_and_there_is_an_end() -> None:
 
     def fails(candidate: Draft) -> bool:
         seen.append(candidate)
-        return values(candidate).size >= 20
+        return bool(values(candidate).size >= 20)
 
     small, steps = shrink(draft, fails)
     assert steps <= MOST_STEPS

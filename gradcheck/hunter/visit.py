@@ -18,7 +18,7 @@ from gradcheck.model import CheckKind, Mode, Result, Verdict
 if TYPE_CHECKING:
     from gradcheck.hunter.quarry import Quarry
 
-PROBE_SECONDS = 1.2
+LOOKING_SECONDS = 1.2
 """Seconds for which calls of a target are looked for in one visit."""
 CALLS_OF_A_VISIT = 10
 NO_XLA = "is not compiled by XLA"
@@ -41,7 +41,7 @@ def explore(hunt: Hunt, quarry: Quarry) -> Errand:
         target=quarry.name,
         key=quarry.key,
         seed=int(rng.integers(2**31)),
-        seconds=PROBE_SECONDS * (1 if quarry.key != "layer" else 3),
+        seconds=LOOKING_SECONDS * (1 if quarry.key != "layer" else 3),
         wanted=CALLS_OF_A_VISIT,
         known=hunt.ledger.calls.get(quarry.name, []),
         users_own=":" in quarry.name,
