@@ -66,7 +66,10 @@ def command(case: str, output: str | None, allow: tuple[str, ...]) -> int:
         say_progress("")
     told = result.diagnosis.text if result.diagnosis else " ".join(result.message.split())[:200]
     lines = [f"# Shrunk from {one.id}: {result.verdict}{f', {told}' if told else ''}"]
-    text = "\n".join([*lines, *case_lines({**draft, "expect": result.verdict.value})]) + "\n"
+    # (An expectation has a reason.)
+    reason = one.reason or told or result.meaning
+    small = {**draft, "expect": result.verdict.value, "reason": reason}
+    text = "\n".join([*lines, *case_lines(small)]) + "\n"
     if output is None:
         say(text.rstrip("\n"))
     elif write_new(Path(output), text):

@@ -90,7 +90,7 @@ class Expedition:
 
         try:
             with pool:
-                while self._fill() and time.monotonic() < last:
+                while seconds > 0 and self._fill() and time.monotonic() < last:
                     self._leg(pool, lambda: time.monotonic() >= last, tell)
         finally:
             with interruptions.later():

@@ -67,8 +67,12 @@ def weighted(outputs):
     return tf.add_n([tf.cast(tf.math.real(p), tf.float64) for p in products])
 
 
+def function({names}):
+    return {call}
+
+
 def value({names}):
-    return weighted({call})
+    return weighted(function({names}))
 """
 
 _TAPE = """\
@@ -90,7 +94,7 @@ _JACOBIAN = """\
 def derivative({names}):
     with tf.GradientTape() as tape:
         tape.watch({wrong})
-        outputs = [t for t in tf.nest.flatten({call}) if t.dtype.is_floating]
+        outputs = [t for t in tf.nest.flatten(function({names})) if t.dtype.is_floating]
         flat = tf.concat([tf.reshape(tf.cast(t, {wrong}.dtype), [-1]) for t in outputs], 0)
         each = [np.resize({weights}, t.shape).ravel() for t in outputs]
     rows = tape.jacobian(flat, {wrong})
@@ -138,7 +142,7 @@ def _gradient(draft: Draft, parts: Parts) -> list[str]:
             names=names, wrong=wrong, turns=_turns(parts)
         ).splitlines()]  # fmt: skip
     elif check == "jacobian":
-        text = _JACOBIAN.format(names=names, wrong=wrong, call=parts.call, weights=parts.weights)
+        text = _JACOBIAN.format(names=names, wrong=wrong, weights=parts.weights)
     else:
         text = _TAPE.format(
             name="derivative", names=names, watched=wrong, inner="value",

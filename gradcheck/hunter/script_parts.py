@@ -29,7 +29,18 @@ WEIGHTS = {False: "[1.0, -0.5, 2.0, 0.75]", True: "[1 + 2j, -0.5 + 1j, 2 - 1j, 0
 
 _TAKEN = frozenset(
     (
-        *("np", "tf", "keras", "layer", "weighted", "value", "derivative", "slope", "along"),
+        *(
+            "np",
+            "tf",
+            "keras",
+            "layer",
+            "weighted",
+            "function",
+            "value",
+            "derivative",
+            "slope",
+            "along",
+        ),
         *("gradient", "reference", "differences", "tape", "result", "outputs", "rows", "flat"),
         *("each", "tangent", "accumulator", "input", "range", "abs", "map", "print"),
     )
