@@ -124,7 +124,7 @@ def _gradient(draft: Draft, parts: Parts) -> list[str]:
     check, names, wrong = check_of(draft), parts.names, parts.wrong
     compiled = mode_of(draft) is Mode.XLA
     wrapped = f"tf.function({{}}, autograph=False, jit_compile={compiled})"
-    outcome = f"tf.convert_to_tensor(tape.gradient(result, {wrong}))"
+    outcome = f'tape.gradient(result, {wrong}, unconnected_gradients="zero")'
     if check == "second":
         every = ", ".join(parts.differentiated)
         text = _TAPE.format(
