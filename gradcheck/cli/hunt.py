@@ -125,7 +125,7 @@ class _Telling:
         self._cases = ledger.cases
         say(
             f"hunting in {_many(targets, 'target')}; findings go to {ledger.folder}"
-            + (f", where {_many(len(ledger.findings), 'finding')} are already"
+            + (f", which has {_many(len(ledger.findings), 'finding')} already"
                if ledger.findings else ""),
             err=True,
         )  # fmt: skip
@@ -151,9 +151,10 @@ class _Telling:
         """Say what was found."""
         if self._live:
             say_progress("")
-        where = [finding.mode, finding.check] if finding.kind != "missing-gradients" else []
-        usual = ("eager", "reverse", "real")
-        more = " ".join(t for t in (*where, finding.dtype) if t not in usual)
+        # (That none is registered does not depend on how it is asked for.)
+        told = finding.kind != "missing-gradients"
+        where = [finding.mode, finding.check, finding.dtype] if told else []
+        more = " ".join(text for text in where if text not in ("eager", "reverse", "real"))
         about = f"{finding.kind}: {finding.blamed}{f' ({more})' if more else ''}"
         say(f"{about}\n    {finding.told}\n    {self._ledger.folder / finding.spec}")
 
