@@ -20,7 +20,10 @@ RAISED = "the forward pass is fine, but its "
 _UNREGISTERED = re.compile(r"TensorFlow has no gradient for (\w+)")
 _ON_PURPOSE = ("explicitly disabled",)
 """What TensorFlow says of what was made not to be differentiated."""
-_NOT_WRITTEN = ("NotImplementedError", "not implemented", "not supported", "Unimplemented")
+_NOT_WRITTEN = (
+    *("NotImplementedError", "not implemented", "not supported", "Unimplemented"),
+    "Gradient not defined",
+)
 """How a gradient function says that it does not cover a case."""
 
 

@@ -20,6 +20,7 @@ from gradcheck.hunter.drafts import (
     copied,
     dtype_class,
     is_finite,
+    is_in_order,
     mode_of,
     target_of,
     task_case,
@@ -86,7 +87,9 @@ class Hunt:
 def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
     """Follow what a check has seen."""
     failure = failure_of(result)
-    if failure is None or (failure.kind in _NUMBERS and not is_finite(draft)):
+    if failure is None or not is_in_order(draft):
+        return
+    if failure.kind in _NUMBERS and not is_finite(draft):
         # (Where an input is infinite, no difference of the function says anything.)
         return
     # (What came of it is the same for the next call that looks like this one.)
@@ -206,8 +209,8 @@ def _kernel(
 def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: str) -> Errand:
     """Shrink it, have it shown by a program, see the written spec hold, and write it down."""
 
-    def holds(_: Draft, result: Result) -> bool:
-        return _same(failure_of(result), failure)
+    def holds(candidate: Draft, result: Result) -> bool:
+        return _same(failure_of(result), failure) and is_in_order(candidate)
 
     small = draft
     if failure.kind is not FailureKind.HANG:
