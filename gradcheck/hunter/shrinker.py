@@ -152,13 +152,16 @@ def _fewer_elements(draft: Draft) -> Iterator[Draft]:
     for size in sizes:
         for after in dict.fromkeys((1, 2, size // 2, size - 1)):
             if after < size:
-                yield _cut(draft, None, None, size, after)
+                yield _cut(draft, None, None, size, range(after))
+                yield _cut(draft, None, None, size, range(size - after, size))
     for path, array in held:
         for axis in range(array.ndim):
             yield _with(draft, path, np.take(array, 0, axis) if array.shape[axis] else array)
             for after in dict.fromkeys((1, array.shape[axis] - 1)):
                 if 0 < after < array.shape[axis]:
-                    yield _cut(draft, path, axis, array.shape[axis], after)
+                    size = array.shape[axis]
+                    yield _cut(draft, path, axis, size, range(after))
+                    yield _cut(draft, path, axis, size, range(size - after, size))
     yield from _fewer_axes_of_all(draft, held)
     yield from _shorter_lists(draft)
 
@@ -180,7 +183,8 @@ def _shorter_lists(draft: Draft) -> Iterator[Draft]:
             yield new
 
 
-def _cut(draft: Draft, only: Any, axis: int | None, size: int, after: int) -> Draft:
+def _cut(draft: Draft, only: Any, axis: int | None, size: int, kept: range) -> Draft:
+    """The first or the last part along axes of a size."""
     new = copied(draft)
     for path, entry in tensors(new):
         array = array_of(entry)
@@ -188,7 +192,7 @@ def _cut(draft: Draft, only: Any, axis: int | None, size: int, after: int) -> Dr
             continue
         for each in range(array.ndim) if axis is None else (axis,):
             if array.shape[each] == size:
-                array = np.take(array, np.arange(after), axis=each)
+                array = np.take(array, list(kept), axis=each)
         entry.update(with_array(entry, array))
     return new
 
