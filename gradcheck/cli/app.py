@@ -32,6 +32,8 @@ COMMANDS = {
     "validate": "Find what is wrong in specs, without running them.",
     "power": "Plant wrong gradients in the specs' cases, and see which are caught.",
     "coverage": "See which of TensorFlow's gradient functions the specs cover.",
+    "hunt": "Look for wrong gradients in functions, modules and packages.",
+    "shrink": "Make a failing case as small as it can be.",
     "explain": "Show where the gradient of an op or an expression comes from.",
     "ops": "List the declared ops, or show one of them.",
     "guide": "List the lessons that come with gradcheck, or copy them to a folder.",

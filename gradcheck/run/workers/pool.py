@@ -106,8 +106,13 @@ class Pool:
             yield left_out(case, failures)
 
     def add(self, cases: Sequence[Case]) -> None:
-        """More cases for the run under way; for its `stop` to call."""
+        """More cases for the run under way; for its `stop`, or whoever takes its results."""
         self._waiting.extend(cases)
+
+    @property
+    def wants_to_be_alone(self) -> bool:
+        """Whether a case is to run with no other beside it: whoever adds more keeps it waiting."""
+        return bool(self._suspects)
 
     def take_back(self, count: int) -> list[Case]:
         """The last of the cases that no worker has, so many at most: they get no result here."""

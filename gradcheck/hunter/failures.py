@@ -1,0 +1,119 @@
+"""In which way a gradient fails, as far as the result of its check tells; and what is by design."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from gradcheck.checker.judge.notes import IS_MISSING
+from gradcheck.checker.subject.phases import FREE_PHASE
+from gradcheck.model import Verdict
+
+if TYPE_CHECKING:
+    from gradcheck.model import Comparison, Result
+
+RAISED = "the forward pass is fine, but its "
+"""How the message begins of what is raised by a gradient, and not by its function."""
+
+_UNREGISTERED = re.compile(r"TensorFlow has no gradient for (\w+)")
+_ON_PURPOSE = ("explicitly disabled",)
+"""What TensorFlow says of what was made not to be differentiated."""
+_NOT_WRITTEN = (
+    *("NotImplementedError", "not implemented", "not supported", "Unimplemented"),
+    "Gradient not defined",
+)
+"""How a gradient function says that it does not cover a case."""
+
+
+class FailureKind(StrEnum):
+    """What is wrong; the text is the name of the folder that its specs go to."""
+
+    WRONG = "wrong-values"
+    NONFINITE = "nonfinite"
+    DISCONNECTED = "disconnected"
+    RAISES = "raises"
+    CRASH = "crashes"
+    HANG = "hangs"
+    MISSING = "missing-gradients"
+
+    @property
+    def told(self) -> str:
+        """What is said of a gradient that fails so."""
+        return _TOLD[self]
+
+
+_TOLD = {
+    FailureKind.WRONG: "the gradient is wrong",
+    FailureKind.NONFINITE: "the gradient is not finite where the function is smooth",
+    FailureKind.DISCONNECTED: "there is no gradient (None), and the output moves",
+    FailureKind.RAISES: "the gradient raises where the function does not",
+    FailureKind.CRASH: "the process dies",
+    FailureKind.HANG: "the gradient does not come to an end",
+    FailureKind.MISSING: "no gradient is registered",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a check has seen."""
+
+    kind: FailureKind
+    inputs: tuple[str, ...] = ()
+    """The inputs whose gradients fail; empty where that is not known."""
+    about: str = ""
+    """The op that has no gradient, or the name of what was raised."""
+    text: str = ""
+    """What is told of it: a diagnosis, or a message."""
+
+
+def failure_of(result: Result) -> Failure | None:
+    """How it fails; None where it does not, where that cannot be judged, or is meant so."""
+    verdict, message = result.verdict, result.message
+    if verdict is Verdict.CRASHED:
+        return Failure(FailureKind.CRASH, about=_first(message), text=_first(message))
+    if verdict is Verdict.TIMEOUT:
+        return Failure(FailureKind.HANG, text=_first(message))
+    if verdict is Verdict.ERROR:
+        return _raised(message)
+    kinds = {
+        Verdict.MISMATCH: FailureKind.WRONG,
+        Verdict.NONFINITE: FailureKind.NONFINITE,
+        Verdict.DISCONNECTED: FailureKind.DISCONNECTED,
+    }
+    if verdict not in kinds:
+        return None
+    wrong = [c for c in result.comparisons if c.verdict is verdict and not _is_meant(c)]
+    if not wrong:
+        return None
+    told = result.diagnosis.text if result.diagnosis else wrong[0].note
+    return Failure(kinds[verdict], tuple(c.name for c in wrong), text=told)
+
+
+def _raised(message: str) -> Failure | None:
+    if not message.startswith(RAISED) or any(words in message for words in _ON_PURPOSE):
+        return None
+    told = _first(message.removeprefix(RAISED))
+    if unregistered := _UNREGISTERED.search(message):
+        return Failure(FailureKind.MISSING, about=unregistered[1], text=told)
+    raised = re.search(r"raised: (\w+)", message)
+    about = raised[1] if raised else ""
+    if any(words in message for words in _NOT_WRITTEN):
+        return Failure(FailureKind.MISSING, about=about, text=told)
+    return Failure(FailureKind.RAISES, about=about, text=told)
+
+
+def _is_meant(comparison: Comparison) -> bool:
+    """Whether the comparison is one that nobody would call a fault.
+
+    None is a fault only where the output is known to move; of vectors whose phase nothing defines
+    no gradient is right.
+    """
+    if FREE_PHASE in comparison.note:
+        return True
+    return comparison.verdict is Verdict.DISCONNECTED and IS_MISSING not in comparison.note
+
+
+def _first(message: str) -> str:
+    return " ".join(message.partition("\n")[0].split())[:300]

@@ -1,0 +1,31 @@
+"""What a worker is asked to do in a hunt: a check, or a task that is told by its tag."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradcheck.run import check_with_tensorflow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from gradcheck.model import Case, Result
+
+PROBE, RECORD, OPINION = "probe", "record", "opinion"
+
+
+def do(case: Case, *, allow: Collection[str], root: str) -> Result:
+    """Do it."""
+    from gradcheck.hunter.probe import probe
+    from gradcheck.hunter.record_calls import record
+    from gradcheck.hunter.second_opinion import second_opinion
+
+    tasks: dict[str, Callable[..., Result]] = {
+        PROBE: probe,
+        RECORD: record,
+        OPINION: second_opinion,
+    }
+    task = tasks.get(case.tags[0]) if case.tags else None
+    if task is not None and case.target.text.startswith("task:"):
+        return task(case, allow=allow, root=root)
+    return check_with_tensorflow(case, allow=allow, root=root)

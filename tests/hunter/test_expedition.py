@@ -1,0 +1,154 @@
+"""A hunt through a package with known faults: what is found, what is not, and what is written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gradcheck.hunter import visit
+from gradcheck.hunter.expedition import Expedition
+from gradcheck.hunter.ledger import Ledger
+from gradcheck.hunter.pursuit import Hunt
+from gradcheck.hunter.quarry import Quarry, find_quarry
+from gradcheck.run import run
+from gradcheck.spec import load
+
+if TYPE_CHECKING:
+    from gradcheck.hunter.ledger import Finding
+
+PACKAGE = '''
+import os
+import tensorflow as tf
+
+
+@tf.custom_gradient
+def wrong(x: tf.Tensor):
+    return x * x, lambda upstream: upstream * 3.0 * x
+
+
+@tf.custom_gradient
+def right(x: tf.Tensor):
+    return x * x, lambda upstream: upstream * tf.math.conj(2.0 * x)
+
+
+@tf.custom_gradient
+def deadly(x: tf.Tensor):
+    return x * 2.0, lambda upstream: os.abort()
+
+
+@tf.custom_gradient
+def rounded(x: tf.Tensor):
+    """A gradient that goes straight through, on purpose."""
+    return tf.round(4.0 * x) / 4.0, lambda upstream: upstream
+
+
+def stopped(x: tf.Tensor):
+    return x + tf.stop_gradient(x * x)
+
+
+def untold(x):
+    raise SystemExit("nothing says that this takes a tensor: it is not to be called")
+'''
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hunt")
+    (folder / "hunted_package.py").write_text(PACKAGE)
+    return folder
+
+
+def hunted(folder: Path, visits: int, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+    # (Few calls will do: what is to be found shows in every one of them.)
+    monkeypatch.setattr(visit, "CALLS_OF_A_VISIT", 2)
+    quarries = find_quarry(["hunted_package"], allow=["hunted_package"], root=str(folder))
+    ledger = Ledger.open(folder / "found", 0)
+    hunt = Hunt(ledger, ("hunted_package",), str(folder))
+    Expedition(hunt, quarries, 2, visits=visits).run(300.0, lambda _seconds: None)
+    return ledger
+
+
+@pytest.fixture(scope="module")
+def ledger(folder: Path) -> Ledger:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return hunted(folder, 1, monkeypatch)
+
+
+def about(ledger: Ledger, name: str) -> list[Finding]:
+    return [finding for finding in ledger.findings if finding.blamed == f"hunted_package:{name}"]
+
+
+def test_a_planted_fault_is_found_confirmed_and_shrunk(ledger: Ledger) -> None:
+    (finding,) = about(ledger, "wrong")
+    assert (finding.kind, finding.mode, finding.check) == ("wrong-values", "eager", "reverse")
+    text = (ledger.folder / finding.spec).read_text()
+    assert "inputs: {x: {values: 1.0}}" in text
+    assert "expect: mismatch" in text
+    assert "at []: 3 in place of 2" in text
+
+
+def test_a_crash_is_a_finding_and_not_an_end(ledger: Ledger) -> None:
+    (finding,) = about(ledger, "deadly")
+    assert finding.kind == "crashes"
+    assert "its gradient does it" in finding.told
+
+
+def test_what_is_right_or_meant_so_is_none(ledger: Ledger) -> None:
+    assert {finding.blamed for finding in ledger.findings} == {
+        "hunted_package:wrong",
+        "hunted_package:deadly",
+    }
+    assert {"hunted_package:right", "hunted_package:stopped"} <= ledger.arms.keys()
+    assert ledger.arms["hunted_package:right"].paid > 0
+    assert "hunted_package:untold" not in ledger.arms
+
+
+def test_what_is_written_holds(ledger: Ledger, folder: Path) -> None:
+    loaded = load([str(ledger.folder)], allow=["hunted_package"])
+    assert loaded.problems == ()
+    assert len(loaded.cases) == 2
+    results = list(run(loaded.cases, allow=["hunted_package"], root=str(folder)))
+    assert [result.id for result in results if not result.expected] == []
+
+
+def test_the_program_shows_it_by_itself(ledger: Ledger, folder: Path) -> None:
+    (finding,) = about(ledger, "wrong")
+    program = (ledger.folder / finding.spec).with_suffix(".py")
+    assert "gradcheck" not in program.read_text()
+    done = subprocess.run(
+        [sys.executable, program],
+        env={**os.environ, "PYTHONPATH": str(folder), "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told = done.stdout.splitlines()
+    assert "TensorFlow's gradient: tf.Tensor(3.0" in told[1]
+    assert told[2].startswith("central differences:")
+    assert "2.0" in told[2][:40]
+
+
+def test_going_on_doubles_nothing(
+    ledger: Ledger, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [finding.spec for finding in ledger.findings]
+    again = hunted(folder, 2, monkeypatch)
+    assert [finding.spec for finding in again.findings] == before
+    assert all(arm.visits == 2 for arm in again.arms.values())
+    files = {path.name for path in again.folder.rglob("*.yaml")}
+    assert files == {Path(spec).name for spec in before}
+
+
+def test_a_kernel_is_traced_from_the_function_that_uses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger.open(tmp_path, 0)
+    hunt = Hunt(ledger, (), str(tmp_path))
+    monkeypatch.setattr(visit, "CALLS_OF_A_VISIT", 4)
+    Expedition(hunt, [Quarry("tf.math.xlogy", "op")], 2, visits=1).run(300.0, lambda _: None)
+    assert "tf.raw_ops.Xlogy" in {finding.blamed for finding in ledger.findings}

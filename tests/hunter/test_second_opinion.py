@@ -1,0 +1,101 @@
+"""What programs in plain TensorFlow show of known faults, and of what is no fault."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gradcheck.hunter.drafts import Draft, mode_of, task_case
+from gradcheck.hunter.failures import Failure, FailureKind
+from gradcheck.hunter.script import program_of
+from gradcheck.hunter.second_opinion import second_opinion
+
+WRONG, NONE = FailureKind.WRONG, FailureKind.DISCONNECTED
+RAISES, MISSING = FailureKind.RAISES, FailureKind.MISSING
+
+
+def kernel(name: str, inputs: dict[str, Any], **keys: Any) -> Draft:
+    entries = {n: v if isinstance(v, dict) else {"values": v} for n, v in inputs.items()}
+    return {"op": f"tf.raw_ops.{name}", "inputs": entries, **keys}
+
+
+def opinion(draft: Draft, kind: FailureKind, wrong: str) -> dict[str, Any]:
+    program = program_of(draft, Failure(kind, (wrong,) if kind in (WRONG, NONE) else ()))
+    request = {
+        "script": program.text,
+        "kind": kind,
+        "names": program.names,
+        "wrong": program.wrong,
+        "dtype": str(draft.get("dtype", "float64")),
+        "mode": mode_of(draft).value,
+    }
+    case = task_case("opinion", 1, request, timeout=60.0)
+    answer: dict[str, Any] = json.loads(second_opinion(case, allow=(), root=".").message)
+    return answer
+
+
+INT: dict[str, Any] = {"values": 0, "dtype": "int32"}
+FOUND = [
+    (kernel("Cumprod", {"x": [0.0, 3.0], "axis": INT}), WRONG, "x"),
+    (kernel("Xlogy", {"x": "1+1j", "y": "1+2j"}, dtype="complex128"), WRONG, "y"),
+    (kernel("BesselI1", {"x": 0.0}), WRONG, "x"),
+    (kernel("BesselI0", {"x": 0.0}, check="second"), WRONG, "x"),
+    (kernel("Zeta", {"x": 2.0, "q": 1.5}), NONE, "x"),
+    (kernel("Lu", {"input": [[1.0, 2.0], [3.0, 4.0]]}), MISSING, ""),
+    (kernel("MatrixDeterminant", {"input": [[0.0]]}), RAISES, ""),
+]
+
+
+@pytest.mark.parametrize(("draft", "kind", "wrong"), FOUND, ids=lambda v: str(v)[:40])
+def test_what_is_wrong_is_shown(draft: Draft, kind: FailureKind, wrong: str) -> None:
+    answer = opinion(draft, kind, wrong)
+    assert answer["confirmed"], answer
+
+
+NO_FAULT = [
+    # A gradient that is right.
+    (kernel("Exp", {"x": [0.5]}), WRONG, "x", "agree"),
+    (kernel("Exp", {"x": [0.5]}), RAISES, "", "nothing was raised"),
+    # Of symmetric matrices it says as much with one half of the elements.
+    (kernel("Cholesky", {"input": [[2.0, 0.5], [0.5, 3.0]]}), WRONG, "input", "symmetric"),
+    # Ties: close by it is another derivative.
+    (
+        kernel("NthElement", {"input": [1.0, 1.0, 1.0], "n": {**INT, "values": 1}}),
+        WRONG,
+        "input",
+        "",
+    ),
+    # A jump.
+    (kernel("Ceil", {"x": 1.0}), NONE, "x", ""),
+    # It rounds on purpose, and its gradient goes straight through.
+    (kernel("FakeQuantWithMinMaxArgs", {"inputs": [0.51]}, dtype="float32"), WRONG, "inputs", ""),
+]
+
+
+@pytest.mark.parametrize(("draft", "kind", "wrong", "why"), NO_FAULT, ids=lambda v: str(v)[:40])
+def test_what_is_meant_so_is_not_confirmed(
+    draft: Draft, kind: FailureKind, wrong: str, why: str
+) -> None:
+    answer = opinion(draft, kind, wrong)
+    assert not answer["confirmed"], answer
+    assert why in answer["why"]
+
+
+def test_a_name_that_the_program_has_itself_is_changed() -> None:
+    draft = kernel("AvgPool", {"value": [[[[1.0]]]]}, args=_POOL)
+    answer = opinion(draft, WRONG, "value")
+    assert "agree" in answer["why"], answer
+    assert "value_ = tf.constant" in program_of(draft, Failure(WRONG, ("value",))).text
+
+
+_POOL = {"ksize": [1, 1, 1, 1], "strides": [1, 1, 1, 1], "padding": "VALID"}
+
+
+@pytest.mark.parametrize(("mode", "check"), [("xla", None), ("graph", "forward"), (None, "second")])
+def test_programs_of_all_modes_run(mode: str | None, check: str | None) -> None:
+    keys = {k: v for k, v in (("mode", mode), ("check", check)) if v is not None}
+    answer = opinion(kernel("Cumsum", {"x": [1.0, 2.0], "axis": INT}, **keys), WRONG, "x")
+    assert answer["raised"] == "", answer
+    assert not answer["confirmed"]
