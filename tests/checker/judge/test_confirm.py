@@ -35,6 +35,14 @@ class TestInfiniteInputs:
 
 
 class TestTiesAndKinks:
+    @pytest.mark.parametrize("distance", [1e-3, 1e-5, 1e-6, 1e-7, -1e-6])
+    def test_a_value_between_the_sides_of_a_kink_that_is_near(
+        self, tf: Any, distance: float
+    ) -> None:
+        wrong = with_gradient(lambda x: tf.abs(x - 1), lambda g, _: 0 * g)
+        assert verdict(wrong, np.array([1 + distance])) == "mismatch"
+        assert verdict(lambda x: tf.abs(x - 1), np.array([1 + distance])) == "pass"
+
     @pytest.mark.parametrize("outside", [-0.5, -0.01, -1e-6, 1 + 1e-6, 1.01, 1.5])
     def test_a_value_outside_of_both_sides(self, tf: Any, outside: float) -> None:
         def gradient(g: Any, x: Any) -> Any:
