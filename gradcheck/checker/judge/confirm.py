@@ -173,9 +173,6 @@ class _Judge:
 
         Without it `test_a_derivative_that_cancels_to_nothing` fails.
         """
-        if self.derivatives.noise.parts is not None:
-            # (Where little is left of large numbers, what cancels there is not the derivative.)
-            return agreement
         unknown = agreement.grades == INCONCLUSIVE
         small = np.abs(estimate.numeric) <= tolerances.BOUND_SAFETY * estimate.bound
         zero = unknown & small & ~estimate.kink & np.isfinite(self.own.analytic)
@@ -191,12 +188,24 @@ class _Judge:
             others = self._slack(self.roundings.of_inputs[part.position], estimate)
             granted |= known & (size <= others)
         small = bar <= tolerances.VACUOUS * self._output
-        if (zero & granted & ~small).any():
+        if (zero & granted & ~small).any() and self._all_is_rounding:
             weight = largest(self.derivatives.point.weights)
             made_of = min(tolerances.ROUGH * self.roundings.scale, tolerances.VACUOUS * weight)
-            small |= bar <= made_of
+            # (Over the size of one: what is tiny itself moves little, whatever its derivative is.)
+            small |= np.fmax(bar, estimate.bound) <= made_of
         granted &= zero & small
         return replace(agreement, grades=np.where(granted, PASS, agreement.grades))
+
+    @cached_property
+    def _all_is_rounding(self) -> bool:
+        """Whether the outputs may be nothing but what was rounded off on the way to them.
+
+        (Of one plus x less one something is left, however little.)
+        """
+        point = self.derivatives.point
+        if self.derivatives.noise.parts is None:
+            return True
+        return self._output <= tolerances.HIDES * largest(point.weights * point.rounded_off)
 
     @cached_property
     def _output(self) -> float:
