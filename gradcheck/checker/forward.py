@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits
-from gradcheck.checker.judge.agreement import compare, must_be_able_to_fail, relative_error
+from gradcheck.checker.judge.agreement import (
+    NONFINITE,
+    compare,
+    must_be_able_to_fail,
+    relative_error,
+)
 from gradcheck.checker.judge.figures import index_of
 from gradcheck.checker.judge.notes import what_was_judged
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.numerics.vectors import largest
+from gradcheck.checker.numerics.vectors import largest, widest
 from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.subject.accumulator import Accumulator
@@ -62,10 +67,14 @@ def _compared(
     told = max(largest(estimate.numeric), largest(moved))
     must_be_able_to_fail(point.problem.tolerance, told, operand.name)
     agreement = compare(moved, estimate, reference=matters, tolerance=point.problem.tolerance)
+    # (What is NaN or infinite is as wrong as that.)
+    error = np.nan_to_num(agreement.error, nan=np.inf, posinf=np.inf)
+    error = np.where(np.isfinite(error) | (agreement.grades == NONFINITE), error, 0.0)
+    most = float(error.max(initial=0.0))
     relative = relative_error(agreement.error, moved, estimate)
     worst: tuple[Element, ...] = ()
     if single and len(moved):
-        row = int(np.argmax(np.nan_to_num(agreement.error)))
+        row = int(np.argmax(error))
         worst = (_element(point, position, moved, estimate, row),)
     return Comparison(
         name=operand.name,
@@ -75,9 +84,9 @@ def _compared(
         check=CheckKind.FORWARD,
         judged=operand.value.size if single else 0,
         directions=0 if single else limits.DIRECTIONS,
-        max_abs_error=float(np.nan_to_num(agreement.error).max(initial=0.0)),
-        max_rel_error=float(relative.max(initial=0.0)),
-        error_bar=float(np.nan_to_num(estimate.bound).max(initial=0.0)),
+        max_abs_error=most,
+        max_rel_error=float(relative.max(initial=0.0)) if np.isfinite(most) else most,
+        error_bar=widest(estimate.bound),
         failing=int(agreement.failing.sum()),
         worst=worst,
         note=what_was_judged(point, operand) if agreement.overall.acceptable else "",
