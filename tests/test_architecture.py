@@ -130,7 +130,7 @@ LAYERS = {
     "cli": (
         (
             *("say", "options", "outputs", "explain_values", "page_background"),
-            *("new_files", "read_back"),
+            *("new_files", "read_back", "setting_values"),
         ),
         ("reporters", "run_request"),
         ("run_context",),

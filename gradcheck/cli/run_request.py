@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gradcheck.cli.options import default_paths
 from gradcheck.cli.outputs import Destination, pair
 from gradcheck.cli.page_background import must_show_baselines
+from gradcheck.cli.setting_values import memory_limit, must_name_formats
 from gradcheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -109,21 +110,14 @@ class RunRequest:
             seed=settings.seed if self.seed is None else self.seed,
         )
         if self.fair_share and settings.memory_limit is not None:
-            try:
-                limit = _memory_limit(settings.memory_limit)
-            except UsageError as error:
-                raise UsageError(f"{settings.place('memory_limit')}: {error}") from None
+            limit = memory_limit(settings)
             completed = replace(completed, fair_share=False, memory_limit=limit)
         must_show_baselines(completed.formats, completed.baselines)
         return completed
 
     def _reports(self, settings: Settings) -> tuple[Destination, ...]:
         """Those of the settings; no files while files are watched, or nothing runs."""
-        from gradcheck.report import must_be_a_format
-
-        for key, names in (("format", [settings.format]), ("reports", list(settings.reports))):
-            for name in filter(None, names):
-                must_be_a_format(name, settings.place(key))
+        must_name_formats(settings)
         screen = Destination(settings.format or self.destinations[0].format)
         if self.watching or self.collect_only:
             return (screen,)

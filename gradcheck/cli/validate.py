@@ -8,6 +8,7 @@ import click
 
 from gradcheck.cli import options
 from gradcheck.cli.say import say_report
+from gradcheck.cli.setting_values import must_hold
 from gradcheck.errors import ExitCode
 
 
@@ -43,6 +44,7 @@ def command(
     from gradcheck.spec.settings import read_settings
 
     settings = read_settings(Path.cwd(), allow=allow, max_cases=max_cases)
+    must_hold(settings)
     loaded = load(
         paths or settings.specs or options.default_paths("validate"),
         allow=settings.allow,

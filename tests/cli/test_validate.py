@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import PROBLEM, Gradcheck, Stage
 from tests.report.schema_checks import valid
 
@@ -37,6 +39,35 @@ def test_bad_settings_are_2(stage: Stage, gradcheck: Gradcheck) -> None:
     assert said.code == 2
     assert "allow" in said.err
     assert "pyproject.toml" in said.err
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('memory_limit = "4X"', "`memory_limit` in [tool.gradcheck]: "),
+        ('format = "htm"', "no report format 'htm': did you mean 'html'?"),
+        ('reports = {htm = "x"}', "no report format 'htm': did you mean 'html'?"),
+        ("timeout = 0", "above 0"),
+    ],
+)
+def test_settings_that_a_run_would_refuse_are_2(
+    stage: Stage, gradcheck: Gradcheck, line: str, told: str
+) -> None:
+    stage.add("pass-1")
+    Path("pyproject.toml").write_text(f"[tool.gradcheck]\n{line}\n")
+    said = gradcheck("validate", "specs")
+    assert said.code == 2
+    assert told in said.err
+    assert "pyproject.toml:2: " in said.err
+    assert gradcheck("run", "specs").err == said.err
+
+
+def test_all_of_them_at_once(stage: Stage, gradcheck: Gradcheck) -> None:
+    text = '[tool.gradcheck]\nmemory_limit = "4X"\nformat = "htm"\n'
+    Path("pyproject.toml").write_text(text)
+    said = gradcheck("validate", "specs")
+    assert "pyproject.toml:2: " in said.err
+    assert "pyproject.toml:3: " in said.err
 
 
 def test_other_formats(stage: Stage, gradcheck: Gradcheck) -> None:
