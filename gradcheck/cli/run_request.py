@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from gradcheck.cli.options import default_paths
+from gradcheck.cli.options import default_paths, for_people
 from gradcheck.cli.outputs import Destination, pair
 from gradcheck.cli.page_background import must_show_baselines
 from gradcheck.cli.setting_values import memory_limit, must_name_formats
@@ -85,7 +84,7 @@ class RunRequest:
         """
         rest = dict(options)
         formats, outputs, junitxml = (rest.pop(n) for n in ("formats", "outputs", "junitxml"))
-        default = "table" if sys.stdout.isatty() else "plain"
+        default = "table" if for_people() else "plain"
         destinations = pair(formats, outputs, junitxml, default)
         rest["chose_reports"] = bool(formats or outputs or junitxml)
         rest["timeout"] = rest["timeout"] or 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -53,5 +54,10 @@ def command(
     files = {case.path for case in loaded.cases}
     files |= {problem.location.path for problem in loaded.problems}
     validated = Validated(len(files), len(loaded.cases), tuple(loaded.problems))
-    say_report(PROBLEM_FORMATS[format_](validated))
+    if format_ == "plain" and options.for_people():
+        from gradcheck.report.formats.problem_report import print_validated
+
+        print_validated(sys.stdout, validated)
+    else:
+        say_report(PROBLEM_FORMATS[format_](validated))
     return ExitCode.USAGE if loaded.problems else ExitCode.OK

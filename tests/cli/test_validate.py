@@ -83,3 +83,22 @@ def test_other_formats(stage: Stage, gradcheck: Gradcheck) -> None:
     (problem,) = valid("problems", said.out)["problems"]
     assert problem["location"] == {"path": "specs/bad.yaml", "line": 3, "column": 12}
     assert gradcheck("validate", "--format", "html").code == 2
+
+
+def test_forced_colours_are_there_in_a_pipe(
+    stage: Stage, gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stage.add("pass-1")
+    stage.problems.append(PROBLEM)
+    plain = [gradcheck("validate").out, gradcheck("run").out]
+    assert not any("\x1b" in said for said in plain)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    file = tmp_path / "report.txt"
+    coloured = [gradcheck("validate").out, gradcheck("run").out]
+    assert all("\x1b[" in said for said in coloured)
+    assert "\x1b[?25l" not in coloured[1], "a bar moves on a terminal alone"
+    gradcheck("run", "--format", "table", "--output", str(file))
+    assert "\x1b" not in file.read_text(), "a file is no screen"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert gradcheck("validate").out == plain[0]
+    assert "\x1b" not in gradcheck("run").out
