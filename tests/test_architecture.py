@@ -148,7 +148,7 @@ LAYERS = {
     "cli": (
         (
             *("say", "options", "outputs", "explain_values", "page_background"),
-            *("new_files", "read_back"),
+            *("new_files", "read_back", "setting_values"),
         ),
         ("reporters", "run_request"),
         ("run_context", "measured_coverage"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -71,8 +72,7 @@ def check(
         A Result. What the function does (raise, return NaN, be random) is a verdict, never an
         exception; only a call that makes no sense raises UsageError.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise UsageError(f"seed is {seed!r}: it must be a whole number, 0 or more")
+    _must_be_inputs(fn, named)
     given = take_apart(fn, inputs, named, call or {}, wrt, structure, variables=variables)
     problem = Problem(
         function=_selecting(given.callee, outputs),
@@ -81,12 +81,30 @@ def check(
         upstream=_upstream(upstream),
         mode=_member(Mode, mode, "mode"),
         checks=_kinds(checks),
-        seed=int(seed),
+        seed=_seed(seed),
         tolerance=_tolerance(tolerance),
         cdf=given.distribution(_cdf(cdf, checks)),
         budget=_budget(budget),
     )
     return check_problem(problem, getattr(fn, "__name__", type(fn).__name__))
+
+
+def _must_be_inputs(fn: Callable[..., Any], named: Mapping[str, Any]) -> None:
+    """UsageError for an argument of ours that is mistyped, and so was taken for an input."""
+    if not named:
+        return
+    try:
+        taken = inspect.signature(fn).parameters
+    except (TypeError, ValueError):
+        return
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values()):
+        return
+    own = [p.name for p in inspect.signature(check).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for name in named:
+        hint = nearest(name, own) if name not in taken else ""
+        if hint:
+            who = getattr(fn, "__name__", type(fn).__name__)
+            raise UsageError(f"{name} is no argument of check, and no input of {who}{hint}")
 
 
 def describe(result: Result) -> str:
@@ -105,6 +123,12 @@ def _cdf(given: Any, checks: str | Sequence[str]) -> Callable[..., Any] | None:
     if given is not None and (not callable(given) or _kinds(checks) != (CheckKind.REVERSE,)):
         raise UsageError("cdf is a function of the sample and the inputs, for a reverse check")
     return cast("Callable[..., Any] | None", given)
+
+
+def _seed(given: Any) -> int:
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 0:
+        raise UsageError(f"seed is {given!r}: it must be a whole number, 0 or more")
+    return int(given)
 
 
 def _budget(given: Any) -> float | None:

@@ -10,6 +10,7 @@ from gradcheck.checker import limits, tolerances
 from gradcheck.checker.duality import BothModes, Dual, told
 from gradcheck.checker.judge.agreement import (
     KINK,
+    NONFINITE,
     Agreement,
     compare,
     must_be_able_to_fail,
@@ -19,7 +20,7 @@ from gradcheck.checker.judge.figures import index_of
 from gradcheck.checker.judge.notes import joined, what_was_judged
 from gradcheck.checker.numerics.matrix_kinds import Moved, moved_elements
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.numerics.vectors import largest
+from gradcheck.checker.numerics.vectors import largest, widest
 from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.subject.accumulator import Accumulator
@@ -74,6 +75,10 @@ def _compared(
     size_told = max(largest(estimate.numeric), largest(moved))
     must_be_able_to_fail(point.problem.tolerance, size_told, operand.name)
     agreement = compare(moved, estimate, reference=matters, tolerance=point.problem.tolerance)
+    # (What is NaN or infinite is as wrong as that.)
+    error = np.nan_to_num(agreement.error, nan=np.inf, posinf=np.inf)
+    error = np.where(np.isfinite(error) | (agreement.grades == NONFINITE), error, 0.0)
+    most = float(error.max(initial=0.0))
     relative = relative_error(agreement.error, moved, estimate)
     verdict, note, failing, row = _with_duality(both, dual, vectors, estimate, agreement, point)
     if verdict.acceptable:
@@ -90,9 +95,9 @@ def _compared(
         check=CheckKind.FORWARD,
         judged=operand.value.size if single else 0,
         directions=0 if single else limits.DIRECTIONS,
-        max_abs_error=float(np.nan_to_num(agreement.error).max(initial=0.0)),
-        max_rel_error=float(relative.max(initial=0.0)),
-        error_bar=float(np.nan_to_num(estimate.bound).max(initial=0.0)),
+        max_abs_error=most,
+        max_rel_error=float(relative.max(initial=0.0)) if np.isfinite(most) else most,
+        error_bar=widest(estimate.bound),
         failing=int(failing.sum()),
         worst=worst,
         note=note,

@@ -79,12 +79,19 @@ def _surveyed(project: Project, folder: Path) -> Survey:
 
 
 def _nothing_new(found: Survey, names: str) -> int:
-    if found.known:
+    next_ = "gradcheck new package.module:function    writes a spec for any function"
+    if len(found.known) == 1:
+        say(f"nothing to add: {found.known[0]}, all that has a gradient, has a spec already")
+    elif found.known:
         say(f"nothing to add: all {len(found.known)} that have a gradient have a spec already")
+    elif found.unreadable and not found.not_called:
+        module, reason = found.unreadable[0]
+        say(f"{module} cannot be imported, so that nothing with a gradient was found: {reason}")
+        next_ = f"python -c 'import {module}'    shows the whole error; then: gradcheck init"
     else:
         say(f"nothing with a gradient was found in {names}")
     _tell_left_out(found)
-    say("\nnext:\n  gradcheck new package.module:function    writes a spec for any function")
+    say(f"\nnext:\n  {next_}")
     return ExitCode.OK if found.known else ExitCode.NOTHING_SELECTED
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -118,6 +119,16 @@ def formats(default: str, choices: Sequence[str] = tuple(FORMATS)) -> Decorator:
         type=click.Choice(list(choices)),
         help=f"How to report; may be repeated. Default: {default}.",
     )
+
+
+def for_people() -> bool:
+    """Whether what is printed is for eyes: on a terminal, or where colours are asked for.
+
+    Without it `test_forced_colours_are_there_in_a_pipe` fails.
+    """
+    if os.environ.get("FORCE_COLOR") and not os.environ.get("NO_COLOR"):
+        return True
+    return sys.stdout.isatty()
 
 
 def default_paths(command: str = "run") -> tuple[str, ...]:

@@ -131,7 +131,7 @@ def _loaded(paths: tuple[str, ...], settings: Settings) -> Loaded:
 
 def _console(format_: str | None) -> Console | None:
     """Where a table is printed; None where none is wanted."""
-    if format_ != "table" and (format_ is not None or not sys.stdout.isatty()):
+    if format_ != "table" and (format_ is not None or not options.for_people()):
         return None
     from gradcheck.report.formats.table import open_console
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -46,7 +45,7 @@ def command(
     from gradcheck.report.read.json_reader import read_report
 
     *older, newest = reports
-    destinations = pair(formats, outputs, junitxml, "table" if sys.stdout.isatty() else "plain")
+    destinations = pair(formats, outputs, junitxml, "table" if options.for_people() else "plain")
     shown = {destination.format for destination in destinations}
     must_show_older(shown, older, newest)
     report = read_report(Path(newest))

@@ -66,6 +66,8 @@ class Reporters:
                     stream,
                     verbose=verbose,
                     durations=durations,
+                    # (A file is no screen, whatever FORCE_COLOR says.)
+                    color=None if file is None else False,
                     header=header,
                     background=background,
                 )

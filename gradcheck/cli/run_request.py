@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from gradcheck.cli.options import default_paths
+from gradcheck.cli.options import default_paths, for_people
 from gradcheck.cli.outputs import Destination, pair
 from gradcheck.cli.page_background import must_show_baselines
+from gradcheck.cli.setting_values import memory_limit, must_name_formats
 from gradcheck.errors import UsageError
 from gradcheck.run.case_time import DEFAULT_TIMEOUT
 
@@ -87,7 +87,7 @@ class RunRequest:
         """
         rest = dict(options)
         formats, outputs, junitxml = (rest.pop(n) for n in ("formats", "outputs", "junitxml"))
-        default = "table" if sys.stdout.isatty() else "plain"
+        default = "table" if for_people() else "plain"
         destinations = pair(formats, outputs, junitxml, default)
         rest["chose_reports"] = bool(formats or outputs or junitxml)
         rest["timeout"] = rest["timeout"] or 0.0
@@ -112,18 +112,14 @@ class RunRequest:
             seed=settings.seed if self.seed is None else self.seed,
         )
         if self.fair_share and settings.memory_limit is not None:
-            limit = _memory_limit(settings.memory_limit, settings.place("memory_limit"))
+            limit = memory_limit(settings)
             completed = replace(completed, fair_share=False, memory_limit=limit)
         must_show_baselines(completed.formats, completed.baselines)
         return completed
 
     def _reports(self, settings: Settings) -> tuple[Destination, ...]:
         """Those of the settings; no files while files are watched, or nothing runs."""
-        from gradcheck.report import must_be_a_format
-
-        for key, names in (("format", [settings.format]), ("reports", list(settings.reports))):
-            for name in filter(None, names):
-                must_be_a_format(name, settings.place(key))
+        must_name_formats(settings)
         screen = Destination(settings.format or self.destinations[0].format)
         if self.watching or self.collect_only:
             return (screen,)
@@ -161,12 +157,12 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     return parse_shard(text)
 
 
-def _memory_limit(text: str | None, place: str = "") -> int | None:
+def _memory_limit(text: str | None) -> int | None:
     if text is None:
         return None
     from gradcheck.run import parse_size
 
-    return parse_size(text, place)
+    return parse_size(text)
 
 
 def _must_be_watchable(options: Mapping[str, Any]) -> None:

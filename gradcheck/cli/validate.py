@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
 from gradcheck.cli import options
 from gradcheck.cli.say import say_report
+from gradcheck.cli.setting_values import must_hold
 from gradcheck.errors import ExitCode
 
 
@@ -43,6 +45,7 @@ def command(
     from gradcheck.spec.settings import read_settings
 
     settings = read_settings(Path.cwd(), allow=allow, max_cases=max_cases)
+    must_hold(settings)
     loaded = load(
         paths or settings.specs or options.default_paths("validate"),
         allow=settings.allow,
@@ -51,5 +54,10 @@ def command(
     files = {case.path for case in loaded.cases}
     files |= {problem.location.path for problem in loaded.problems}
     validated = Validated(len(files), len(loaded.cases), tuple(loaded.problems))
-    say_report(PROBLEM_FORMATS[format_](validated))
+    if format_ == "plain" and options.for_people():
+        from gradcheck.report.formats.problem_report import print_validated
+
+        print_validated(sys.stdout, validated)
+    else:
+        say_report(PROBLEM_FORMATS[format_](validated))
     return ExitCode.USAGE if loaded.problems else ExitCode.OK

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gradcheck.model.cases import Location
+
+
+_OPTION = ", or pass "
+
+
+def or_pass(option: str) -> str:
+    """The end of a hint: an option of the command that does the same, where there is a command."""
+    return f"{_OPTION}`{option}`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,10 @@ class SpecProblem:
     """The text of the line, to be shown with a caret under `location.column`."""
     length: int = 1
     """How many characters the caret underlines."""
+
+    def without_options(self) -> SpecProblem:
+        """The problem for readers who have no command line of ours: pytest knows no `--allow`."""
+        return replace(self, hint=self.hint.partition(f"{_OPTION}`--")[0])
 
     def __str__(self) -> str:
         lines = [f"{self.location}: {self.message}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, TypeVar
 
 from gradcheck.report import numbers
@@ -84,4 +85,12 @@ def slowest(results: Iterable[Result], number: int | None) -> list[Result]:
 def environment_line(plan: Plan, known: Collection[str] = ()) -> str:
     """The versions and flags of a run, in one line; without those that are known."""
     told = {key: value for key, value in plan.environment.items() if key not in known}
-    return ", ".join(f"{key} {value}" for key, value in told.items())
+    return ", ".join(_fact(key, value) for key, value in told.items())
+
+
+def _fact(key: str, value: str) -> str:
+    """A fact in words: `CPU:1` is one CPU, not the second, and `mode: xla` needs no auto-jit."""
+    if key == "device" and re.fullmatch(r"\w+:\d+( \w+:\d+)*", value):
+        kinds = (device.partition(":") for device in value.split(" "))
+        return " and ".join(f"{many} {kind}{'' if many == '1' else 's'}" for kind, _, many in kinds)
+    return f"{'XLA auto-jit' if key == 'XLA' else key} {value}"

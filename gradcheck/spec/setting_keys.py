@@ -48,6 +48,8 @@ def _files(value: Any) -> bool:
     return _texts(list(value.values()))
 
 
+_SECONDS = f"a number of seconds, above 0 and {MAX_TIMEOUT:,} at most"
+
 KEYS: dict[str, SettingKey] = {
     "specs": SettingKey(
         _texts, "a list of files and folders, from the folder of this file", '["specs"]'
@@ -56,8 +58,8 @@ KEYS: dict[str, SettingKey] = {
         _packages, "a list of texts that name packages, such as mypkg or mypkg.layers", '["mypkg"]'
     ),
     "jobs": SettingKey(_whole(1), "a whole number, 1 or more", "4"),
-    "timeout": SettingKey(_seconds, f"a number of seconds, {MAX_TIMEOUT:,} at most", "120"),
-    "budget": SettingKey(_seconds, f"a number of seconds, {MAX_TIMEOUT:,} at most", "30"),
+    "timeout": SettingKey(_seconds, _SECONDS, "120"),
+    "budget": SettingKey(_seconds, _SECONDS, "30"),
     "memory_limit": SettingKey(_text, "a size as a text, or none", '"4G"'),
     "max_cases": SettingKey(_whole(1), "a whole number, 1 or more", "500000"),
     "seed": SettingKey(_whole(0, MAX_SEED), "a whole number, 0 or more", "7"),

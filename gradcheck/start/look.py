@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.tensors import explain_exception
-from gradcheck.checker.subject.user_code import foreign_home
+from gradcheck.checker.subject.user_code import foreign_home, near_module
 from gradcheck.model import Case, Location, Target, TargetKind, Verdict
 from gradcheck.model.findings import Found, FoundKind, Sighting, Taken
 from gradcheck.spec.format.keys import FUNCTION, package_allowed
@@ -49,7 +49,7 @@ def look_at_module(case: Case, *, allow: Collection[str], root: str) -> Sighting
     try:
         module = importlib.import_module(case.name)
     except BaseException as error:  # whatever a module does when it is imported, sys.exit too
-        told = f"importing it raises {explain_exception(error)}"
+        told = f"importing it raises {explain_exception(error)}{near_module(error)}"
         return Sighting(case.id, Verdict.ERROR, message=told, case=case)
     found: list[Found] = []
     for name, value in sorted(vars(module).items()):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradcheck import ops
 from gradcheck.errors import UsageError, nearest
 from gradcheck.model.findings import Found, FoundKind, Taken
 from gradcheck.spec.expression import allowlist
-from gradcheck.spec.format.keys import FUNCTION, package_allowed
+from gradcheck.spec.format.keys import DOTTED, FUNCTION, package_allowed
 from gradcheck.start.sightings import look_at_modules
+from gradcheck.start.source_scan import public_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +58,32 @@ def find_named(name: str, *, allow: Sequence[str], root: str) -> Named:
         told = allowlist.layer_parameters(name)
         kind = FoundKind.LOSS if ".losses." in name else FoundKind.LAYER
         return Named(Found(kind, name, _listed(told.call), _listed(told.init)), "layer")
+    _must_be_no_module(name, root)
     raise UsageError(f"there is no function {name!r}{_meant(name)}")
+
+
+def _must_be_no_module(name: str, root: str) -> None:
+    """UsageError, with what it defines, where the name is that of a file of the project's.
+
+    The file is read and not run: who names a module has not asked for its code.
+    """
+    if not re.fullmatch(DOTTED, name):
+        return
+    place = Path(root, *name.split("."))
+    path = next((p for p in (place.with_suffix(".py"), place / "__init__.py") if p.is_file()), None)
+    if path is None:
+        return
+    defined = public_names(path)
+    if not defined:
+        raise UsageError(
+            f"{name} is a module, and defines no function or class itself: name what is to be "
+            "checked, as in mypackage.module:function"
+        )
+    listed = ", ".join(defined[:10]) + (", …" if len(defined) > 10 else "")
+    raise UsageError(
+        f"{name} is a module: name what is to be checked in it, as in {name}:{defined[0]}; "
+        f"it defines {listed}"
+    )
 
 
 def _meant(name: str) -> str:

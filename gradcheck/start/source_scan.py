@@ -78,6 +78,16 @@ def _is_mark(node: ast.expr) -> bool:
     return isinstance(called, ast.Name) and called.id in MARKS
 
 
+def public_names(path: Path) -> list[str]:
+    """The functions and classes that a file defines at its top; none where it cannot be read."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return []
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return [n.name for n in tree.body if isinstance(n, kinds) and not n.name.startswith("_")]
+
+
 def _is_worth_importing(tree: ast.AST) -> bool:
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and node.bases:

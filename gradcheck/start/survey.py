@@ -55,7 +55,7 @@ def survey(
             unreadable.append((module.name, scanned.problem))
         elif scanned.worth_importing:
             modules.append(module.name)
-    progress(f"importing {len(modules)} modules")
+    progress(f"importing {len(modules)} module{'' if len(modules) == 1 else 's'}")
     sightings = look_at_modules(modules, allow=project.packages, root=root)
     unreadable += [(seen.id, seen.message) for seen in sightings if seen.message]
     things = _each_once(sightings)

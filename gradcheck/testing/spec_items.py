@@ -65,7 +65,7 @@ class SpecFile(pytest.File):
             if loaded.problems:
                 raise SpecError(loaded.problems)
         except SpecError as error:
-            text = "\n\n".join(map(str, error.problems))
+            text = "\n\n".join(str(problem.without_options()) for problem in error.problems)
             line = error.problems[0].location.line
             raise ToldError(text, text.partition("\n")[0], line) from None
         except GradcheckError as error:

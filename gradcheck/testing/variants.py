@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import UsageError, nearest
 from gradcheck.model import CheckKind, Mode
-from gradcheck.spec.format.keys import INPUT_DTYPES
+from gradcheck.spec.format.keys import CASE_DTYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ def parametrize(
         seed: whole numbers, for `seed` of `check`.
     """
     given: dict[str, list[Any]] = {
-        "dtype": _known("dtype", dtype, INPUT_DTYPES),
+        "dtype": _known("dtype", dtype, CASE_DTYPES),
         "mode": _known("mode", mode, Mode),
         "checks": _known("checks", checks, CheckKind),
         "seed": [seed] if isinstance(seed, int) else list(seed),

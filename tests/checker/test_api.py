@@ -370,3 +370,15 @@ def test_importing_does_not_import_tensorflow() -> None:
 def test_a_name_that_there_is_not() -> None:
     with pytest.raises(AttributeError, match="no attribute 'chekc'"):
         _ = gradcheck.chekc
+
+
+def test_an_argument_of_ours_that_is_mistyped_is_no_input(tf: Any) -> None:
+    def plain(x: Any, mod: Any = None) -> Any:
+        return tf.tanh(x)
+
+    told = "tolerence is no argument of check, and no input of plain"
+    with pytest.raises(gradcheck.UsageError, match="did you mean 'mode'"):
+        gradcheck.check(lambda x: 2 * x, np.ones(2), mod="graph")
+    with pytest.raises(gradcheck.UsageError, match=told):
+        gradcheck.check(plain, np.ones(2), tolerence=1e-3)
+    assert gradcheck.check(plain, np.ones(2), mod=np.ones(2)).verdict != "error", "it is an input"

@@ -32,6 +32,20 @@ class TestForwardMode:
         result = gradcheck.check(tf.sin, np.linspace(0.5, 1, size), checks=["forward"])
         assert result.verdict is Verdict.MISMATCH, describe(result)
 
+    @pytest.mark.parametrize("broken", [np.inf, np.nan])
+    def test_what_is_not_finite(
+        self, tf: Any, broken: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Broken(Accumulator):
+            def __call__(self, *given: Any) -> Moved:
+                right = super().__call__(*given)
+                return Moved(right.outputs, [move + broken for move in right.moves])
+
+        monkeypatch.setattr("gradcheck.checker.forward.Accumulator", Broken)
+        (told,) = gradcheck.check(tf.sin, X, checks=["forward"], upstream="ones").comparisons
+        assert told.verdict is Verdict.NONFINITE
+        assert told.max_abs_error == told.max_rel_error == np.inf
+
     def test_complex(self, tf: Any) -> None:
         assert gradcheck.check(tf.exp, X + 1j, checks=["forward"]).verdict is Verdict.PASS
 

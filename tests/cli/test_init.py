@@ -106,3 +106,15 @@ def test_a_folder_without_a_package_says_what_to_do(
     said = gradcheck("init")
     assert said.code == 2
     assert "gradcheck init mypkg" in said.err
+
+
+def test_a_package_that_cannot_be_imported_says_so_first(
+    package: Path, gradcheck: Gradcheck
+) -> None:
+    (package / "beginner/__init__.py").write_text("import no_such_thing\n")
+    said = gradcheck("init")
+    assert said.code == 5
+    first = next(line for line in said.out.splitlines()[1:] if line)
+    assert re.match(r"beginner\S* cannot be imported, .*no_such_thing", first), first
+    assert "python -c 'import beginner" in said.out
+    assert "gradcheck new" not in said.out

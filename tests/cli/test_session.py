@@ -47,7 +47,7 @@ def test_what_workers_said_is_told_and_makes_no_other_run_of_it(
     assert warnings == []
     first, second = capsys.readouterr().out.split("1 case: 1 pass", 1)
     assert first.startswith("tensorflow 2.0\n")
-    assert first.endswith("\non device CPU:1\n\n")
+    assert first.endswith("\non 1 CPU\n\n")
     assert "tensorflow" not in second
     assert "CPU" not in second
     journal = (tmp_path / ".gradcheck" / "journal.jsonl").read_text()

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import PROBLEM, Gradcheck, Stage
 from tests.report.schema_checks import valid
 
@@ -39,6 +41,35 @@ def test_bad_settings_are_2(stage: Stage, gradcheck: Gradcheck) -> None:
     assert "pyproject.toml" in said.err
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('memory_limit = "4X"', "`memory_limit` in [tool.gradcheck]: "),
+        ('format = "htm"', "no report format 'htm': did you mean 'html'?"),
+        ('reports = {htm = "x"}', "no report format 'htm': did you mean 'html'?"),
+        ("timeout = 0", "above 0"),
+    ],
+)
+def test_settings_that_a_run_would_refuse_are_2(
+    stage: Stage, gradcheck: Gradcheck, line: str, told: str
+) -> None:
+    stage.add("pass-1")
+    Path("pyproject.toml").write_text(f"[tool.gradcheck]\n{line}\n")
+    said = gradcheck("validate", "specs")
+    assert said.code == 2
+    assert told in said.err
+    assert "pyproject.toml:2: " in said.err
+    assert gradcheck("run", "specs").err == said.err
+
+
+def test_all_of_them_at_once(stage: Stage, gradcheck: Gradcheck) -> None:
+    text = '[tool.gradcheck]\nmemory_limit = "4X"\nformat = "htm"\n'
+    Path("pyproject.toml").write_text(text)
+    said = gradcheck("validate", "specs")
+    assert "pyproject.toml:2: " in said.err
+    assert "pyproject.toml:3: " in said.err
+
+
 def test_other_formats(stage: Stage, gradcheck: Gradcheck) -> None:
     stage.add("pass-1")
     stage.problems.append(PROBLEM)
@@ -52,3 +83,22 @@ def test_other_formats(stage: Stage, gradcheck: Gradcheck) -> None:
     (problem,) = valid("problems", said.out)["problems"]
     assert problem["location"] == {"path": "specs/bad.yaml", "line": 3, "column": 12}
     assert gradcheck("validate", "--format", "html").code == 2
+
+
+def test_forced_colours_are_there_in_a_pipe(
+    stage: Stage, gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stage.add("pass-1")
+    stage.problems.append(PROBLEM)
+    plain = [gradcheck("validate").out, gradcheck("run").out]
+    assert not any("\x1b" in said for said in plain)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    file = tmp_path / "report.txt"
+    coloured = [gradcheck("validate").out, gradcheck("run").out]
+    assert all("\x1b[" in said for said in coloured)
+    assert "\x1b[?25l" not in coloured[1], "a bar moves on a terminal alone"
+    gradcheck("run", "--format", "table", "--output", str(file))
+    assert "\x1b" not in file.read_text(), "a file is no screen"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert gradcheck("validate").out == plain[0]
+    assert "\x1b" not in gradcheck("run").out

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradcheck.report.reporter import Outcome
-from gradcheck.report.totals import slowest, succeeded, totals
+from gradcheck.report.totals import environment_line, slowest, succeeded, totals
 from tests.report import examples
 
 if TYPE_CHECKING:
@@ -56,3 +56,11 @@ def test_the_slowest_come_first() -> None:
     assert [r.seconds for r in slowest(results, 2)] == [3.0, 2.0]
     assert len(slowest(results, 0)) == 3
     assert slowest(results, None) == []
+
+
+def test_facts_are_told_in_words() -> None:
+    plan = examples.plan_of([], environment={"device": "CPU:1 GPU:2", "XLA": "off", "numpy": "2"})
+    assert environment_line(plan) == "1 CPU and 2 GPUs, XLA auto-jit off, numpy 2"
+    # (Of machines that differ.)
+    plan = examples.plan_of([], environment={"device": "CPU:1 | GPU:1"})
+    assert environment_line(plan) == "device CPU:1 | GPU:1"

@@ -143,3 +143,13 @@ def test_a_case_that_is_not_there_is_answered_with_those_that_are(
     (problem,) = load(["a.yaml::nope"]).problems
     assert problem.hint.startswith("there are c0, c1, c2,")
     assert problem.hint.endswith("c11 and 2 more")
+
+
+@pytest.mark.parametrize("target", ["op: tanh", "expr: tf.tanh(x)"])
+def test_a_mistyped_inputs_is_one_problem(load_text: Load, target: str) -> None:
+    loaded = load_text(f"cases:\n  - {target}\n    input: {{x: [3]}}\n")
+    assert not loaded.cases
+    (problem,) = loaded.problems
+    assert (problem.location.line, problem.hint) == (3, "did you mean `inputs`?")
+    (missing,) = load_text(f"cases:\n  - {target.replace('(x)', '(1.0)')}\n").problems
+    assert missing.message == "the case has no `inputs`"

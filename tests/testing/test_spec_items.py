@@ -235,6 +235,9 @@ def test_a_function_must_be_allowed(pytester: pytest.Pytester, no_tensorflow: li
     refused = pytester.runpytest_inprocess("specs")
     refused.assert_outcomes(errors=1)
     refused.stdout.fnmatch_lines(["*the package `mine` is not allowed*"])
+    # (What it advises must be possible here: pytest has no such option.)
+    refused.stdout.fnmatch_lines(["*add it to `allow` in [[]tool.gradcheck[]] of pyproject.toml"])
+    refused.stdout.no_fnmatch_line("*--allow*")
     pytester.makepyprojecttoml("[tool.gradcheck]\nallow = ['mine']\n")
     pytester.runpytest_inprocess("specs").assert_outcomes(passed=1)
 

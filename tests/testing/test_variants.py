@@ -55,6 +55,8 @@ def test_a_test_for_each_combination(pytester: pytest.Pytester) -> None:
     [
         ({}, "needs one of dtype, mode, checks and seed"),
         ({"dtype": ["float63"]}, "dtype is 'float63'; there are .* did you mean 'float64'"),
+        # (There is no gradient with respect to whole numbers.)
+        ({"dtype": "int32"}, "dtype is 'int32'; there are float64, .*, complex64$"),
         ({"mode": "graf"}, "mode is 'graf'; there are eager, graph, xla; did you mean 'graph'"),
         ({"checks": ["backward"]}, "checks is 'backward'; there are reverse, forward, second"),
     ],

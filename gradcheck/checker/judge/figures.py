@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, KINK, NONFINITE, relative_error
-from gradcheck.checker.numerics.vectors import largest
+from gradcheck.checker.numerics.vectors import largest, widest
 from gradcheck.model import Comparison, Element, Stage, Verdict
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _judged(evidence: Evidence, own: OfInput, agreement: Agreement) -> Figures:
         judged=_distinct(element[finite] // parts),
         max_abs_error=None if nothing else most,
         max_rel_error=None if nothing else most_relative,
-        error_bar=None if nothing else largest(own.estimate.bound),
+        error_bar=None if nothing else widest(own.estimate.bound),
         worst=tuple(arrays.element(index) for index in list(indices)[: limits.WORST]),
         failing=failing,
         analytic=arrays.analytic,

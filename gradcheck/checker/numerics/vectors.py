@@ -41,6 +41,13 @@ def largest(values: Array) -> float:
     return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
+def widest(bars: Array) -> float:
+    """The widest finite error bar; infinite if none is finite: a bar of zero claims much."""
+    if len(bars) and not np.isfinite(bars).any():
+        return float(np.inf)
+    return largest(bars)
+
+
 @dataclass(frozen=True)
 class Layout:
     """Where each tensor lies in the flat vector."""

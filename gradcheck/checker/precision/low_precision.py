@@ -259,7 +259,8 @@ def _figures(errors: _Errors, wrong: Array, own: OfInput) -> dict[str, Any]:
 
     Without it `test_a_row_has_the_figures_of_one_precision` fails.
     """
-    error = np.nan_to_num(np.abs(errors.at_point), nan=np.inf)
+    # (What is NaN or infinite is as wrong as that, and no largest number stands for it.)
+    error = np.nan_to_num(np.abs(errors.at_point), nan=np.inf, posinf=np.inf)
     size = np.maximum(np.abs(errors.mine), np.abs(errors.theirs))
     with np.errstate(all="ignore"):
         relative = np.where(np.isfinite(error), np.where(size > 0, error / size, 0.0), np.inf)
@@ -282,7 +283,7 @@ def _figures(errors: _Errors, wrong: Array, own: OfInput) -> dict[str, Any]:
         "worst": worst,
         "max_abs_error": float(error.max()),
         "max_rel_error": float(relative.max()),
-        "error_bar": largest(bar),
+        "error_bar": float(np.nan_to_num(bar, nan=np.inf, posinf=np.inf).max()),
         "bound": bar,
         "analytic": errors.mine,
         "numeric": errors.theirs,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import pkgutil
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,7 @@ def import_object(text: str, allow: Collection[str], root: str) -> Any:
         found: Any = importlib.import_module(module_name)
     except Exception as error:  # whatever the user's module does when it is imported
         raise FunctionError(
-            f"`{module_name}` cannot be imported: {explain_exception(error)}"
+            f"`{module_name}` cannot be imported: {explain_exception(error)}{near_module(error)}"
         ) from error
     found = _attribute(found, text)
     if not callable(found):
@@ -60,6 +61,18 @@ def import_object(text: str, allow: Collection[str], root: str) -> Any:
             "write a function of your own that calls it"
         )
     return found
+
+
+def near_module(error: BaseException) -> str:
+    """The end of a message about a module that is not there: which of its package may be meant."""
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    package, dot, last = (missing or "").rpartition(".")
+    folders = getattr(sys.modules.get(package), "__path__", None)
+    if not dot or folders is None:
+        return ""
+    names = [module.name for module in pkgutil.iter_modules(folders)]
+    near = nearest(last, names)
+    return f"; did you mean `{package}.{near}`?" if near else ""
 
 
 def _attribute(module: Any, text: str) -> Any:

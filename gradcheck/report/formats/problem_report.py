@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from gradcheck.report import numbers
 from gradcheck.report.safe_text import SafeStream, clean, defused
@@ -43,6 +43,21 @@ def plain(validated: Validated) -> str:
     """Each problem with its line, and how many there are."""
     told = "".join(f"{problem}\n\n" for problem in validated.problems)
     return f"{defused(clean(told))}{validated.totals}\n"
+
+
+def print_validated(stream: TextIO, validated: Validated) -> None:
+    """The same for eyes: places, carets and hints in colour."""
+    from gradcheck.report.formats.rows import text
+    from gradcheck.report.formats.sections import print_problem
+    from gradcheck.report.formats.table import open_console
+
+    console = open_console(stream)
+    for problem in validated.problems:
+        print_problem(console, problem)
+    if validated.problems:
+        console.print()
+    style = "bold red" if validated.problems else "bold green"
+    console.print(text(validated.totals, style), soft_wrap=True)
 
 
 def github(validated: Validated) -> str:

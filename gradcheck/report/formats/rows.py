@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-import textwrap
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from rich.console import Group
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from gradcheck.model import Stage, Verdict
 from gradcheck.report import numbers
 from gradcheck.report.details import input_label, input_mark, mark
+from gradcheck.report.formats.column_layout import (
+    GLUE,
+    Column,
+    fitting_layout,
+    gap_on,
+    laid_out,
+    whole_layout,
+)
 from gradcheck.report.safe_text import clean, one_line
 from gradcheck.report.tally import split_id
 from gradcheck.report.totals import by_file
@@ -27,50 +32,31 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from gradcheck.model import Comparison, Result
+    from gradcheck.report.formats.column_layout import Block, Layout, Row
     from gradcheck.report.tally import FileTotals
 
 _STYLES = {Verdict.PASS: "green", Verdict.KINK: "green", Verdict.SKIPPED: "dim"}
-_WIDE_SCREEN = 100
-"""From this width on, columns stand two spaces apart: on a narrower one the second spaces are
-better spent on names."""
-_NARROWEST_COLUMN = 8
-"""No column is folded below this: `mismatch` has as many letters."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    title: str
-    justify: Literal["left", "right"] = "right"
-    share: int = 0
-    """How much of what is left a column gets when the screen is narrow; 0: it never folds."""
-
 
 _CASE_COLUMNS = (
-    _Column("case", "left", share=2),
-    _Column("input", "left", share=1),
-    _Column("elements"),
-    _Column("max abs\nerror"),
-    _Column("max rel\nerror"),
-    _Column("error\nbar"),
-    _Column("verdict", "left"),
-    _Column("time"),
+    Column("case", "left", share=2, longest=14),
+    Column("input", "left", share=1, longest=14),
+    Column("elements", leaves=3),
+    Column("max abs\nerror"),
+    Column("max rel\nerror", leaves=4),
+    Column("error\nbar", leaves=2),
+    Column("verdict", "left", share=4),
+    Column("time", leaves=1),
 )
 
 _FILE_COLUMNS = (
-    _Column("spec", "left", share=3),
-    _Column("cases"),
-    _Column("max abs\nerror"),
-    _Column("max rel\nerror"),
-    _Column("error\nbar"),
-    _Column("verdicts", "left", share=2),
-    _Column("time"),
+    Column("spec", "left", share=3),
+    Column("cases", leaves=3),
+    Column("max abs\nerror"),
+    Column("max rel\nerror", leaves=4),
+    Column("error\nbar", leaves=2),
+    Column("verdicts", "left", share=2, longest=16),
+    Column("time", leaves=1),
 )
-
-_GLUE = "\N{NO-BREAK SPACE}"
-
-_Row = list[Text]
-_Block = list[_Row]
-"""The rows of one case: the case's name in the first, and below it whatever does not fit there."""
 
 
 def case_table(results: Sequence[Result], width: int, *, stages: bool = False) -> RenderableType:
@@ -87,17 +73,35 @@ def case_table(results: Sequence[Result], width: int, *, stages: bool = False) -
     }
     rows = [row for blocks in files.values() for block in blocks for row in block]
     indent = 2 if any(files) else 0
-    widths = _widths(_CASE_COLUMNS, rows, width - indent)
-    parts: list[RenderableType] = [_table(_CASE_COLUMNS, [], widths, width, header=True)]
+    layout = whole_layout(_CASE_COLUMNS, rows, width - indent, gap_on(width))
+    above = not layout.fits
+    if above:
+        inner = [row[1:-1] for row in rows]
+        layout = fitting_layout(_CASE_COLUMNS[1:-1], inner, width - indent - 2, gap_on(width))
+    parts: list[RenderableType] = [laid_out(layout, [], header=True)]
+    if above:
+        parts = [text("case", "dim bold"), Padding(parts[0], (0, 0, 0, 2))]
+    parts = [Padding(part, (0, 0, 0, indent)) for part in parts]
     for path, blocks in files.items():
         if path:
             parts.append(text(one_line(path), "bold"))
-        parts.append(_table(_CASE_COLUMNS, blocks, widths, width))
-    parts = [part if isinstance(part, Text) else Padding(part, (0, 0, 0, indent)) for part in parts]
+        told = _under_names(layout, blocks) if above else [laid_out(layout, blocks)]
+        parts += [Padding(part, (0, 0, 0, indent)) for part in told]
     if any(c.directions for result in results for c in result.comparisons):
         explanation = "dirs: random directions through all elements, where there are too many"
         parts.append(Padding(text(explanation, "dim"), (1, 0, 0, indent)))
-    return Group(*parts)
+    return Group(*parts, *_left_out(layout, indent))
+
+
+def _under_names(layout: Layout, blocks: Sequence[Block]) -> list[RenderableType]:
+    """For narrow screens: the name of a case and its time above its inputs, not beside them."""
+    parts: list[RenderableType] = []
+    for block in blocks:
+        name, time = block[0][0], block[0][-1]
+        parts.append(Text.assemble(name, "  ", time))
+        inputs = [row[1:-1] for row in block]
+        parts.append(Padding(laid_out(layout, [[row] for row in inputs]), (0, 0, 0, 2)))
+    return parts
 
 
 def file_table(files: Sequence[FileTotals], width: int) -> RenderableType:
@@ -117,13 +121,14 @@ def file_table(files: Sequence[FileTotals], width: int) -> RenderableType:
     ]
     first = replace(_FILE_COLUMNS[0], title=f"spec in\n{folder}" if folder else "spec")
     columns = (first, *_FILE_COLUMNS[1:])
-    widths = _widths(columns, rows, width)
-    return _table(columns, [[row] for row in rows], widths, width, header=True)
+    layout = fitting_layout(columns, rows, width, gap_on(width))
+    table = laid_out(layout, [[row] for row in rows], header=True)
+    return Group(table, *_left_out(layout, 0))
 
 
 def _unbroken(verdicts: str) -> str:
     """Verdict counts that do not break between a number and its verdict."""
-    return re.sub(r"(?<=\d) ", _GLUE, verdicts)
+    return re.sub(r"(?<=\d) ", GLUE, verdicts)
 
 
 def _common_folder(paths: Sequence[str]) -> str:
@@ -149,7 +154,7 @@ def verdict_style(verdict: Verdict, marked: str) -> str:
     return _STYLES.get(verdict, "bold red")
 
 
-def _case_block(result: Result, stages: bool) -> _Block:
+def _case_block(result: Result, stages: bool) -> Block:
     rows = [_input_cells(result, comparison, stages) for comparison in result.comparisons]
     if result.verdict not in {comparison.verdict for comparison in result.comparisons}:
         # What happened to the case as a whole: it raised, died or was not run.
@@ -162,7 +167,7 @@ def _case_block(result: Result, stages: bool) -> _Block:
     return block
 
 
-def _input_cells(result: Result, comparison: Comparison, stages: bool) -> _Row:
+def _input_cells(result: Result, comparison: Comparison, stages: bool) -> Row:
     stage = comparison.decided_by if stages else None
     marked = input_mark(result, comparison)
     # (In as few words as will do: what stands after the colon is among the remarks.)
@@ -191,82 +196,9 @@ def _verdict(verdict: Verdict, marked: str, stage: Stage | None = None, judged: 
     return told if stage is None else told.append_text(text(f"\nby {stage}", "dim"))
 
 
-def _widths(columns: Sequence[_Column], rows: Sequence[_Row], width: int) -> list[int]:
-    """The width of each column: as its content wants it, less in those that fold."""
-    wanted = [
-        max(_width(column.title), *(_width(row[i].plain) for row in rows), 1)
-        for i, column in enumerate(columns)
-    ]
-    excess = sum(wanted) + _gap(width) * (len(columns) - 1) - width
-    while excess > 0:
-        foldable = [i for i, c in enumerate(columns) if c.share and wanted[i] > _NARROWEST_COLUMN]
-        if not foldable:
-            break
-        wanted[max(foldable, key=lambda i: wanted[i] / columns[i].share)] -= 1
-        excess -= 1
-    return wanted
-
-
-def _table(
-    columns: Sequence[_Column],
-    blocks: Sequence[_Block],
-    widths: Sequence[int],
-    width: int,
-    *,
-    header: bool = False,
-) -> Table:
-    table = Table(box=None, show_header=header, pad_edge=False, padding=(0, _gap(width), 0, 0))
-    for column, size in zip(columns, widths, strict=True):
-        table.add_column(
-            column.title,
-            header_style="dim",
-            justify=column.justify,
-            vertical="top",
-            overflow="fold",
-            width=size,
-        )
-    for block in blocks:
-        table.add_row(*_stacked(block, widths))
-    return table
-
-
-def _stacked(block: _Block, widths: Sequence[int]) -> _Row:
-    """The rows of a case in one: its folded name stands beside its inputs, not above them."""
-    columns: list[list[Text]] = [[] for _ in widths]
-    for row in block:
-        cells = [_folded(cell, size) for cell, size in zip(row, widths, strict=True)]
-        # The name runs on; the other cells of a row end together.
-        height = max(len(lines) for lines in cells[1:])
-        for column, lines in zip(columns[1:], cells[1:], strict=True):
-            column.extend(lines + [Text()] * (height - len(lines)))
-        columns[0] += cells[0] if cells[0][0] else []
-    return [Text("\n").join(lines) for lines in columns]
-
-
-def _folded(cell: Text, width: int) -> list[Text]:
-    """The lines of a cell; a name breaks before its variant: `transposed` / `[float32,xla]`."""
-    lines: list[str] = []
-    for line in cell.plain.split("\n"):
-        fits = cell_len(line) <= width
-        pieces = [line] if fits else [piece for piece in re.split(r"(?<=/)|(?=\[)", line) if piece]
-        lines += _filled(pieces, width)
-    return [Text(line.replace(_GLUE, " "), style=cell.style) for line in lines]
-
-
-def _filled(pieces: Sequence[str], width: int) -> list[str]:
-    """The pieces, as many to a line as fit; one that is too long breaks, at a space if it can."""
-    lines = [""]
-    for piece in pieces:
-        if cell_len(lines[-1] + piece) <= width:
-            lines[-1] += piece
-        else:
-            lines += textwrap.wrap(piece, width, break_on_hyphens=False)
-    return [line for line in lines if line] or [""]
-
-
-def _gap(width: int) -> int:
-    return 2 if width >= _WIDE_SCREEN else 1
-
-
-def _width(content: str) -> int:
-    return max(cell_len(line) for line in content.split("\n"))
+def _left_out(layout: Layout, indent: int) -> list[RenderableType]:
+    """A word on the columns that a narrow screen has no room for."""
+    if not layout.left_out:
+        return []
+    told = f"left out, for want of width: {', '.join(layout.left_out)}"
+    return [Padding(text(told, "dim"), (1, 0, 0, indent))]

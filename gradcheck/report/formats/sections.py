@@ -15,7 +15,7 @@ from gradcheck.report.columns import statements
 from gradcheck.report.formats.rows import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console, RenderableType
 
@@ -112,9 +112,8 @@ def _print_input(console: Console, details: InputDetails) -> None:
 def _grid(grid: Grid, width: int) -> RenderableType:
     """The elements in rows or, where that is too wide for the screen, each as a short list."""
     columns = list(zip(grid.header, *grid.rows, strict=True))
-    needed = sum(max(map(cell_len, column)) for column in columns) + 2 * (len(columns) - 1)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=needed <= width)
-    if needed <= width:
+    if _together(columns) <= width:
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         for title in grid.header:
             style = _COLUMN_STYLES.get(title, "")
             table.add_column(title, header_style="dim", style=style, justify="right", no_wrap=True)
@@ -122,11 +121,33 @@ def _grid(grid: Grid, width: int) -> RenderableType:
         for row in grid.rows:
             table.add_row(*map(text, row))
         return table
+    beside = _together([columns[0], grid.header[1:], [c for row in grid.rows for c in row[1:]]])
+    return _short_lists(grid) if beside <= width else _lines(grid)
+
+
+def _together(columns: Sequence[Sequence[str]]) -> int:
+    """How wide columns are that stand two spaces apart."""
+    return sum(max(map(cell_len, column)) for column in columns) + 2 * (len(columns) - 1)
+
+
+def _short_lists(grid: Grid) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     for row in grid.rows:
         for number, (title, cell) in enumerate(zip(grid.header[1:], row[1:], strict=True)):
             first = row[0] if number == 0 else ""
             table.add_row(first, text(title, "dim"), text(cell, _COLUMN_STYLES.get(title, "")))
     return table
+
+
+def _lines(grid: Grid) -> Text:
+    """Each value below its title: the narrowest that there is, and no number is split."""
+    lines = []
+    for row in grid.rows:
+        lines.append(text(row[0], "bold"))
+        for title, cell in zip(grid.header[1:], row[1:], strict=True):
+            lines.append(text(f"  {title}", "dim"))
+            lines.append(text(f"    {cell}", _COLUMN_STYLES.get(title, "")))
+    return Text("\n").join(lines)
 
 
 def _emphasised(statement: str, style: str) -> Text:

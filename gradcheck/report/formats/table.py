@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Plan, Result, Summary
 
-_NARROWEST_SCREEN = 72
+_NARROWEST_SCREEN = 40
 """On a narrower one the terminal wraps the lines: columns of two letters help nobody."""
 
 

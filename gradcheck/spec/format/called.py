@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from dataclasses import dataclass, field, replace
@@ -77,7 +78,7 @@ class CallReader:
             self._check_names(chosen, listed, given)
         if chosen is not None and self._source.count == before:
             called = replace(called, output=self._output(chosen, called))
-        if chosen is not None and chosen.is_expression:
+        if chosen is not None and chosen.is_expression and (listed or not self._mistyped()):
             self._check_expression(chosen, names)
         return called
 
@@ -133,11 +134,19 @@ class CallReader:
     def _listed(self, chosen: Chosen | None) -> Listed | None:
         if "inputs" not in self._entries:
             hint = "write `inputs: {x: [3, 4]}`: a list of whole numbers is a shape"
-            self._source.problem(self._place, "the case has no `inputs`", hint)
+            if self._mistyped():
+                self._source.count += 1
+            else:
+                self._source.problem(self._place, "the case has no `inputs`", hint)
             return None
         op = None if chosen is None else chosen.op
         parameters = None if chosen is None else chosen.parameters
         return list_inputs(self._source, self._entries["inputs"].value, op, parameters)
+
+    def _mistyped(self) -> bool:
+        """Whether `inputs` is there by another name: that was told already, with what is meant."""
+        unknown = [key for key in self._entries if key not in keys.CASE_KEYS]
+        return bool(difflib.get_close_matches("inputs", unknown, n=1, cutoff=0.75))
 
     def _inputs(self, called: Called, listed: Listed) -> Inputs:
         place, chosen = self._entries["inputs"].key, called.chosen

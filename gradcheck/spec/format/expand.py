@@ -6,6 +6,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from gradcheck.model import Case
+from gradcheck.model.problems import or_pass
 from gradcheck.spec.format.expectations import Expected
 from gradcheck.spec.format.keys import LONGEST_NAME
 from gradcheck.spec.format.run_axes import NO_AXES, RunAxes, count_variants, variants
@@ -68,8 +69,8 @@ def _too_many(source: Source, drafts: Sequence[Draft], counts: Sequence[int], ro
     if counts[largest] > 1:
         message += f": {counts[largest]:,} of them are made here"
     hint = (
-        "give fewer dtypes, modes, checks and seeds, or raise the limit: `--max-cases N`, or "
-        "`max_cases` in [tool.gradcheck] of pyproject.toml"
+        "give fewer dtypes, modes, checks and seeds, or raise the limit: set `max_cases` in "
+        f"[tool.gradcheck] of pyproject.toml{or_pass('--max-cases N')}"
     )
     source.problem_at(where.line, where.column, message, hint)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck import ops
 from gradcheck.model import Target, TargetKind
+from gradcheck.model.problems import or_pass
 from gradcheck.spec.expression import allowlist
 from gradcheck.spec.expression.control_flow import CONTROL_FLOW
 from gradcheck.spec.format import fields
@@ -164,6 +165,6 @@ def _package_allowed(
     source.problem(
         node,
         f"the package `{package}` is not allowed: a `{key}` runs code",
-        f"pass `--allow {package}`, or add it to `allow` in [tool.gradcheck] of pyproject.toml",
+        f"add it to `allow` in [tool.gradcheck] of pyproject.toml{or_pass(f'--allow {package}')}",
     )
     return False

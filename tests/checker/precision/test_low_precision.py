@@ -195,6 +195,19 @@ class TestFigures:
         assert told.max_rel_error is not None
         assert told.max_rel_error > 0.01
 
+    def test_an_overflow_is_infinitely_wrong(self, tf: Any) -> None:
+        def overflows(g: Any, x: Any) -> Any:
+            large = tf.cast(6e4, x.dtype)
+            return g * large * large / large / large
+
+        found = gradcheck.check(with_gradient(tf.identity, overflows), cast(tf, X, "float16"))
+        (told,) = found.comparisons
+        assert told.verdict == "nonfinite"
+        assert told.max_abs_error == np.inf
+        assert told.max_rel_error == np.inf
+        assert told.error_bar == told.worst[0].bound
+        assert "e+308" not in repr(found)
+
     def test_what_is_not_finite_is_infinitely_wrong(self, tf: Any) -> None:
         def low_alone(g: Any, x: Any) -> Any:
             lost = tf.cast(float("nan"), x.dtype)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from gradcheck.checker.subject.user_code import import_object
+from gradcheck.errors import FunctionError
 from gradcheck.model import Verdict
 from tests.checker.cases import run, values
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CODE = "tests.checker.user_code"
 
@@ -111,3 +118,14 @@ def test_no_other_way_leads_in(text: str) -> None:
     result = run("function", text, values("x", [1.0]))
     assert result.verdict is Verdict.ERROR
     assert "cannot be imported" not in result.message
+
+
+def test_a_module_that_is_mistyped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    package = tmp_path / "mistyped_pkg"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "activations.py").write_text("def swish(x): return x\n")
+    told = r"did you mean `mistyped_pkg\.activations`\?"
+    with pytest.raises(FunctionError, match=told):
+        import_object("mistyped_pkg.activation:swish", ["mistyped_pkg"], str(tmp_path))
