@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from gradcheck.checker import costs
 from gradcheck.checker.budget import Spent, current
-from gradcheck.checker.diagnose.diagnose import diagnose
+from gradcheck.checker.diagnose.diagnose import diagnose, diagnose_in_precision
 from gradcheck.checker.judge import notes
 from gradcheck.checker.judge.bisect import find_wrong_element
 from gradcheck.checker.judge.figures import Figures, along_directions, comparison, figures_of
 from gradcheck.checker.judge.formula import UNUSABLE, Standing, opinions
-from gradcheck.checker.precision.low_precision import judge_precision
+from gradcheck.checker.precision.low_precision import judge_precision, loses_it
 from gradcheck.model import Comparison, Diagnosis, Stage, Verdict
 
 if TYPE_CHECKING:
@@ -142,7 +142,16 @@ def low_precision(asked: Open) -> Open | Comparison:
         note = f"the gradient is right in float64; of its own precision, {spent}"
         return asked.comparison(Verdict.INCONCLUSIVE, Stage.BUDGET, note)
     if told.verdict is not None:
-        return asked.comparison(told.verdict, Stage.PRECISION, told.note, **(told.figures or {}))
+        found = asked.comparison(told.verdict, Stage.PRECISION, told.note, **(told.figures or {}))
+        if told.verdict is not Verdict.MISMATCH:
+            return found
+        cause = diagnose_in_precision(found, asked.evidence)
+        if cause is None:
+            return found
+        # (A sign or a factor is no rounding.)
+        own = asked.own.operand.precision.name
+        note = found.note.replace(loses_it(own), f"in {own} it is another one")
+        return replace(found, diagnosis=cause, note=note)
     return replace(asked, note=notes.joined(asked.note, told.note), suggested_by=Stage.PRECISION)
 
 

@@ -26,6 +26,7 @@ from gradcheck.model import Diagnosis
 
 if TYPE_CHECKING:
     from gradcheck.checker.diagnose.fit import Suspect
+    from gradcheck.checker.judge.evidence import Evidence
     from gradcheck.model import Comparison
 
 
@@ -48,6 +49,26 @@ def diagnose(comparison: Comparison, points: OtherPoints) -> Diagnosis | None:
                     size = explained_by_size(elsewhere) if suspect.cause == "factor" else ""
                     return Diagnosis(suspect.cause, suspect.told(fit, size))
         return _special(elsewhere) or as_formula(elsewhere)
+
+
+def diagnose_in_precision(comparison: Comparison, evidence: Evidence) -> Diagnosis | None:
+    """The same of a gradient that is wrong in its own precision alone: a sign, a factor, an offset.
+
+    The point itself must be telling, for there are no others in this precision.
+    """
+    here = View.of(comparison, evidence)
+    if here is None:
+        return None
+    numeric = here.numeric[here.known]
+    if len(np.unique(np.abs(numeric[numeric != 0]))) < causes.TELLING:
+        return None
+    with np.errstate(all="ignore"):
+        for suspect in simple(here):
+            fit = suspect.fit(here)
+            if fit is not None:
+                told = f"{suspect.told(fit, '')}, in {comparison.dtype} alone"
+                return Diagnosis(suspect.cause, told)
+    return None
 
 
 def _holds(suspect: Suspect, elsewhere: Elsewhere) -> bool:

@@ -242,12 +242,17 @@ def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause:
         return Judgement(Verdict.INCONCLUSIVE, note, _figures(errors, wrong, own))
     figures = _figures(errors, wrong, own)
     note = (
-        f"the formula is right in float64, but the arithmetic of {dtype} loses it: "
+        f"the formula is right in float64, but {loses_it(dtype)}: "
         f"{errors.in_ulps[figures['worst'][0].index]:.3g} ulp, here and at neighbouring points "
         "(numeric is the gradient in float64)"
     )
     verdict = Verdict.NONFINITE if faults.broken.any() else Verdict.MISMATCH
     return Judgement(verdict, f"{note}; {cause}" if cause else note, figures)
+
+
+def loses_it(dtype: str) -> str:
+    """What is said of errors that are nothing but rounding, as far as anybody knows."""
+    return f"the arithmetic of {dtype} loses it"
 
 
 def _within(ulps: float) -> str:

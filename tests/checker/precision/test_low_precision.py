@@ -51,7 +51,7 @@ def test_lost_arithmetic_is_found(tf: Any, dtype: str, error: float) -> None:
 
     result = gradcheck.check(planted(tf.tanh, lose), cast(tf, X, dtype))
     assert result.verdict == "mismatch"
-    assert f"the arithmetic of {dtype} loses it" in result.comparisons[0].note
+    assert "the formula is right in float64, but " in result.comparisons[0].note
 
 
 @pytest.mark.parametrize("name", ["tanh", "acosh", "layers", "cell"])
@@ -194,6 +194,28 @@ class TestFigures:
         assert told.max_abs_error == pytest.approx(told.worst[0].error)
         assert told.max_rel_error is not None
         assert told.max_rel_error > 0.01
+
+    @pytest.mark.parametrize(
+        ("factor", "cause", "told"),
+        [
+            (1.5, "factor", "is 1.5 times too large"),
+            (-1.0, "sign", "has the wrong sign"),
+        ],
+    )
+    def test_what_is_wrong_in_one_precision_alone_has_its_cause(
+        self, tf: Any, factor: float, cause: str, told: str
+    ) -> None:
+        def low_alone(g: Any, x: Any) -> Any:
+            return 2 * g * (1.0 if x.dtype == tf.float64 else factor)
+
+        found = gradcheck.check(with_gradient(lambda x: 2 * x, low_alone), cast(tf, X, "float32"))
+        (seen,) = found.comparisons
+        assert (seen.verdict, seen.decided_by) == ("mismatch", "low precision"), describe(found)
+        assert seen.diagnosis is not None
+        assert seen.diagnosis.cause == cause
+        assert told in seen.diagnosis.text
+        assert seen.diagnosis.text.endswith(", in float32 alone")
+        assert "arithmetic" not in seen.note
 
     def test_an_overflow_is_infinitely_wrong(self, tf: Any) -> None:
         def overflows(g: Any, x: Any) -> Any:
