@@ -55,6 +55,12 @@ def nearest(name: str, known: Iterable[str], *, alike: float = ALIKE) -> str:
     return near[0] if near else ""
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a message about a name that is not there: which one may be meant."""
+    near = nearest(name, known)
+    return f"; did you mean {near!r}?" if near else ""
+
+
 class GradcheckError(Exception):
     """A problem that is the user's to solve: the command line prints its text and no traceback."""
 

@@ -13,7 +13,7 @@ from gradcheck.checker.check import check_problem
 from gradcheck.checker.subject.arguments import take_apart
 from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.select_outputs import select
-from gradcheck.errors import UsageError, nearest
+from gradcheck.errors import UsageError, did_you_mean
 from gradcheck.model import (
     CheckKind,
     Mode,
@@ -101,7 +101,7 @@ def _must_be_inputs(fn: Callable[..., Any], named: Mapping[str, Any]) -> None:
         return
     own = [p.name for p in inspect.signature(check).parameters.values() if p.kind is p.KEYWORD_ONLY]
     for name in named:
-        hint = nearest(name, own) if name not in taken else ""
+        hint = did_you_mean(name, own) if name not in taken else ""
         if hint:
             who = getattr(fn, "__name__", type(fn).__name__)
             raise UsageError(f"{name} is no argument of check, and no input of {who}{hint}")
@@ -190,9 +190,8 @@ def _member(kind: Any, text: str, what: str) -> Any:
         return kind(text)
     except ValueError:
         known = ", ".join(kind)
-        message = (
-            f"there is no {what} {text!r}; there are {known}{nearest(str(text), map(str, kind))}"
-        )
+        hint = did_you_mean(str(text), map(str, kind))
+        message = f"there is no {what} {text!r}; there are {known}{hint}"
         raise UsageError(message) from None
 
 

@@ -120,7 +120,7 @@ def _unless_it_hides(look: Look, point: Point) -> Look:
     Without it `test_zero_beside_what_moves` fails.
     """
     still = look.estimate.scale == 0
-    if not still.any():
+    if not still.any() or point.rounds:
         return look
     hidden = tolerances.ROUNDOFF_SAFETY * float(np.linalg.norm(point.weights * point.rounded_off))
     with np.errstate(all="ignore"):

@@ -25,6 +25,9 @@ def listening(derivatives: Derivatives) -> Derivatives:
     Without it `test_what_is_one_but_for_its_last_digits` fails.
     """
     point, noise = derivatives.point, derivatives.noise
+    if point.rounds or derivatives.is_rough:
+        # (Who rounds to fewer digits has stairs, which polynomials are laid through.)
+        return derivatives
     with np.errstate(all="ignore"):
         size = np.where(np.isfinite(point.base), np.abs(point.base), 0.0)
         shown = np.fmax(noise.level, noise.relative * size)

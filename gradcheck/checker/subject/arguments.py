@@ -22,7 +22,7 @@ from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Wanted
 from gradcheck.checker.subject.reachable import handle_of, is_variable
 from gradcheck.checker.subject.tensors import is_differentiable
-from gradcheck.errors import UsageError, nearest
+from gradcheck.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,7 +121,7 @@ def _by_position(
             takes = ", ".join(known) or "nothing by name"
             raise UsageError(
                 f"{_called(fn)} has no input {name!r}, and check no such option: it takes {takes}"
-                f"{nearest(name, [*known, *_OPTIONS])}"
+                f"{did_you_mean(name, [*known, *_OPTIONS])}"
             )
     first, rest = {}, dict(named)
     for parameter in parameters[before:]:
@@ -246,7 +246,7 @@ def _structure(structure: Mapping[str, str], name: str, value: Array) -> str:
     kind = structure.get(name, "general")
     known = ("general", "symmetric", "lower")
     if kind not in known:
-        raise UsageError(f"there is no structure {kind!r}{nearest(kind, known)}")
+        raise UsageError(f"there is no structure {kind!r}{did_you_mean(kind, known)}")
     if kind != "general" and (value.ndim < 2 or value.shape[-1] != value.shape[-2]):
         raise UsageError(f"input {name!r} is said to be {kind}, but it has no square matrices")
     return kind

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from gradcheck.errors import UsageError, nearest
+from gradcheck.errors import UsageError, did_you_mean
 
 
 def parameters_of(fn: Any) -> list[inspect.Parameter]:
@@ -51,5 +51,5 @@ def must_take(fn: Any, call: Mapping[str, Any]) -> None:
     known += ["training", "mask"]
     for name in call:
         if name not in known:
-            takes = f"it takes {', '.join(dict.fromkeys(known))}{nearest(name, known)}"
+            takes = f"it takes {', '.join(dict.fromkeys(known))}{did_you_mean(name, known)}"
             raise UsageError(f"the call of {type(fn).__name__} has no {name!r}: {takes}")

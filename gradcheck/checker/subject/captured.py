@@ -10,7 +10,7 @@ import numpy as np
 from gradcheck.checker.subject.operand import Captured, Operand
 from gradcheck.checker.subject.reachable import handle_of
 from gradcheck.checker.subject.tensors import is_differentiable
-from gradcheck.errors import UsageError, nearest
+from gradcheck.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ def _chosen(
     for name in wanted.names:
         if name not in by_name:
             known = [operand.name for operand in problem.operands] + list(by_name)
-            there = f"{', '.join(known)}{nearest(name, known)}"
+            there = f"{', '.join(known)}{did_you_mean(name, known)}"
             raise UsageError(f"wrt names {name!r}, but there are {there}")
         chosen = chosen | {by_name[name]}
     for variable in wanted.variables:

@@ -26,7 +26,7 @@ from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import epsilon_of, largest, to_double
 from gradcheck.checker.subject.carry.carried_op import NO_BATCH
 from gradcheck.checker.subject.private_names import called_back
-from gradcheck.checker.subject.rounding_ops import FACTORS, OF_ONE, PRODUCTS, ROUNDING, SUMS
+from gradcheck.checker.subject.rounding_ops import FACTORS, OF_ONE, ROUNDING, SUMS
 from gradcheck.checker.subject.tensors import is_floating
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Nudges:
         else:
             rows = _as_alone(batch.numpy(), alone)
         rows = self._nudged(rows, whole=kind in FACTORS and rows.ndim > 2)
-        added = _added_up(kind, inputs) if self._inside else 0.0
+        added = _added_up(kind, inputs, alone) if self._inside else 0.0
         if added and rows.dtype.kind in "fc":
             drawn = self._rng.uniform(-1.0, 1.0, rows.shape) * epsilon_of(rows.dtype) * added
             drawn[0] = 0.0
@@ -157,16 +157,13 @@ class Nudges:
         return nudged.astype(rows.dtype)
 
 
-def _added_up(kind: str, inputs: Any) -> float:
+def _added_up(kind: str, inputs: Any, output: Array) -> float:
     """The size of the numbers that an op adds up inside; zero for one that does not."""
     if kind in OF_ONE:
         return 1.0
-    if kind not in SUMS and kind not in PRODUCTS:
+    if kind not in SUMS or output.size != 1:
         return 0.0
-    tensors = [each for given in inputs for each in (given if isinstance(given, list) else [given])]
-    numbers = [each for each in tensors if hasattr(each, "numpy") and each.dtype.is_floating]
-    sizes = [largest(to_double(each.numpy())) for each in numbers]
-    return float(np.prod(sizes)) if kind in PRODUCTS else max(sizes, default=0.0)
+    return largest(to_double(inputs[0].numpy()))
 
 
 def _as_alone(rows: Array, alone: Array) -> Array:

@@ -158,6 +158,10 @@ def explain_exception(error: BaseException) -> str:
         name = missing[2].lower()
         dtype = _DTYPES.get(name, name)
         return f"TensorFlow has no {dtype} kernel for {missing[1]} on this device"
+    refused = re.search(r"Value for attr '\w+' of (\w+) is not in the list of allowed values", text)
+    if refused:
+        # (Which of several attributes is named, and so what it allows, differs from run to run.)
+        return f"{type(error).__name__}: it takes no {_DTYPES.get(refused[1], refused[1])}"
     unregistered = re.search(r"gradient registry has no entry for: (\w+)", text)
     if unregistered:
         name = unregistered[1]

@@ -37,7 +37,7 @@ def test_one_that_is_not_to_be_had_at_all(tf: Any) -> None:
     for dtype in (np.float32, np.float64):
         result = gradcheck.check(counted, np.array([1, 2, 3], dtype))
         assert result.verdict == "error"
-        assert "no gradient for DenseBincount" in result.message
+        assert "DenseBincount has no gradient" in result.message
 
 
 def test_a_wrong_gradient_without_double_precision(tf: Any) -> None:
@@ -173,6 +173,6 @@ class TestInItsOwnPrecision:
         second = kind == "second"
         x = np.array([0.3, -0.9, 1.4], np.float32)
         result = gradcheck.check(function, x, checks=kind)
-        # (The forward accumulator goes by what is inside, and not by the gradient function.)
-        right = factor == 1.0 or kind == "forward"
-        assert result.verdict == ("pass" if right else "mismatch"), result.message
+        # (The forward accumulator goes by what is inside, and not by the gradient function; but
+        # forward and reverse mode have to agree.)
+        assert result.verdict == ("pass" if factor == 1.0 else "mismatch"), result.message

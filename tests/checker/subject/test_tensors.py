@@ -109,3 +109,11 @@ def test_an_object_that_is_no_tensor_is_the_users_own(tf: Any) -> None:
     assert call(object, []) == []
     with pytest.raises(FunctionRaised, match="RuntimeError: planted"):
         call(Odd, [])
+
+
+def test_which_attribute_is_refused_first_is_no_news(tf: Any) -> None:
+    x = tf.constant([[[[1.0]]]], tf.float64)
+    s = tf.constant([1.0], tf.float64)
+    with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+        tf.raw_ops.FusedBatchNormV3(x=x, scale=s, offset=s, mean=s, variance=s)
+    assert explain_exception(raised.value) == "InvalidArgumentError: it takes no float64"

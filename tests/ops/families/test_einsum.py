@@ -80,5 +80,5 @@ def test_summed_out_and_repeated_indices_get_a_factor_of_their_own() -> None:
         "x": "einsum('i,j->ij', G, ones(3))"
     }
     assert op.formulas(op.call({"x": (3, 3)}, {"equation": "ii->i"})) == {
-        "x": "einsum('i,ia->ia', G, eye(3))"
+        "x": "einsum('i,ij->ij', G, eye(3))"
     }
