@@ -42,11 +42,17 @@ def later() -> Iterator[None]:
     try:
         yield
     finally:
-        # (One that comes in between must not be heard before the one that came first.)
+        # One that comes in between must not be heard before the one that came first. (Other threads
+        # do not hold signals back: the first is passed on before any is heard again.)
         with _held_back():
-            for asked, handler in handlers.items():
-                signal.signal(asked, handler)
-            if came:
+            first = came[:1]
+            try:
+                for passed_on in first:
+                    handlers[passed_on](passed_on, None)
+            finally:
+                for asked, handler in handlers.items():
+                    signal.signal(asked, handler)
+            if came and not first:
                 handlers[came[0]](came[0], None)
 
 

@@ -103,7 +103,7 @@ def failures_of_the_command(project: Path) -> list[str]:
     command = [sys.executable, "-m", "gradcheck", "run", "specs", "--format", "plain"]
     done = subprocess.run(command, cwd=project, check=False, capture_output=True, text=True)
     told = done.stdout.partition("failures ==\n\n")[2].partition("\n\n==")[0]
-    told = told.partition("\n\non device")[0]
+    told = told.partition("\n\non 1 CPU")[0]
     return [text.strip("\n") for text in told.split("\n\n\n")]
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gradcheck import ops
-from gradcheck.errors import ExpressionError, ShapeError
+from gradcheck.errors import ExpressionError, ShapeError, nearest
 from gradcheck.ops.language.bounds import MAX_ELEMENTS
 from gradcheck.spec.expression.expression import parse_tf
 from gradcheck.spec.format import claims, fields, keys
@@ -146,7 +145,7 @@ class CallReader:
     def _mistyped(self) -> bool:
         """Whether `inputs` is there by another name: that was told already, with what is meant."""
         unknown = [key for key in self._entries if key not in keys.CASE_KEYS]
-        return bool(difflib.get_close_matches("inputs", unknown, n=1, cutoff=0.75))
+        return bool(nearest("inputs", unknown, alike=0.75))
 
     def _inputs(self, called: Called, listed: Listed) -> Inputs:
         place, chosen = self._entries["inputs"].key, called.chosen
