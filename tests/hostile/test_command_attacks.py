@@ -117,7 +117,9 @@ def test_a_killed_command_takes_a_server_along_that_is_stopped(
 def test_a_signal_ends_the_run_with_the_report_of_what_is_there(
     started: list[Started], tmp_path: Path, number: int, code: int
 ) -> None:
-    command = Started(PLAY.format(("innocent-1", "half-and-hang")), folder=tmp_path)
+    # (Tests that were started by nohup would hand down that SIGHUP is ignored.)
+    script = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); "
+    command = Started(script + PLAY.format(("innocent-1", "half-and-hang")), folder=tmp_path)
     started.append(command)
     command.read_until("innocent-1")
     pids = command.processes(2)
