@@ -135,7 +135,7 @@ LAYERS = {
     ),
     "hunter": (
         ("bandit", "drafts", "failures"),
-        ("draw_values", "recorded", "run_script", "script_parts"),
+        ("draw_values", "one_cause", "recorded", "run_script", "script_parts"),
         ("script", "short_script"),
         ("signatures", "second_opinion", "shrinker"),
         ("draw_call", "record_calls"),
