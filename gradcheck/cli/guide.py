@@ -112,9 +112,11 @@ def _run(lesson: Lesson, fence: Fence, page: LessonText) -> bool:
     """The claims beside what the run says; whether all cases ended as they should."""
     from gradcheck.course.lesson_run import run_lesson
     from gradcheck.course.outcomes import outcome, summary
+    from gradcheck.run import dismiss
 
     _print([""])
     results = run_lesson(lesson, _watched)
+    dismiss()
     for claim in claims_of(fence):
         _print(page.outcome(outcome(claim, results.get(claim.case, []))))
     _print(["", *page.wrapped(summary(lesson.name, results))])

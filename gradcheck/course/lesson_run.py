@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradcheck.course.lessons import INSIDE, PACKAGE, copy_lessons
-from gradcheck.errors import GradcheckError
-from gradcheck.run import dismiss, run
+from gradcheck.errors import UsageError
+from gradcheck.run import run
 from gradcheck.spec import load
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def run_lesson(lesson: Lesson, watched: Watcher) -> dict[str, list[Result]]:
             (package / "__init__.py").touch()
         loaded = load([str(root / INSIDE / lesson.spec.name)], allow=[PACKAGE])
         if loaded.problems:
-            raise GradcheckError("\n".join(map(str, loaded.problems)))
+            raise UsageError("\n".join(map(str, loaded.problems)))
         return _results(loaded.cases, str(root), watched)
 
 
@@ -47,7 +47,6 @@ def _results(cases: tuple[Case, ...], root: str, watched: Watcher) -> dict[str, 
             for result in stream:
                 found[result.id] = result
                 advance()
-    dismiss()
     by_name: dict[str, list[Result]] = {}
     for case in cases:
         by_name.setdefault(case.name, []).append(found[case.id])

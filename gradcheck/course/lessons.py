@@ -62,7 +62,8 @@ def find_lesson(lessons: Sequence[Lesson], wanted: str) -> Lesson:
         names |= {lesson.name: lesson, short: lesson, lesson.number: lesson}
     found = names.get(wanted.lower()) or names.get(wanted.lstrip("0"))
     if found is None:
-        hint = did_you_mean(wanted.lower(), names) or "; `gradcheck guide` lists them"
+        words = [name for name in names if not name.isdigit()]
+        hint = did_you_mean(wanted.lower(), words) or "; `gradcheck guide` lists them"
         raise UsageError(f"there is no lesson {wanted!r}{hint}")
     return found
 

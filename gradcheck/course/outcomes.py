@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 8
 """Elements of a gradient that are shown as numbers: more say nothing to a reader."""
+MOST_FACTS = 4
+"""Gradients of a claim that are told one by one: the weights of a model are many."""
 
 TRUE, FALSE, SURPRISE = "true", "false", "surprise"
 
@@ -54,8 +56,12 @@ def outcome(claim: Claim, results: Sequence[Result]) -> Outcome:
 def _facts(results: Sequence[Result], *, wrong: bool) -> tuple[str, ...]:
     """A line for each gradient, or for each that is wrong; what several cases say is said once."""
     every = [(r.case, c) for r in results for c in r.comparisons]
-    told = [_fact(case, c) for case, c in every if not (wrong and c.verdict.acceptable)]
-    return tuple(dict.fromkeys(told))
+    told = [(_fact(case, c), c) for case, c in every if not (wrong and c.verdict.acceptable)]
+    facts = dict(told)
+    if len(facts) > MOST_FACTS and all(c.verdict.acceptable for c in facts.values()):
+        elements = sum(c.elements for c in facts.values())
+        return (f"{len(facts)} gradients with {count(elements, 'element')}, all right",)
+    return tuple(facts)
 
 
 def summary(lesson: str, results: Mapping[str, Sequence[Result]]) -> str:
