@@ -149,7 +149,8 @@ LAYERS = {
     "course": (
         ("lesson_page",),
         ("lessons",),
-        ("lesson_run", "outcomes", "derived_lines", "lesson_text"),
+        ("lesson_run", "outcomes", "derived_lines"),
+        ("lesson_text",),
     ),
     "cli": (
         (

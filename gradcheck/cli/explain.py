@@ -78,7 +78,9 @@ def asked(words: list[str]) -> Question:
     """What `gradcheck explain` is asked by these words: a lesson shows a part of the answer."""
     from gradcheck.explainer.compose import Question
 
-    with command.make_context("explain", words) as context:
+    # (A command keeps the option for help that it was first asked with: it must be everybody's.)
+    names = ["-h", "--help"]
+    with command.make_context("explain", words, help_option_names=names) as context:
         found = context.params
     given = _given(found["args"], found["shapes"], found["at"])
     return Question(found["name"], found["expr"], *given)

@@ -160,7 +160,8 @@ def _next(lesson: Lesson, page: LessonText) -> list[str]:
         f"lessons/{INSIDE}/{lesson.spec.name}."
     )
     if after is None:
-        return [*lines, *page.wrapped("That was the last lesson. `gradcheck init` looks at yours.")]
+        end = "That was the last lesson. `gradcheck init` looks at your own code."
+        return [*lines, *page.wrapped(end)]
     return [*lines, *page.wrapped(f"Next: `gradcheck guide {after.number}`, {after.page.title}.")]
 
 

@@ -20,7 +20,7 @@ Bold = Callable[[str], str]
 
 MARGIN = "    "
 """Before what is to be typed, and what is printed."""
-_WORDS = 10
+_BESIDE_CLAIM = 10
 """What `true` and its like take before a claim, at most."""
 _WHOLE = re.compile(r"`[^`]+`|\[(?:[^\[\]]|\[[^\[\]]*\])*\]")
 """Code, and arrays of up to two axes."""
@@ -68,8 +68,8 @@ class LessonText:
 
     def outcome(self, outcome: Outcome) -> list[str]:
         """A claim, and below it what the run says."""
-        indent = " " * _WORDS
-        word = f"  {outcome.word}".ljust(_WORDS)
+        indent = " " * _BESIDE_CLAIM
+        word = f"  {outcome.word}".ljust(_BESIDE_CLAIM)
         first, *others = self.wrapped(word + outcome.claim.text, "", indent)
         lines = [first.replace(outcome.word, self.bold(outcome.word), 1), *others]
         for fact in outcome.facts:

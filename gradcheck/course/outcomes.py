@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 8
 """Elements of a gradient that are shown as numbers: more say nothing to a reader."""
-MOST_FACTS = 4
+MOST_GRADIENTS = 4
 """Gradients of a claim that are told one by one: the weights of a model are many."""
 
-TRUE, FALSE, SURPRISE = "true", "false", "surprise"
+TRUE, FALSE, FAILED = "true", "false", "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Outcome:
 
     claim: Claim
     word: str
-    """`true`, `false`, or `surprise` where the case did not end as the lesson says."""
+    """`true`, `false`, or `failed` where the case did not end as the lesson says."""
     facts: tuple[str, ...]
     """The gradients in numbers; of a false claim those that are wrong."""
     reason: str = ""
@@ -41,12 +41,12 @@ class Outcome:
 def outcome(claim: Claim, results: Sequence[Result]) -> Outcome:
     """The claim is false where the gradient that it gives is none: a mismatch."""
     if not results:
-        return Outcome(claim, SURPRISE, (f"the spec has no case {claim.case}",))
+        return Outcome(claim, FAILED, (f"the spec has no case {claim.case}",))
     if not all(result.expected for result in results):
         worst = next(result for result in results if not result.expected)
         said = one_line(worst.message).strip()
         ended = f"the case ended with {worst.verdict}{said and ': '}{said}"
-        return Outcome(claim, SURPRISE, (ended, *_facts([worst], wrong=False)))
+        return Outcome(claim, FAILED, (ended, *_facts([worst], wrong=False)))
     case = results[0].case
     reason = case.reason if case is not None else ""
     false = any(result.verdict is Verdict.MISMATCH for result in results)
@@ -58,7 +58,7 @@ def _facts(results: Sequence[Result], *, wrong: bool) -> tuple[str, ...]:
     every = [(r.case, c) for r in results for c in r.comparisons]
     told = [(_fact(case, c), c) for case, c in every if not (wrong and c.verdict.acceptable)]
     facts = dict(told)
-    if len(facts) > MOST_FACTS and all(c.verdict.acceptable for c in facts.values()):
+    if len(facts) > MOST_GRADIENTS and all(c.verdict.acceptable for c in facts.values()):
         elements = sum(c.elements for c in facts.values())
         return (f"{len(facts)} gradients with {count(elements, 'element')}, all right",)
     return tuple(facts)
@@ -67,11 +67,11 @@ def _facts(results: Sequence[Result], *, wrong: bool) -> tuple[str, ...]:
 def summary(lesson: str, results: Mapping[str, Sequence[Result]]) -> str:
     """One line on all cases of the spec, those that no claim names too."""
     every = [result for of_name in results.values() for result in of_name]
-    surprises = [name for name, of_name in results.items() if not all(r.expected for r in of_name)]
+    odd = [name for name, of_name in results.items() if not all(r.expected for r in of_name)]
     there = f"The spec {lesson}.yaml has {count(len(every), 'case')}"
-    if not surprises:
+    if not odd:
         return f"{there}, and all end as they should."
-    return f"{there}. These did not end as they should: {', '.join(surprises)}."
+    return f"{there}. These did not end as they should: {', '.join(odd)}."
 
 
 def numbers_of(array: Any) -> str:

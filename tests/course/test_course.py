@@ -90,7 +90,7 @@ def test_sums_are_found_and_wrong_ones_are_seen() -> None:
 def test_every_claim_has_a_case_that_decides_it(lesson: Lesson) -> None:
     for claim in lesson.page.claims:
         found = outcome(claim, results(lesson).get(claim.case, []))
-        assert found.word != "surprise", found
+        assert found.word != "failed", found
         assert found.facts
         # What people say and is wrong stands in quotes, and why it is wrong below.
         assert claim.text.startswith('"') is (found.word == "false"), claim
@@ -155,5 +155,5 @@ def test_the_pages_of_the_docs_are_what_the_lessons_give(pages: dict[str, str], 
     """Every answer in them was printed just now; `python -m tools.course_pages` writes them."""
     written = (course_pages.PAGES / f"{name}.md").read_text("utf-8")
     assert written == pages[f"{name}.md"]
-    assert "surprise" not in written
+    assert "failed" not in written
     assert str(ROOT) not in written

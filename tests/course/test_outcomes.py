@@ -71,19 +71,19 @@ def test_what_does_not_end_as_the_lesson_says_is_a_surprise(
     verdict: Verdict, expect: Verdict | None
 ) -> None:
     found = seen(compared(verdict), expect=expect)
-    assert found.word == "surprise"
+    assert found.word == "failed"
     assert found.facts[0] == f"the case ended with {verdict}"
 
 
 def test_an_error_is_told() -> None:
     case = make_case("case")
     found = outcome(CLAIM, [Result(case.id, Verdict.ERROR, message="no such\nthing", case=case)])
-    assert found.word == "surprise"
+    assert found.word == "failed"
     assert found.facts == ("the case ended with error: no such thing",)
 
 
 def test_a_claim_whose_case_is_not_there_is_a_surprise() -> None:
-    assert outcome(CLAIM, []).word == "surprise"
+    assert outcome(CLAIM, []).word == "failed"
 
 
 def test_numbers_that_were_drawn_are_not_shown() -> None:
