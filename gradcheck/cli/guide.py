@@ -32,8 +32,16 @@ PIPED_WIDTH, NARROWEST_PAGE, WIDEST_PAGE = 80, 40, 88
 """Columns of a page where nobody says how wide it is, and between which it is as wide as asked."""
 
 
+def _named(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    """The lessons that a shell offers for what was typed so far: with or without their number."""
+    del context, parameter
+    names = [lesson.name for lesson in read_lessons(_home())]
+    names += [name.partition("-")[2] for name in names]
+    return [name for name in names if name.startswith(begun)]
+
+
 @click.command(name="guide")
-@click.argument("lesson", required=False)
+@click.argument("lesson", required=False, shell_complete=_named)
 @click.option("--copy", "folder", metavar="FOLDER", help="Write the lessons to a new folder.")
 def command(lesson: str | None, folder: str | None) -> int:
     """List the lessons of a course on gradients, go through one, or copy them to a folder.
@@ -155,9 +163,11 @@ def derived(text: str, width: int) -> list[str]:
 def _next(lesson: Lesson, page: LessonText) -> list[str]:
     """What to type after a lesson."""
     after = lesson_after(read_lessons(_home()), lesson)
+    claimed = "specs.guide.claims:" in lesson.spec.read_text(encoding="utf-8")
     lines = page.wrapped(
         f"To change this lesson and run it again: `gradcheck guide --copy lessons`, then see "
-        f"lessons/{INSIDE}/{lesson.spec.name}."
+        f"lessons/{INSIDE}/{lesson.spec.name}"
+        f"{', and claims.py beside it for the gradients that are wrong' if claimed else ''}."
     )
     if after is None:
         end = "That was the last lesson. `gradcheck init` looks at your own code."
