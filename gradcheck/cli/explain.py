@@ -137,4 +137,4 @@ def _listing(ops: tuple[Op, ...]) -> Iterator[str]:
             line = one_line(Subject(op, make_call(op, {}, {})), UNICODE)
             yield f"  {op.name:{width}}  {line}"
         yield ""
-    yield f"{len(ops)} ops; `gradcheck explain NAME` derives one"
+    yield f"{len(ops)} ops; `gradcheck explain NAME` derives one, `gradcheck guide` is a course"
