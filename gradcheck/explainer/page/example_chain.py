@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["expression_picture", "op_picture"]
 
-_DIGITS = 2
+_DRAWN_DIGITS = 2
 """Of drawn values, so that they can be followed by hand."""
 _ROUNDED = ("general", "symmetric", "lower", "invertible")
 """Kinds of values that stay what they are with few digits; an orthogonal matrix does not."""
@@ -209,7 +209,7 @@ def _rounded(values: Array, domain: Domain) -> Array:
     """With few digits, where the values stay where they may lie."""
     if values.dtype.kind != "f" or SAMPLES[domain.sample.name].structure not in _ROUNDED:
         return values
-    few = np.round(values, _DIGITS) + 0.0
+    few = np.round(values, _DRAWN_DIGITS) + 0.0
     inside = (few > domain.low) & (few < domain.high) & ((few == 0) == (values == 0))
     return few if inside.all() and not np.isin(few, domain.kinks).any() else values
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Array, Shape
 
-__all__ = ["MOST_ELEMENTS", "Route", "numbers_of"]
+__all__ = ["MOST_SHOWN_ELEMENTS", "Route", "numbers_of"]
 
-MOST_ELEMENTS = 100
+MOST_SHOWN_ELEMENTS = 100
 """Of an input, and of all outputs: more numbers are not looked at one by one."""
 
 _SAME = 1e-9
@@ -109,9 +109,9 @@ def _must_be_small(sizes: Mapping[str, int]) -> None:
     for name, size in sizes.items():
         if not size:
             raise ExplainError(f"{name} has no elements")
-        if size > MOST_ELEMENTS:
+        if size > MOST_SHOWN_ELEMENTS:
             raise ExplainError(
-                f"{name} has {size} elements, and {MOST_ELEMENTS} can be looked at one by one: "
+                f"{name} has {size} elements, and {MOST_SHOWN_ELEMENTS} can be looked at one by one: "
                 "give smaller shapes"
             )
 

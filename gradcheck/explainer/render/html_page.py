@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["render_page"]
 
 _STYLE = """
-html { color-scheme: light dark; --ground: #fff; --ink: #1b1f24; }
-@media (prefers-color-scheme: dark) { html { --ground: #14171b; --ink: #e6e9ed; } }
-@media print { html { --ground: #fff; --ink: #000; } }
+html { color-scheme: light dark; --ground: #ffffff; --ink: #1b1f24; }
+html .gradcheck-explanation { --gcx-up: #0b5cbe; --gcx-down: #b4540a; --gcx-mark: #7a3fb8; }
+@media screen and (prefers-color-scheme: dark) {
+  html { --ground: #14171b; --ink: #e6e9ed; }
+  html .gradcheck-explanation { --gcx-up: #6fb0f5; --gcx-down: #f6a04d; --gcx-mark: #c9a0f5; }
+}
 body { margin: 0 auto; max-width: 64rem; padding: 1rem 1rem 3rem; background: var(--ground);
   color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
 h1 { font-size: 1.5rem; margin: .4em 0; } h2 { font-size: 1.2rem; margin: 1.6em 0 .4em;
