@@ -129,7 +129,8 @@ def _parts(text: str, ends: str) -> list[str]:
             quote = "" if character == quote else quote or character
             continue
         depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(character, 0)
-        if character in ends and depth > 0:
+        # (Behind an opening bracket it is inside of one, however many were open before.)
+        if character in ends and (depth > 0 or character != " "):
             pieces.append(piece)
             piece = ""
     return [*pieces, piece]

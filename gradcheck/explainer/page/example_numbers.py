@@ -111,8 +111,8 @@ def _must_be_small(sizes: Mapping[str, int]) -> None:
             raise ExplainError(f"{name} has no elements")
         if size > MOST_SHOWN_ELEMENTS:
             raise ExplainError(
-                f"{name} has {size} elements, and {MOST_SHOWN_ELEMENTS} can be looked at one by one: "
-                "give smaller shapes"
+                f"{name} has {size} elements, and {MOST_SHOWN_ELEMENTS} can be looked at one by "
+                "one: give smaller shapes"
             )
 
 
