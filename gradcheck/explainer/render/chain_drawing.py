@@ -162,7 +162,7 @@ def _letters(text: str) -> int:
 
 def _width(first: str, second: str, shape: str, back: str) -> float:
     inside = max(_letters(first) * 1.12, _letters(second)) * _LETTER + 24
-    below = max(_letters(shape), _letters(back)) * _LETTER
+    below = max(_letters(shape), _letters(back) * 1.06) * _LETTER
     return max(inside, below, 44.0) + _GAP
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.document import Bullets, Code, Equation, Paragraph
-from gradcheck.explainer.render.elements import Markup, element, style_sheet
+from gradcheck.explainer.render.elements import Markup, element, joined, style_sheet
 from gradcheck.explainer.render.mathml import mathml
 from gradcheck.explainer.render.pictured import chain_part, number_parts
 from gradcheck.explainer.style import LATEX
@@ -77,17 +77,23 @@ def render_formulas(document: Document) -> str:
 
 def _block(block: Block) -> Markup:
     if isinstance(block, Paragraph):
-        return element("p", block.text)
+        return element("p", _prose(block.text))
     if isinstance(block, Equation):
         note = element("span", block.note, class_="note") if block.note else ""
         return element("div", Markup(mathml(block.math(LATEX))), note, class_="equation")
     if isinstance(block, Code):
         return element("pre", element("code", "\n".join(block.broken(WIDEST_CODE))))
     if isinstance(block, Bullets):
-        return element("ul", *(element("li", item) for item in block.items))
+        return element("ul", *(element("li", _prose(item)) for item in block.items))
     head = element("thead", _row(block.head, "th"))
     body = element("tbody", *(_row(row, "td") for row in block.rows))
     return element("div", element("table", head, body), class_="gcx-wide")
+
+
+def _prose(text: str) -> Markup:
+    """Words, with what stands between backquotes set as code."""
+    parts = text.split("`") if text.count("`") % 2 == 0 else [text]
+    return joined(*(element("code", part) if i % 2 else part for i, part in enumerate(parts)))
 
 
 def _row(cells: Sequence[str], tag: str) -> Markup:

@@ -71,8 +71,8 @@ def _steps(picture: Picture, numbers: Numbers) -> Iterator[Markup]:
     last = picture.places[-1]
     for place in picture.places:
         if place is last:
-            for one in numbers.upstreams:
-                yield _step(place.forward, one.output, one.result)
+            for i, one in enumerate(numbers.upstreams):
+                yield _step(None if i else place.forward, one.output, one.result)
         elif place.name in numbers.values:
             yield _step(place.forward, place.symbol, numbers.values[place.name])
     for one in numbers.upstreams:
