@@ -10,7 +10,7 @@ from gradcheck.errors import ExplainError
 from gradcheck.explainer import trees
 from gradcheck.explainer.derive.chain import adjoints, bar
 from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_input
-from gradcheck.explainer.page.example_numbers import Route, numbers_of
+from gradcheck.explainer.page.example_numbers import Route, numbers_of, too_large
 from gradcheck.explainer.page.expression_page import forward_line, gradient_line, setting_of
 from gradcheck.explainer.page.op_page import gradient_math
 from gradcheck.explainer.style import UNICODE
@@ -222,6 +222,8 @@ def _with_numbers(
     points: Callable[[], Iterable[dict[str, Array]]],
 ) -> Picture:
     """The chain with its numbers at the first point that has some; it is drawn without them too."""
+    if missing := too_large(places):
+        return Picture(places, loss, missing=missing)
     missing = "there are no numbers at the points that were tried: give one with --at"
     tried: Iterable[Mapping[str, Array]] = [at] if at else points()
     for point in tried:

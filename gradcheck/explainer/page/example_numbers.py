@@ -7,6 +7,7 @@ formula gives that element's row of the Jacobian, and the gradient is the sum of
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -17,14 +18,17 @@ from gradcheck.errors import ExplainError
 from gradcheck.explainer.worked_example import Jacobian, Numbers, Upstream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from gradcheck.explainer.worked_example import Place
     from gradcheck.model import Array, Shape
 
-__all__ = ["MOST_SHOWN_ELEMENTS", "Route", "numbers_of"]
+__all__ = ["MOST_SHOWN_ELEMENTS", "Route", "numbers_of", "too_large"]
 
 MOST_SHOWN_ELEMENTS = 100
 """Of an input, and of all outputs: more numbers are not looked at one by one."""
+_MOST_INSIDE = 10_000
+"""Of a value between them: small inputs may be repeated to something that fills the memory."""
 
 _SAME = 1e-9
 """Relative: a gradient that moves by less does not depend on what was moved."""
@@ -64,10 +68,8 @@ def numbers_of(
         upstream: the gradients of the outputs; drawn where it is None.
         given: whether the point was asked for.
     """
-    _must_be_small({name: int(np.size(value)) for name, value in values.items()})
     known = route.forward(values)
     outputs = [_real(value) for value in route.outputs(known)]
-    _must_be_small({"the output": sum(value.size for value in outputs)})
     weights = _upstream(outputs) if upstream is None else upstream
     if [value.shape for value in weights] != [value.shape for value in outputs]:
         raise ExplainError("G is not of the shape of the output")
@@ -105,15 +107,18 @@ def _is_array(value: Any) -> bool:
     )
 
 
-def _must_be_small(sizes: Mapping[str, int]) -> None:
-    for name, size in sizes.items():
+def too_large(places: Sequence[Place]) -> str:
+    """Why these values are not computed, by their shapes alone; empty where they can be."""
+    for place in places:
+        size = sum(math.prod(shape) for shape in place.shapes)
+        ends = not place.op or place is places[-1]
+        most = MOST_SHOWN_ELEMENTS if ends else _MOST_INSIDE
         if not size:
-            raise ExplainError(f"{name} has no elements")
-        if size > MOST_SHOWN_ELEMENTS:
-            raise ExplainError(
-                f"{name} has {size} elements, and {MOST_SHOWN_ELEMENTS} can be looked at one by "
-                "one: give smaller shapes"
-            )
+            return f"{place.symbol} has no elements"
+        if size > most:
+            told = f"{most} can be looked at one by one" if ends else f"{most} are computed"
+            return f"{place.symbol} has {size} elements, and {told}: give smaller shapes"
+    return ""
 
 
 def _real(value: Any) -> Array:

@@ -173,6 +173,14 @@ def test_where_there_are_no_numbers_the_reason_is_said(
     assert len(picture.places) == 2
 
 
+def test_nothing_large_is_computed_on_the_way() -> None:
+    """An array of ten million elements between a small input and a small output."""
+    text = "tf.reduce_sum(tf.broadcast_to(x, [10000, 1000]))"
+    picture = expression_picture(read_graph(text, {"x": ()}), {}, None)
+    assert picture.numbers is None
+    assert "10000000 elements, and 10000 are computed" in picture.missing
+
+
 def test_where_no_gradient_goes_there_is_no_way_back() -> None:
     graph = read_graph("tf.stop_gradient(x) * x", {"x": (2,)})
     held, product = expression_picture(graph, {}, None).places[1:]
