@@ -84,6 +84,7 @@ LAYERS = {
     ),
     "explainer": (
         ("loading", "trees", "style", "time_limit", "unknown_op"),
+        ("worked_example",),
         ("document", "named_functions"),
         ("calculus",),
         ("formula",),
@@ -154,7 +155,7 @@ LAYERS = {
     ),
     "cli": (
         (
-            *("say", "options", "outputs", "explain_values", "page_background"),
+            *("say", "options", "outputs", "explain_values", "explain_formats", "page_background"),
             *("new_files", "read_back", "setting_values"),
         ),
         ("reporters", "run_request"),

@@ -33,11 +33,11 @@ def explanation(op: Op) -> str:
     title, _, body = text.partition("</h3>")
     head = title.partition("<h3>")[0]
     # (A blank line inside of an element would begin a paragraph of Markdown.)
-    body = re.sub(r"\n{2,}", "\n", body)
+    body = re.sub(r"\n{2,}", "\n", head + body)
     body = re.sub(r"<h4>(.*?)</h4>", lambda m: _heading(m[1]), body)
     called = " or ".join(f"`{name}`" for name in (op.tf, *op.aliases))
     command = f"{called}; on the command line `gradcheck explain {op.name}`"
-    return f"# {op.name}\n\n{command}\n\n{head}{body}\n"
+    return f"# {op.name}\n\n{command}\n\n{body}\n"
 
 
 def _heading(text: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradcheck.cli.explain_formats import FORMATS, rendered
 from gradcheck.cli.explain_values import literal, pairs, shape_of, values_of
 from gradcheck.cli.say import say_json, say_styled
 from gradcheck.errors import ExitCode
@@ -15,7 +15,6 @@ from gradcheck.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gradcheck.explainer import Document
     from gradcheck.explainer.compose import Question
     from gradcheck.model import Array, Shape
     from gradcheck.ops.declaration import Op
@@ -35,9 +34,10 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["text", "markdown", "latex", "json"]),
+    type=click.Choice(list(FORMATS)),
     default="text",
     show_default=True,
+    help="How it is set; html is a page and svg a picture, for a file.",
 )
 def command(
     name: str | None,
@@ -60,6 +60,7 @@ def command(
       gradcheck explain add --shape x=3,4 --shape y=4
       gradcheck explain --expr 'tf.reduce_sum(tf.square(x))' --at x='[1, 2]'
       gradcheck explain specs/linalg/matmul.yaml::transposed-a --format latex
+      gradcheck explain softmax --format html > softmax.html
     """  # noqa: D301  (click reads the \b)
     given = _given(args, shapes, at)
     if name is None and expr is None:
@@ -69,7 +70,7 @@ def command(
 
     with answering(verify=verify):
         document, proofs = answer(Question(name, expr, *given, verify))
-        text = _rendered(document, style)
+        text = rendered(document, style)
     (say_json if style == "json" else say_styled)(text)
     return int(ExitCode.OK if all(proof.holds for proof in proofs) else ExitCode.FAILED)
 
@@ -93,25 +94,6 @@ def _given(
     wanted = {key: shape_of(key, text) for key, text in pairs(shapes, "--shape")}
     literals = {key: literal(text) for key, text in pairs(args, "--arg")}
     return literals, wanted, values_of(at)
-
-
-def _rendered(document: Document, style: str) -> str:
-    if style == "markdown":
-        from gradcheck.explainer.render.markdown import render_markdown
-
-        return render_markdown(document)
-    if style == "latex":
-        from gradcheck.explainer.render.latex import render_latex
-
-        return render_latex(document)
-    if style == "json":
-        from gradcheck.explainer.render.json import render_json
-
-        return render_json(document)
-    from gradcheck.explainer.render.terminal import WIDEST, render_text
-
-    width = shutil.get_terminal_size((WIDEST, 24)).columns
-    return render_text(document, lambda text: click.style(text, bold=True), width)
 
 
 def _list_ops(style: str) -> None:

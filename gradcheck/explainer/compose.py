@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,9 +29,11 @@ from gradcheck.spec.expression.expression import parse_tf
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.derive.safe_names import Renaming
     from gradcheck.explainer.document import Document
     from gradcheck.explainer.proof import Proof
+    from gradcheck.explainer.worked_example import Picture
     from gradcheck.model import Array, Shape
 
 __all__ = ["Answer", "Question", "answer", "answering", "checked_shape", "checked_value"]
@@ -137,6 +140,7 @@ def _op(question: Question, name: str) -> Answer:
     )
     subject = Subject(op, make_call(op, question.shapes, question.args))
     document = _with_names(explain_op(subject), (*renaming.reasons, *_other_letters(subject)))
+    document = replace(document, picture=_pictured_op(subject, question.at))
     if question.at:
         from gradcheck.explainer.page.worked_numbers import op_numbers
 
@@ -170,6 +174,7 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
     question = replace(question, at=_renamed_values(renaming, question.at))
     said = (*renaming.reasons, *graph.notes)
     document = replace(_with_names(explain_expression(graph, wanted), said), title=text.strip())
+    document = replace(document, picture=_pictured_expression(graph, question.at, wanted))
     if question.at:
         from gradcheck.explainer.page.worked_numbers import expression_numbers
 
@@ -204,6 +209,28 @@ def _case(question: Question, name: str) -> Answer:
     complete = len(values) == len(case.inputs)
     shown = {**values, **question.at} if question.at or complete else {}
     return _expression(replace(asked, at=shown), case.target.text, wanted)
+
+
+def _pictured_op(subject: Subject, at: Mapping[str, Array]) -> Callable[[], Picture]:
+    @cache
+    def picture() -> Picture:
+        from gradcheck.explainer.page.example_chain import op_picture
+
+        return op_picture(subject, at)
+
+    return picture
+
+
+def _pictured_expression(
+    graph: Graph, at: Mapping[str, Array], wanted: tuple[str, ...] | None
+) -> Callable[[], Picture]:
+    @cache
+    def picture() -> Picture:
+        from gradcheck.explainer.page.example_chain import expression_picture
+
+        return expression_picture(graph, at, wanted)
+
+    return picture
 
 
 def _renamed_values(renaming: Renaming, at: Mapping[str, Array]) -> dict[str, Array]:

@@ -16,10 +16,12 @@ from gradcheck.explainer.compose import (
     checked_shape,
     checked_value,
 )
+from gradcheck.explainer.render.html_page import render_page
 from gradcheck.explainer.render.json import render_json
 from gradcheck.explainer.render.latex import render_latex
 from gradcheck.explainer.render.markdown import render_markdown
 from gradcheck.explainer.render.notebook import render_formulas, render_html
+from gradcheck.explainer.render.svg import render_svg
 from gradcheck.explainer.render.terminal import render_text
 
 if TYPE_CHECKING:
@@ -109,6 +111,16 @@ class Explanation:
     def html(self) -> str:
         """A fragment of HTML that needs nothing from elsewhere."""
         return self._set(render_html)
+
+    @property
+    def page(self) -> str:
+        """A whole page of HTML, for a file: it needs nothing from elsewhere."""
+        return self._set(render_page)
+
+    @property
+    def svg(self) -> str:
+        """The chain rule as a picture, for a file."""
+        return self._set(render_svg)
 
     @property
     def json(self) -> str:

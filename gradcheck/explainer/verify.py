@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,13 +15,14 @@ from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.evaluate import evaluate
 from gradcheck.explainer.code_proof import CodePoint, prove_code
 from gradcheck.explainer.derive.chain import bar, closed_form, run_chain
+from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_input
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.page.expression_page import code_of
 from gradcheck.explainer.proof import Proof, beside_the_tape, proof_of
-from gradcheck.model import Array, Case, Input, Location, Sample, Shape, Target, TargetKind
-from gradcheck.ops.declaration import ANYWHERE, Domain, Kind
-from gradcheck.ops.samples.registry import SAMPLES, draw
+from gradcheck.model import Array, Case, Input, Location, Shape, Target, TargetKind
+from gradcheck.ops.declaration import ANYWHERE, Domain
+from gradcheck.ops.samples.registry import SAMPLES
 
 if TYPE_CHECKING:
     import ast
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Index
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.derive.op_subject import Subject
-    from gradcheck.ops.declaration import Parameter
 
 __all__ = ["verify_expression", "verify_op"]
 
@@ -67,11 +66,11 @@ def verify_op(
     declared = {p.name: p for p in op.inputs}
     # A variadic op declares one parameter for inputs of any names.
     parameters = {name: declared.get(name, op.inputs[0]) for name in call.shapes}
-    drawn = {n: _draw_input(parameters[n], shape, n, seed) for n, shape in call.shapes.items()}
-    drawn |= {name: np.asarray(value) for name, value in (values or {}).items() if name in drawn}
+    found = {n: drawn_input(parameters[n], shape, n, seed) for n, shape in call.shapes.items()}
+    found |= {name: np.asarray(value) for name, value in (values or {}).items() if name in found}
     point = _Point(
         _case(TargetKind.OP, op.name, call.shapes, call.args),
-        drawn,
+        found,
         {name: parameter.domain for name, parameter in parameters.items()},
         bool(op.outputs),
         seed,
@@ -103,10 +102,10 @@ def verify_expression(
     given = {name: np.asarray(value, dtype=np.float64) for name, value in (values or {}).items()}
     case = _case(TargetKind.EXPR, graph.text, graph.inputs, {})
     upstream = np.zeros(graph.shapes[graph.output])
-    for tried in _domains(graph):
+    for tried in domains_to_try(graph):
         domains = {name: tried.get(name, ANYWHERE) for name in graph.inputs}
-        drawn = {n: _draw(domains[n], shape, n, seed) for n, shape in graph.inputs.items()}
-        point = _Point(case, drawn | given, domains, several=False, seed=seed)
+        found = {n: drawn(domains[n], shape, n, seed) for n, shape in graph.inputs.items()}
+        point = _Point(case, found | given, domains, several=False, seed=seed)
         out = run_chain(graph, point.values, upstream)[graph.output]
         if np.isfinite(out).all():
             code = {name: code_of(graph, name, closed_form(graph, name)) for name in names}
@@ -134,30 +133,6 @@ def _formula(tree: ast.expr) -> Printed:
 
 def _elements(node: Node, indices: tuple[Index, ...]) -> Printed:
     return functools.partial(evaluate, node, indices=indices)
-
-
-def _domains(graph: Graph) -> list[dict[str, Domain]]:
-    """What to try: the domains of the ops that take an input, then safer and safer ones."""
-    direct: dict[str, Domain] = {}
-    for step in graph.steps:
-        parameters = {p.name: p for p in step.op.inputs}
-        for parameter, value in step.differentiable.items():
-            if value in graph.inputs and parameter in parameters:
-                domain = parameters[parameter].domain
-                if domain != ANYWHERE:
-                    direct.setdefault(value, domain)
-    positive, unit = (Domain(sample=Sample(name)) for name in ("positive", "unit"))
-    return [direct, dict.fromkeys(graph.inputs, positive), dict.fromkeys(graph.inputs, unit), {}]
-
-
-def _draw(domain: Domain, shape: Shape, name: str, seed: int) -> Array:
-    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    return draw(domain.sample, shape, False, rng, domain)
-
-
-def _draw_input(parameter: Parameter, shape: Shape, name: str, seed: int) -> Array:
-    drawn = _draw(parameter.domain, shape, name, seed)
-    return drawn.astype(np.int32) if parameter.kind is Kind.INTEGER else drawn
 
 
 def _case(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from gradcheck import ops
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gradcheck.explainer import Document
     from tests.cli.conftest import Gradcheck
 
 EXPR = "tf.matmul(x, tf.expand_dims(tf.reduce_sum(x, 0), 1))"
@@ -98,6 +100,10 @@ def test_every_op_can_be_explained_in_every_format(gradcheck: Gradcheck, name: s
     assert gradcheck("explain", name).code == 0
     assert gradcheck("explain", name, "--format", "markdown").out.startswith(f"# `{name}`")
     assert gradcheck("explain", name, "--format", "latex").out.isascii()
+    page = gradcheck("explain", name, "--format", "html").out
+    assert page.startswith("<!doctype html>")
+    assert page.isascii()
+    assert gradcheck("explain", name, "--format", "svg").out.startswith("<?xml")
     content = json.loads(gradcheck("explain", name, "--format", "json").out)
     assert content["op"] == name
     assert content["gradient"]
@@ -140,6 +146,62 @@ def test_an_explanation_needs_neither_tensorflow_nor_sympy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("style", ["html", "svg"])
+def test_nor_does_a_page_with_its_numbers(style: str) -> None:
+    code = (
+        "import sys; from gradcheck.cli import main; "
+        f"main(['explain', 'softmax', '--format', {style!r}]); "
+        "sys.exit(bool({'tensorflow', 'sympy', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert done.returncode == 0
+
+
+def test_a_format_is_one_file_and_one_line(
+    gradcheck: Gradcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gradcheck.cli import explain_formats
+
+    (tmp_path / "shouted.py").write_text(
+        "def render(document):\n    return document.title.upper() + '!'\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    more = {**explain_formats.FORMATS, "shout": "shouted:render"}
+    monkeypatch.setattr(explain_formats, "FORMATS", more)
+    code = explain_formats.rendered
+    document = explained("tanh")
+    assert code(document, "shout") == "TANH!"
+    said = gradcheck("explain", "--help").out
+    for name in explain_formats.FORMATS.keys() - {"shout"}:
+        assert name in said
+
+
+def explained(name: str) -> Document:
+    from gradcheck.explainer.explanation import explain
+
+    return explain(name).document
+
+
+def test_a_terminal_without_blocks_gets_letters() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "60"}
+    done = subprocess.run(
+        [sys.executable, "-m", "gradcheck", "explain", "softmax"],
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    said = done.stdout.decode()
+    assert "\n  +--..." in said
+    assert "█" not in said
+    assert max(map(len, said.splitlines())) <= 60
+
+
+def test_what_cannot_be_drawn_is_said(gradcheck: Gradcheck) -> None:
+    found = gradcheck("explain", "tf.raw_ops.Roll", "--format", "svg")
+    assert found.code == 2
+    assert "no chain to draw" in found.err
 
 
 def test_formulas_are_proved_and_a_wrong_one_fails(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
 
-__all__ = ["code_of", "explain_expression", "setting_of"]
+__all__ = ["code_of", "explain_expression", "forward_line", "gradient_line", "setting_of"]
 
 
 def setting_of(graph: Graph, style: Style) -> Setting:
@@ -90,7 +90,7 @@ def _forward(graph: Graph) -> tuple[Block, ...]:
     for number, step in enumerate(graph.steps, 1):
         lines.append(
             Equation(
-                _line(graph, step.name, step.forward),
+                forward_line(graph, step.name, step.forward),
                 f"step {number}: {step.op.name}, {_shape(list(step.shape))}",
                 trees.text_of(step.forward),
             )
@@ -110,7 +110,9 @@ def _shape_math(graph: Graph, name: str, sizes: list[int]) -> Math:
     return math
 
 
-def _line(graph: Graph, left: str, tree: ast.expr) -> Math:
+def forward_line(graph: Graph, left: str, tree: ast.expr) -> Math:
+    """The line that computes a step."""
+
     def math(style: Style) -> str:
         setting = setting_of(graph, style)
         shown = style.indexed(setting.symbol(left), _indices(graph, left, tree))
@@ -124,7 +126,9 @@ def _indices(graph: Graph, name: str, tree: ast.expr) -> list[str]:
     return index_places(trees.equation_of(tree).partition("->")[2], graph.shapes.get(name, ()))
 
 
-def _gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
+def gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
+    """The line that gives what comes back to an input or a step."""
+
     def math(style: Style) -> str:
         setting = setting_of(graph, style)
         indices = _indices(graph, name, tree)
@@ -168,7 +172,7 @@ def _backward(
         )
         blocks.append(
             Equation(
-                _gradient_line(graph, adjoint.name, adjoint.tree),
+                gradient_line(graph, adjoint.name, adjoint.tree),
                 f"through {by}",
                 trees.text_of(adjoint.tree),
             )
@@ -237,8 +241,8 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
             note = "without indices" if form.indices else ""
             short = _shares_named(graph, formula)
             for own, tree in short.names.items():
-                blocks.append(Equation(_line(graph, own, tree), "the shares"))
-            line = _gradient_line(graph, name, short.formulas[0])
+                blocks.append(Equation(forward_line(graph, own, tree), "the shares"))
+            line = gradient_line(graph, name, short.formulas[0])
             blocks.append(Equation(line, note, trees.text_of(formula)))
         code = code_of(graph, name, form)
         if code:

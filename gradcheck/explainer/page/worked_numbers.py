@@ -35,7 +35,10 @@ def shown(value: Any) -> str:
 
 
 def _value_line(left: Any, value: Any, note: str = "") -> Equation:
-    return Equation(lambda style: f"{left(style)} = {shown(value)}", note)
+    def math(style: Style) -> str:
+        return f"{left(style)} = {shown(value).replace('−', style.minus())}"
+
+    return Equation(math, note)
 
 
 def op_numbers(subject: Subject, at: Mapping[str, Array]) -> Section:

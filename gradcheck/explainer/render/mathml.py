@@ -103,7 +103,7 @@ class _Reader:
         if token == r"\text":
             return f"<mtext>{escape(_spaced(self._words()))}</mtext>"
         if token == r"\mathit":
-            return f'<mi style="font-style:italic">{escape(self._words())}</mi>'
+            return f'<mi class="gcx-word">{escape(self._words())}</mi>'
         if token in _NAMES:
             # (A single letter would be set in italics.)
             return f'<mi mathvariant="normal">{escape(self._words())}</mi>'

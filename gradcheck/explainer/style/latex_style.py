@@ -26,6 +26,8 @@ class Latex:
 
     def symbol(self, name: str) -> str:
         """A name, its number below."""
+        if name.startswith("["):
+            return name  # no name, but an array that is written by its elements, and set already
         base, number = split_number(name)
         if base in _GREEK:
             shown = _GREEK[base]
