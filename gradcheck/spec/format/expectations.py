@@ -35,6 +35,23 @@ class Expected:
         """Whether this is what a case of that dtype, mode and these checks expects here."""
         return all(condition.holds(dtype, mode, checks) for condition in self.when)
 
+    def is_over(self, dtype: str, mode: str, checks: Collection[str]) -> bool:
+        """Whether such a case expected this of older versions alone: here the bug is mended."""
+        versions = [condition for condition in self.when if condition.is_version]
+        others = [condition for condition in self.when if not condition.is_version]
+        missing = [c for c in versions if not c.holds(dtype, mode, checks)]
+        return (
+            self.verdict is not None
+            and bool(missing)
+            and all(condition.is_over for condition in missing)
+            and all(condition.holds(dtype, mode, checks) for condition in others)
+        )
+
+    @property
+    def versions(self) -> str:
+        """The versions of which it is expected, as the spec has them; empty for all."""
+        return " and ".join(str(condition) for condition in self.when if condition.is_version)
+
     @property
     def names_variant(self) -> bool:
         """Whether a condition says in which mode or by which check it is expected."""
