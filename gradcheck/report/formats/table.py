@@ -19,7 +19,14 @@ from gradcheck.report.formats.sections import (
     print_remarks,
     print_slowest,
 )
-from gradcheck.report.remark_lines import kink_lines, known_line, skipped_lines, weak_lines
+from gradcheck.report.remark_lines import (
+    gone_lines,
+    kink_lines,
+    known_line,
+    mended_lines,
+    skipped_lines,
+    weak_lines,
+)
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
 from gradcheck.report.safe_text import SafeStream
 from gradcheck.report.totals import environment_line, slowest, succeeded, totals
@@ -87,7 +94,9 @@ class TableReporter(CollectingReporter):
             print_heading(console, numbers.count(len(outcome.failures), "failure"), "red")
             for result in outcome.failures:
                 print_failure(console, failure_details(result, outcome.plan))
+            print_remarks(console, gone_lines(outcome.failures))
         remarks = [*map(known_line, outcome.known), *skipped_lines(results)]
+        remarks += mended_lines(outcome.results, outcome.environment)
         if self.case_by_case(outcome):
             remarks += [line for result in results for line in kink_lines(result)]
             remarks += [line for result in results for line in weak_lines(result)]

@@ -1,0 +1,82 @@
+"""Cases that expect to be wrong: what was expected and what was seen, why, in which versions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gradcheck.model import KnownBug, Verdict
+from gradcheck.report import numbers
+from gradcheck.report.formats.html.markup import Html, joined, section, table, tag
+from gradcheck.report.formats.html.status import verdict_badge
+from gradcheck.report.remark_lines import gone_lines, is_mended, mended_lines
+
+if TYPE_CHECKING:
+    from gradcheck.model import Expectation, Result
+    from gradcheck.report.formats.html.shown_run import ShownRun
+
+_UNFOLDED = 20
+"""So few rows are unfolded from the beginning."""
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\]{1,300}")
+"""What becomes a link: a report may come from anywhere, and so may what it calls an address."""
+
+
+def known_section(shown: ShownRun) -> Html:
+    """A row for each function, reason and outcome; nothing where no case expects to be wrong."""
+    groups: dict[tuple[str, ...], list[Result]] = {}
+    for result in shown.results:
+        if _is_told(result):
+            groups.setdefault(_key(shown, result), []).append(result)
+    if not groups:
+        return Html("")
+    rows = [_row(shown, some) for some in groups.values()]
+    count = sum(map(len, groups.values()))
+    told = f"{numbers.count(count, 'case')}, in {numbers.count(len(rows), 'row')}"
+    header = ("function", "expected", "seen", "why", "versions")
+    listed = table(header, rows, "Cases that expect to be wrong", class_="known")
+    folded = tag("details", tag("summary", told), listed, open=len(rows) <= _UNFOLDED)
+    note = "Their specs expect these verdicts; the run fails when one goes away."
+    lines = [*gone_lines(shown.results), *mended_lines(shown.results, shown.environment)]
+    changed = [tag("p", line) for line in lines]
+    return section("known", "Known bugs", tag("p", note), *changed, folded)
+
+
+def _is_told(result: Result) -> bool:
+    """Whether the case expects something that is not right, here or in older versions."""
+    expect = result.case.expect if result.case else None
+    if expect is None or result.verdict is Verdict.SKIPPED:
+        return is_mended(result)
+    wanted = {expect} if isinstance(expect, Verdict) else set(expect.values())
+    return not all(verdict.acceptable for verdict in wanted)
+
+
+def _key(shown: ShownRun, result: Result) -> tuple[str, ...]:
+    case = result.case
+    bug = case.bug if case and case.bug else KnownBug()
+    reason = case.reason if case else ""
+    told = (bug.mended or reason, bug.versions, bug.instead, bug.issue)
+    return (shown.label(result), _expected(result), str(result.verdict), *told)
+
+
+def _row(shown: ShownRun, results: list[Result]) -> tuple[str, ...]:
+    first = results[0]
+    label, expected, _, reason, versions, instead, issue = _key(shown, first)
+    links = joined((shown.link(result.id) for result in results), ", ")
+    function = joined([tag("code", label), tag("div", links, class_="facts")])
+    why = [tag("p", reason)]
+    if instead:
+        why.append(tag("p", "Right is: ", tag("code", instead)))
+    if issue:
+        linked = _ADDRESS.fullmatch(issue)
+        address = tag("a", issue, href=issue, rel="noreferrer") if linked else issue
+        why.append(tag("p", "Reported: ", address))
+    return function, expected, verdict_badge(first), joined(why), versions or "all"
+
+
+def _expected(result: Result) -> str:
+    expect: Expectation = result.case.expect if result.case else None
+    if expect is None:
+        return "pass: mended"
+    if isinstance(expect, Verdict):
+        return str(expect)
+    return ", ".join(f"{name}: {verdict}" for name, verdict in expect.items())
