@@ -176,7 +176,7 @@ def table(cases: Iterable[Case]) -> str:
             "case": case.id,
             "where": _variant(case),
             "reason": _sentence(bug.mended or case.reason),
-            "versions": bug.versions,
+            "versions": versions(bug.versions) if bug.versions else "",
             "instead": bug.instead,
         }
         found.setdefault(op.name, []).append(told)

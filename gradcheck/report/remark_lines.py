@@ -33,9 +33,17 @@ def is_mended(result: Result) -> bool:
     return bool(bug and bug.mended) and result.expected and result.verdict is not Verdict.SKIPPED
 
 
+def expects_a_bug(result: Result) -> bool:
+    """Whether its spec expects a verdict that is not right; a kink is."""
+    expect = result.case.expect if result.case else None
+    wanted = [expect] if expect is None or isinstance(expect, Verdict) else list(expect.values())
+    return not all(verdict is None or verdict.acceptable for verdict in wanted)
+
+
 def is_gone(result: Result) -> bool:
-    """Whether it passes, and its spec expects a known bug of this version: a failure."""
-    return not result.expected and result.verdict.acceptable
+    """Whether it is right, and its spec expects a known bug of this version: a failure."""
+    right = result.verdict.acceptable and result.verdict is not Verdict.SKIPPED
+    return right and not result.expected and expects_a_bug(result)
 
 
 def mended_lines(results: Iterable[Result], environment: Mapping[str, str]) -> list[str]:

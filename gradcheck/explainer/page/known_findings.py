@@ -26,16 +26,15 @@ class Finding:
     """In which dtype, mode and check: `float16`."""
     reason: str
     versions: str
-    """Those that have it: `tensorflow<2.22`; empty for all."""
+    """Those that have it, in words: `before 2.22`; empty for all."""
     instead: str
     """The same function, whose gradient is right; at the shapes of the case."""
 
     @property
     def text(self) -> str:
         """All of it in a few words."""
-        where = ", ".join(filter(None, (self.where, self.versions)))
-        reason = self.reason[:1].upper() + self.reason[1:]
-        return f"{where}: {reason} Right is: {self.instead}"
+        versions = f", TensorFlow {self.versions}" if self.versions else ""
+        return f"{self.where}{versions}: {self.reason} Written so it is right: {self.instead}"
 
 
 @cache
