@@ -135,8 +135,8 @@ LAYERS = {
     ),
     "hunter": (
         ("bandit", "drafts", "failures"),
-        ("draw_values", "recorded", "script_parts"),
-        ("script",),
+        ("draw_values", "recorded", "run_script", "script_parts"),
+        ("script", "short_script"),
         ("signatures", "second_opinion", "shrinker"),
         ("draw_call", "record_calls"),
         ("probe", "quarry", "ledger"),

@@ -30,6 +30,7 @@ from gradcheck.hunter.failures import Failure, FailureKind, failure_of
 from gradcheck.hunter.ledger import Finding, Ledger
 from gradcheck.hunter.script import program_of
 from gradcheck.hunter.script_parts import NoScriptError
+from gradcheck.hunter.short_script import short_texts
 from gradcheck.hunter.shrinker import MOST_STEPS, Checked, shrunk
 from gradcheck.hunter.signatures import RAW
 from gradcheck.model import Case, CheckKind, Mode, Result, Verdict
@@ -230,19 +231,21 @@ def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: s
     except NoScriptError as error:
         hunt.ledger.doubt(cause, f"no program shows it: {error}")
         return
-    why, shown = yield from _second_opinion(hunt, small, last, program)
+    why, shown, text = yield from _second_opinion(hunt, small, last, program)
     if why:
         hunt.ledger.doubt(cause, f"{why}: {json.dumps(small)}")
         return
-    yield from _written(hunt, small, last, result, (cause, blamed, shown, program.text))
+    yield from _written(hunt, small, last, result, (cause, blamed, shown, text))
 
 
 def _second_opinion(
     hunt: Hunt, draft: Draft, failure: Failure, program: Program
-) -> Generator[Case, Result, tuple[str, str]]:
-    """Why the program does not show it, or what it shows."""
+) -> Generator[Case, Result, tuple[str, str, str]]:
+    """Why the program does not show it, or what it shows; and the program to hand on."""
+    complete = with_values(draft, hunt.allow)
     request = {
         "script": program.text,
+        "draft": complete,
         "kind": failure.kind,
         "names": program.names,
         "wrong": program.wrong,
@@ -254,16 +257,19 @@ def _second_opinion(
     if failure.kind in (FailureKind.CRASH, FailureKind.HANG):
         ends = {FailureKind.CRASH: Verdict.CRASHED, FailureKind.HANG: Verdict.TIMEOUT}
         if answer.verdict is not ends[failure.kind]:
-            return "the program comes to an end", ""
+            return "the program comes to an end", "", ""
         alone = yield from hunt.ask(task.OPINION, **request, forward_only=True)
         itself = alone.verdict is ends[failure.kind]
         if itself and failure.kind is FailureKind.HANG:
-            return "the function itself takes that long", ""
-        return "", "the function itself does it" if itself else "its gradient does it"
+            return "the function itself takes that long", "", ""
+        told = "the function itself does it" if itself else "its gradient does it"
+        return "", told, next(short_texts(complete, failure, ()))
     if answer.verdict is not Verdict.PASS:
-        return f"the program ends as {answer.verdict}", ""
+        return f"the program ends as {answer.verdict}", "", ""
     told = json.loads(answer.message)
-    return ("", told["why"]) if told["confirmed"] else (told.get("why", "not confirmed"), "")
+    if not told["confirmed"]:
+        return told.get("why", "not confirmed"), "", ""
+    return "", told["why"], told.get("short") or program.text
 
 
 def _written(

@@ -42,6 +42,7 @@ _TAKEN = frozenset(
             "along",
         ),
         *("gradient", "reference", "differences", "tape", "result", "outputs", "rows", "flat"),
+        *("f", "step", "direction", "claimed", "right", "along_i"),
         *("each", "tangent", "accumulator", "input", "range", "abs", "map", "print"),
     )
 )
@@ -60,7 +61,7 @@ class Parts:
         self.dtype = str(draft.get("dtype", "float64"))
         self.complex = self.dtype in COMPLEX
         self.weights = WEIGHTS[self.complex]
-        entries = {_name(path): entry for path, entry in tensors(draft)}
+        entries = {name_in_program(path): entry for path, entry in tensors(draft)}
         self.floating = [name for name, entry in entries.items() if _is_floating(entry)]
         wrong = [_bare(name) for name in failure.inputs]
         wanted = [n for n, e in entries.items() if n in self.floating and is_differentiated(e)]
@@ -101,9 +102,11 @@ class Parts:
         texts = []
         for name, entry in pairs:
             parts = entry.get("list") if isinstance(entry, dict) else None
-            text = _name((name,))
+            text = name_in_program((name,))
             if parts is not None:
-                text = f"[{', '.join(_name((name, place)) for place in range(len(parts)))}]"
+                text = (
+                    f"[{', '.join(name_in_program((name, place)) for place in range(len(parts)))}]"
+                )
             # (A custom gradient sees only what it is given by position.)
             placed = isinstance(given, list) or key == "function"
             texts.append(text if placed else f"{name}={text}")
@@ -153,7 +156,7 @@ def _is_floating(entry: dict[str, Any]) -> bool:
     return is_differentiated({**entry, "grad": True})
 
 
-def _name(path: tuple[Any, ...]) -> str:
+def name_in_program(path: tuple[Any, ...]) -> str:
     """A name for a tensor in the program: none that stands for something else there."""
     text = "_".join(map(str, path))
     text = f"input{text}" if text[:1].isdigit() else text
@@ -162,4 +165,4 @@ def _name(path: tuple[Any, ...]) -> str:
 
 def _bare(name: str) -> str:
     """The name in the program of an input: `x_0` for `x[0]`."""
-    return _name((name.replace("[", "_").replace("]", "").replace("'", ""),))
+    return name_in_program((name.replace("[", "_").replace("]", "").replace("'", ""),))

@@ -25,6 +25,7 @@ def opinion(draft: Draft, kind: FailureKind, wrong: str) -> dict[str, Any]:
     program = program_of(draft, Failure(kind, (wrong,) if kind in (WRONG, NONE) else ()))
     request = {
         "script": program.text,
+        "draft": draft,
         "kind": kind,
         "names": program.names,
         "wrong": program.wrong,
@@ -37,6 +38,8 @@ def opinion(draft: Draft, kind: FailureKind, wrong: str) -> dict[str, Any]:
 
 
 INT: dict[str, Any] = {"values": 0, "dtype": "int32"}
+MOST_LINES = 24
+
 FOUND = [
     (kernel("Cumprod", {"x": [0.0, 3.0], "axis": INT}), WRONG, "x"),
     (kernel("Xlogy", {"x": "1+1j", "y": "1+2j"}, dtype="complex128"), WRONG, "y"),
@@ -52,6 +55,9 @@ FOUND = [
 def test_what_is_wrong_is_shown(draft: Draft, kind: FailureKind, wrong: str) -> None:
     answer = opinion(draft, kind, wrong)
     assert answer["confirmed"], answer
+    # ... and by a program for an issue tracker: imports, inputs, a function, a tape, two numbers.
+    assert answer["short"], answer
+    assert len([line for line in answer["short"].splitlines() if line]) <= MOST_LINES
 
 
 NO_FAULT = [
