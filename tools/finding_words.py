@@ -9,7 +9,7 @@ from gradcheck import ops
 from gradcheck.model import TargetKind, Verdict
 
 if TYPE_CHECKING:
-    from gradcheck.model import Case
+    from gradcheck.model import Case, KnownBug
 
 ALL = "all"
 """Of a finding that names no version: the suite expects it of every one that it runs on."""
@@ -71,6 +71,15 @@ def called(case: Case) -> str:
         return text if op is None else op.tf
     match = re.search(r"\b(?:tf|keras)(?:\.\w+)+(?=\()", text)
     return match[0] if match else text
+
+
+def all_versions(bug: KnownBug) -> str:
+    """The versions that have it, and what others have: since 2.17; before 2.17: error."""
+    told = [versions(bug.versions)]
+    for other in filter(None, bug.otherwise.split("; ")):
+        verdict, _, when = other.partition(" when ")
+        told.append(f"{versions(when)}: {verdict}")
+    return "; ".join(told)
 
 
 def versions(conditions: str) -> str:

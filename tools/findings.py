@@ -17,7 +17,7 @@ from gradcheck.model import CheckKind, KnownBug, Mode, TargetKind, Verdict
 from gradcheck.model.versions import installed_version
 from gradcheck.report import numbers
 from tools.finding_proof import Proof, findings, mended, prove
-from tools.finding_words import INTRODUCTION, KINDS, called, versions
+from tools.finding_words import INTRODUCTION, KINDS, all_versions, called
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,7 +54,7 @@ def _overview(proofs: Iterable[Proof]) -> list[str]:
     for proof in proofs:
         title, case = _title(proof.case), proof.case
         anchor = re.sub(r"[^\w\s-]", "", title.lower()).replace(" ", "-")
-        bug = versions((case.bug or KnownBug()).versions)
+        bug = all_versions(case.bug or KnownBug())
         variant = _variant(case)
         link = f"[{case.name}](#{anchor})"
         rows.append(f"| `{called(case)}` | {link}, {variant} | {proof.wrong.verdict} | {bug} |")
@@ -81,7 +81,7 @@ def _section(proof: Proof) -> list[str]:
     lines += [f"- the function: `{target}`{given}"]
     lines += [f"- TensorFlow's gradient: {_symptom(proof)}"]
     lines += [f"- right, and the same function: `{bug.instead}`"]
-    lines += [f"- versions: {versions(bug.versions)}"]
+    lines += [f"- versions: {all_versions(bug)}"]
     lines += [f"- reported: <{bug.issue}>"] if bug.issue else []
     formula = any(w is not None and w.formula is not None for w, _ in proof.inputs)
     header = ["element", "input", "TensorFlow gives", "differences", "gradient of the same"]
@@ -155,8 +155,7 @@ def _mended(gone: Sequence[Case]) -> list[str]:
     if not gone:
         return []
     rows = [
-        f"- `{called(case)}`, `{case.id}`: {_sentence(case.bug.mended)} "
-        f"({versions(case.bug.versions)})"
+        f"- `{called(case)}`, `{case.id}`: {_sentence(case.bug.mended)} ({all_versions(case.bug)})"
         for case in gone
         if case.bug is not None
     ]
@@ -176,7 +175,7 @@ def table(cases: Iterable[Case]) -> str:
             "case": case.id,
             "where": _variant(case),
             "reason": _sentence(bug.mended or case.reason),
-            "versions": versions(bug.versions) if bug.versions else "",
+            "versions": all_versions(bug) if bug.versions else "",
             "instead": bug.instead,
         }
         found.setdefault(op.name, []).append(told)

@@ -117,6 +117,8 @@ class KnownBug:
 
     versions: str = ""
     """The versions that have it, as the spec writes them: `tensorflow<2.22`; empty for all."""
+    otherwise: str = ""
+    """What the spec expects of other versions: `error when tensorflow<2.17`."""
     mended: str = ""
     """The reason of an expectation that older versions have and the installed one has not: it is
     mended here. Empty where the bug is expected."""

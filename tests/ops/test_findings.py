@@ -15,7 +15,7 @@ from gradcheck.explainer.page.known_findings import findings_of
 from gradcheck.model import Case, KnownBug, Verdict
 from gradcheck.model.versions import installed_version
 from tools.finding_proof import Proof, findings, grafted, mended, prove
-from tools.finding_words import called, versions
+from tools.finding_words import all_versions, called, versions
 from tools.findings import PAGE, ROOT, TABLE, page, table
 
 CASES = findings(ROOT)
@@ -130,6 +130,11 @@ def test_a_graft_has_the_values_of_one_and_the_gradient_of_the_other() -> None:
 )
 def test_versions_in_words(conditions: str, words: str) -> None:
     assert versions(conditions) == words
+
+
+def test_what_other_versions_have_is_told() -> None:
+    bug = KnownBug("tensorflow>=2.17", otherwise="error when tensorflow<2.17")
+    assert all_versions(bug) == "since 2.17; before 2.17: error"
 
 
 def test_the_function_of_an_expression_is_the_outermost() -> None:

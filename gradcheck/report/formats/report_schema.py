@@ -162,6 +162,7 @@ def _bug() -> Schema:
     return object_(
         {
             "versions": told(TEXT, "Those that have it, as in `tensorflow<2.22`; empty: all."),
+            "otherwise": told(TEXT, "Expected of others: `error when tensorflow<2.17`."),
             "mended": told(TEXT, "Why it was wrong, where the installed version has it right."),
             "instead": told(TEXT, "The same function, written so that its gradient is right."),
             "issue": told(TEXT, "Where it was reported."),

@@ -167,7 +167,12 @@ def _bug(draft: Draft, dtype: str, variant: Variant, expected: Expected) -> Know
         versions, mended = gone.versions, gone.reason
         if not versions:
             return None
-    found = KnownBug(versions, mended, draft.instead, draft.issue)
+    others = [
+        f"{e.verdict_text} when {e.versions}"
+        for e in draft.expect
+        if e.versions not in ("", versions) and e.is_of(dtype, variant.mode.value, checks)
+    ]
+    found = KnownBug(versions, "; ".join(others), mended, draft.instead, draft.issue)
     return None if found == KnownBug() else found
 
 

@@ -37,15 +37,21 @@ class Expected:
 
     def is_over(self, dtype: str, mode: str, checks: Collection[str]) -> bool:
         """Whether such a case expected this of older versions alone: here the bug is mended."""
-        versions = [condition for condition in self.when if condition.is_version]
+        missing = [c for c in self.when if c.is_version and not c.holds(dtype, mode, checks)]
+        over = bool(missing) and all(condition.is_over for condition in missing)
+        return self.verdict is not None and over and self.is_of(dtype, mode, checks)
+
+    def is_of(self, dtype: str, mode: str, checks: Collection[str]) -> bool:
+        """Whether it is of such a case, in some version."""
         others = [condition for condition in self.when if not condition.is_version]
-        missing = [c for c in versions if not c.holds(dtype, mode, checks)]
-        return (
-            self.verdict is not None
-            and bool(missing)
-            and all(condition.is_over for condition in missing)
-            and all(condition.holds(dtype, mode, checks) for condition in others)
-        )
+        return all(condition.holds(dtype, mode, checks) for condition in others)
+
+    @property
+    def verdict_text(self) -> str:
+        """What is expected, in a few words: `mismatch`, or `x: mismatch`."""
+        if self.verdict is None or isinstance(self.verdict, Verdict):
+            return str(self.verdict or Verdict.PASS)
+        return ", ".join(f"{name}: {verdict}" for name, verdict in self.verdict.items())
 
     @property
     def versions(self) -> str:

@@ -51,7 +51,8 @@ def _key(shown: ShownRun, result: Result) -> tuple[str, ...]:
     case = result.case
     bug = case.bug if case and case.bug else KnownBug()
     reason = case.reason if case else ""
-    told = (bug.mended or reason, bug.versions, bug.instead, bug.issue)
+    versions = "; ".join(filter(None, (bug.versions, bug.otherwise)))
+    told = (bug.mended or reason, versions, bug.instead, bug.issue)
     return (shown.label(result), _expected(result), str(result.verdict), *told)
 
 

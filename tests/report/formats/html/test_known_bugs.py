@@ -30,7 +30,9 @@ def test_known_bugs_are_listed_by_function_and_reason() -> None:
 
 
 def test_what_is_known_besides_is_told() -> None:
-    bug = KnownBug("tensorflow<2.22", "", "tf.roll(x, -1, 0)", "https://example.org/issues/1")
+    bug = KnownBug(
+        "tensorflow<2.22", instead="tf.roll(x, -1, 0)", issue="https://example.org/issues/1"
+    )
     (row,) = rows(with_bug(examples.known_bug(), bug))
     assert "Right is: tf.roll(x, -1, 0)" in row[3]
     assert "Reported: https://example.org/issues/1" in row[3]
@@ -55,7 +57,7 @@ def test_a_bug_that_is_gone_is_told_as_what_it_is() -> None:
 
 
 def test_a_bug_that_this_version_has_mended_is_a_pass() -> None:
-    bug = KnownBug("tensorflow<2.22", "wrong for negative shifts")
+    bug = KnownBug("tensorflow<2.22", mended="wrong for negative shifts")
     mended = with_bug(examples.bug_gone(), bug, expect=None, reason="")
     assert mended.expected
     (row,) = rows(mended)
