@@ -17,7 +17,7 @@ from gradcheck.model import CheckKind, KnownBug, Mode, TargetKind, Verdict
 from gradcheck.model.versions import installed_version
 from gradcheck.report import numbers
 from tools.finding_proof import Proof, findings, mended, prove
-from tools.finding_words import INTRODUCTION, KINDS, all_versions, called
+from tools.finding_words import INTRODUCTION, KINDS, all_versions, called, versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -175,7 +175,7 @@ def table(cases: Iterable[Case]) -> str:
             "case": case.id,
             "where": _variant(case),
             "reason": _sentence(bug.mended or case.reason),
-            "versions": all_versions(bug) if bug.versions else "",
+            "versions": versions(bug.versions) if bug.versions else "",
             "instead": bug.instead,
         }
         found.setdefault(op.name, []).append(told)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Expectation, Result
     from gradcheck.report.formats.html.shown_run import ShownRun
 
-_UNFOLDED = 20
+_ROWS_UNFOLDED = 20
 """So few rows are unfolded from the beginning."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\]{1,300}")
 """What becomes a link: a report may come from anywhere, and so may what it calls an address."""
@@ -34,7 +34,7 @@ def known_section(shown: ShownRun) -> Html:
     told = f"{numbers.count(count, 'case')}, in {numbers.count(len(rows), 'row')}"
     header = ("function", "expected", "seen", "why", "versions")
     listed = table(header, rows, "Cases that expect to be wrong", class_="known")
-    folded = tag("details", tag("summary", told), listed, open=len(rows) <= _UNFOLDED)
+    folded = tag("details", tag("summary", told), listed, open=len(rows) <= _ROWS_UNFOLDED)
     note = "Their specs expect these verdicts; the run fails when one goes away."
     lines = [*gone_lines(shown.results), *mended_lines(shown.results, shown.environment)]
     changed = [tag("p", line) for line in lines]
