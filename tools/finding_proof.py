@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.checker.case import problem_of
 from gradcheck.checker.check import check_problem
 from gradcheck.checker.subject.build_function import build
-from gradcheck.model import Case, Result, Target, TargetKind
+from gradcheck.model import Case, Result, Target, TargetKind, Verdict
 from gradcheck.spec import load
 from gradcheck.spec.resolve import resolve
 
@@ -49,6 +49,12 @@ class Proof:
     def is_confirmed(self) -> bool:
         """Whether what is right is known, and by two ways that agree."""
         return bool(self.right.comparisons) and self.right.verdict.acceptable
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the function itself raises: then this version has no gradient that is wrong."""
+        raised = self.wrong.message.startswith("the function raised")
+        return self.wrong.verdict is Verdict.ERROR and raised
 
     @cached_property
     def inputs(self) -> tuple[tuple[Comparison | None, Comparison], ...]:

@@ -35,6 +35,7 @@ _LONGEST = 200
 
 def page(proofs: Sequence[Proof], gone: Sequence[Case] = ()) -> str:
     """The whole page; ValueError where a finding is not confirmed."""
+    proofs = [proof for proof in proofs if not proof.is_refused]
     for proof in proofs:
         if not (proof.is_shown and proof.is_confirmed):
             told = f"{proof.wrong.verdict}, and the graft is {proof.right.verdict}"
