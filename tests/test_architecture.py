@@ -28,9 +28,10 @@ ALLOWED = {
     "testing": {"report", "run", "checker", "explainer", "spec", "model", "errors"},
     "start": {"run", "explainer", "checker", "ops", "spec", "model", "errors"},
     "hunter": {"start", "run", "explainer", "checker", "ops", "spec", "model", "errors"},
+    "course": {"report", "run", "explainer", "spec", "model", "errors"},
     "cli": {
         *("hunter", "start", "cache", "report", "run", "checker", "explainer", "ops", "spec"),
-        *("model", "errors"),
+        *("course", "model", "errors"),
     },
     "__main__": {"cli"},
     "__init__": {"checker", "explainer", "testing", "errors", "model"},
@@ -135,7 +136,7 @@ LAYERS = {
     ),
     "hunter": (
         ("bandit", "drafts", "failures"),
-        ("draw_values", "recorded", "run_script", "script_parts"),
+        ("draw_values", "one_cause", "recorded", "run_script", "script_parts"),
         ("script", "short_script"),
         ("signatures", "second_opinion", "shrinker"),
         ("draw_call", "record_calls"),
@@ -144,6 +145,12 @@ LAYERS = {
         ("pursuit",),
         ("visit",),
         ("expedition", "single_case"),
+    ),
+    "course": (
+        ("lesson_page",),
+        ("lessons",),
+        ("lesson_run", "outcomes", "derived_lines"),
+        ("lesson_text",),
     ),
     "cli": (
         (
@@ -160,7 +167,6 @@ LAYERS = {
                 "completion",
                 "coverage",
                 "explain",
-                "guide",
                 "hunt",
                 "merge",
                 "new",
@@ -170,7 +176,7 @@ LAYERS = {
             ),
             *("run", "schema", "shrink", "validate"),
         ),
-        ("init",),
+        ("init", "guide"),
         ("app",),
     ),
 }

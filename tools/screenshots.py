@@ -70,6 +70,7 @@ def pages(project: Path, scratch: Path) -> None:
         _shoot(browser, "report.png")
         browser.look(390, 844, dark=True)
         browser.open(lessons)
+        browser.run("document.querySelector('#known details').open = true")
         browser.run("location.hash = '#known'")
         _shoot(browser, "report-phone.png")
 

@@ -1,4 +1,4 @@
-"""The pages of the site: gathered from the README, docs/, the ops and the lessons.
+"""The pages of the site: gathered from the README, docs/ and the ops.
 
     python -m tools.site_pages           write them to build/docs, for mkdocs
     python -m tools.site_pages --build   and build the site from them: what `make docs` does
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from gradcheck import ops
 from gradcheck.cli.app import COMMANDS
-from tools.site_parts import escaped, explanation, lesson, notebook
+from tools.site_parts import escaped, explanation, notebook
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "build" / "docs"
@@ -39,12 +39,12 @@ math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", "Noto 
 def pages() -> dict[str, str]:
     """All texts of the site, by the path of their page."""
     found = {"index.md": _moved(ROOT / "README.md", "index.md")}
-    for path in sorted((ROOT / "docs").glob("*.md")):
-        found[path.name] = _moved(path, path.name)
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        name = path.relative_to(ROOT / "docs").as_posix()
+        found[name] = _moved(path, name)
     for name in ("ARCHITECTURE.md", "CHANGELOG.md", "benchmarks/RESULTS.md", "benchmarks/SWEEP.md"):
         found[name] = _moved(ROOT / name, name)
     found["tutorial.md"] = notebook(ROOT / "docs" / "tutorial.ipynb")
-    found["guide.md"] = _guide()
     found["commands.md"] = _commands()
     found |= _ops()
     return found
@@ -90,19 +90,6 @@ def _ops() -> dict[str, str]:
             listed.append(f"| [`{op.name}`]({op.name}.md) | {escaped(op.summary)} |")
             found[f"ops/{op.name}.md"] = explanation(op)
     return {"ops/index.md": "\n".join(listed) + "\n", **found}
-
-
-def _guide() -> str:
-    text = ["# The guide", ""]
-    text += [
-        "`gradcheck guide --copy lessons` writes these lessons to a folder, to run and to change:"
-    ]
-    text += ["`cd lessons && gradcheck run`.", ""]
-    text += [lesson(path) for path in sorted((ROOT / "specs" / "guide").glob("*.yaml"))]
-    for name in ("functions.py", "models.py"):
-        code = (ROOT / "specs" / "guide" / name).read_text("utf-8")
-        text += [f"## `{name}`", "", f"```python\n{code}```", ""]
-    return "\n".join(text)
 
 
 def _commands() -> str:

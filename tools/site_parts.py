@@ -38,13 +38,6 @@ def _heading(text: str) -> str:
     return f'<h2 id="{anchor}">{text}</h2>'
 
 
-def lesson(path: Path) -> str:
-    """A lesson: its comments at the top as text, then the spec."""
-    text = path.read_text("utf-8")
-    title = text.partition("\n")[0].removeprefix("#").strip().rstrip(".")
-    return f"## {path.stem[:2]}. {title}\n\n```yaml\n{text}```\n"
-
-
 def notebook(path: Path) -> str:
     """A notebook as it was last run: its texts, its code, and what that showed."""
     text = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gradcheck.explainer import Document
+    from gradcheck.explainer.compose import Question
+    from gradcheck.model import Array, Shape
     from gradcheck.ops.declaration import Op
 
 
@@ -59,19 +61,38 @@ def command(
       gradcheck explain --expr 'tf.reduce_sum(tf.square(x))' --at x='[1, 2]'
       gradcheck explain specs/linalg/matmul.yaml::transposed-a --format latex
     """  # noqa: D301  (click reads the \b)
-    wanted = {key: shape_of(key, text) for key, text in pairs(shapes, "--shape")}
-    literals = {key: literal(text) for key, text in pairs(args, "--arg")}
-    values = values_of(at)
+    given = _given(args, shapes, at)
     if name is None and expr is None:
         _list_ops(style)
         return 0
     from gradcheck.explainer.compose import Question, answer, answering
 
     with answering(verify=verify):
-        document, proofs = answer(Question(name, expr, literals, wanted, values, verify))
+        document, proofs = answer(Question(name, expr, *given, verify))
         text = _rendered(document, style)
     (say_json if style == "json" else say_styled)(text)
     return int(ExitCode.OK if all(proof.holds for proof in proofs) else ExitCode.FAILED)
+
+
+def asked(words: list[str]) -> Question:
+    """What `gradcheck explain` is asked by these words: a lesson shows a part of the answer."""
+    from gradcheck.explainer.compose import Question
+
+    # (A command keeps the option for help that it was first asked with: it must be everybody's.)
+    names = ["-h", "--help"]
+    with command.make_context("explain", words, help_option_names=names) as context:
+        found = context.params
+    given = _given(found["args"], found["shapes"], found["at"])
+    return Question(found["name"], found["expr"], *given)
+
+
+def _given(
+    args: tuple[str, ...], shapes: tuple[str, ...], at: tuple[str, ...]
+) -> tuple[dict[str, Any], dict[str, Shape], dict[str, Array]]:
+    """Arguments, shapes and values, by name."""
+    wanted = {key: shape_of(key, text) for key, text in pairs(shapes, "--shape")}
+    literals = {key: literal(text) for key, text in pairs(args, "--arg")}
+    return literals, wanted, values_of(at)
 
 
 def _rendered(document: Document, style: str) -> str:
@@ -116,4 +137,4 @@ def _listing(ops: tuple[Op, ...]) -> Iterator[str]:
             line = one_line(Subject(op, make_call(op, {}, {})), UNICODE)
             yield f"  {op.name:{width}}  {line}"
         yield ""
-    yield f"{len(ops)} ops; `gradcheck explain NAME` derives one"
+    yield f"{len(ops)} ops; `gradcheck explain NAME` derives one, `gradcheck guide` is a course"

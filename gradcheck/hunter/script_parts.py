@@ -7,6 +7,7 @@ import pprint
 from typing import TYPE_CHECKING, Any
 
 from gradcheck import ops
+from gradcheck.checker.subject.jacobian_ways import Way
 from gradcheck.hunter.drafts import (
     COMPLEX,
     Draft,
@@ -77,6 +78,7 @@ class Parts:
         self.constants = [self._constant(name, entry) for name, entry in entries.items()]
         self.imports = ["import numpy as np", "import tensorflow as tf"]
         self.call = self._call()
+        self.jacobian = _jacobian(failure.text, self.wrong)
         mode, check = mode_of(draft), check_of(draft)
         what = {"reverse": "", "second": "the gradient of its "}.get(check, f"its {check}-mode ")
         where = "" if mode is Mode.EAGER else f" in {mode}"
@@ -142,6 +144,16 @@ class Parts:
             self.constants += ["keras.utils.set_random_seed(0)", f"layer = {target}({given})"]
             return "layer"
         raise NoScriptError(f"nothing is known of {key}: {target}")
+
+
+def _jacobian(told: str, wrong: str) -> str:
+    """The expression that makes the Jacobian of `result` in the way that fails; empty if none."""
+    way = next((way for way in Way if way in told), Way.ROWS)
+    if way is Way.ROWS:
+        return ""
+    method = "batch_jacobian" if way.is_batch else "jacobian"
+    behind = "" if way.is_vectorised else ", experimental_use_pfor=False"
+    return f"tape.{method}(result, {wrong}{behind})"
 
 
 def np_text(value: Any) -> str:

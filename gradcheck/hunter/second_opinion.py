@@ -8,14 +8,16 @@ meant to be symmetric, of which a gradient says as much with the other half of i
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.hunter.failures import Failure, FailureKind
-from gradcheck.hunter.run_script import run_script, shows
-from gradcheck.hunter.short_script import WRONG_NUMBERS, short_texts
+from gradcheck.hunter.one_cause import NUMBERS
+from gradcheck.hunter.run_script import SAME_START, run_script, shows
+from gradcheck.hunter.short_script import short_texts
 from gradcheck.model import Case, Mode, Result, Verdict
 
 if TYPE_CHECKING:
@@ -63,9 +65,9 @@ def second_opinion(case: Case, *, allow: Collection[str], root: str) -> Result:
 
 def _short(kind: FailureKind, module: ModuleType, raised: str, request: dict[str, Any]) -> str:
     """A program of a dozen lines that shows it too; empty where none does."""
-    failure = Failure(kind, (request["wrong"],))
+    failure = Failure(kind, (request["wrong"],), text=request["text"])
     try:
-        place = _worst(module) if kind in WRONG_NUMBERS else ()
+        place = _worst(module) if kind in NUMBERS else ()
         for text in short_texts(request["draft"], failure, place):
             if shows(kind, text, raised):
                 return text
@@ -92,8 +94,11 @@ def _judged(
     """Whether the failure is there, and why it is or is not."""
     forward = "the function:" in request.get("printed", "") or hasattr(module, "gradient")
     if kind in (FailureKind.RAISES, FailureKind.MISSING):
-        came = bool(raised) and not hasattr(module, "gradient")
-        return came and _is_meant(module, request), raised or "nothing was raised"
+        if not raised or hasattr(module, "gradient"):
+            return False, raised or "nothing was raised"
+        if not _is_that(raised, request):
+            return False, f"something else is raised: {raised}"
+        return _is_meant(module, request), raised
     if raised and not forward:
         return False, f"the program raises {raised}"
     if kind in (FailureKind.CRASH, FailureKind.HANG):
@@ -102,6 +107,21 @@ def _judged(
     if hasattr(module, "reference"):
         return _in_double(module, str(request["dtype"]))
     return _by_differences(kind, module, str(request["wrong"]))
+
+
+def _is_that(raised: str, request: dict[str, Any]) -> bool:
+    """Whether what the program raises is what the check has seen."""
+    seen = _plain(request["text"])
+    if request["about"] and request["kind"] == FailureKind.MISSING:
+        return request["about"] in raised
+    name, _, said = raised.partition(": ")
+    # (In a graph messages begin with other names.)
+    return name in seen and (request["mode"] != Mode.EAGER or _plain(said)[:SAME_START] in seen)
+
+
+def _plain(text: str) -> str:
+    """Without numbers, which are those of the point."""
+    return re.sub(r"\d+", "#", " ".join(text.split()))
 
 
 def _is_meant(module: ModuleType, request: dict[str, Any]) -> bool:

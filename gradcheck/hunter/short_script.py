@@ -14,6 +14,7 @@ import numpy as np
 
 from gradcheck.hunter.drafts import COMPLEX, Draft, array_of, check_of, mode_of, tensors
 from gradcheck.hunter.failures import FailureKind
+from gradcheck.hunter.one_cause import NUMBERS
 from gradcheck.hunter.script_parts import Parts, name_in_program, np_text
 from gradcheck.model import CheckKind, Mode
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gradcheck.hunter.failures import Failure
-
-WRONG_NUMBERS = (FailureKind.WRONG, FailureKind.NONFINITE, FailureKind.DISCONNECTED)
-"""The kinds of failures that end with two numbers, `claimed` and `right`."""
 
 OUTPUTS = ("", "[0]", "[1]", "[2]")
 """What may have to stand behind a call, so that it gives one tensor."""
@@ -50,10 +48,20 @@ _JACOBIAN = """\
 with tf.GradientTape(persistent=True) as tape:
     tape.watch({wrong})
     result = {call}
-right = tape.jacobian(result, {wrong}, experimental_use_pfor=False)
-claimed = tape.jacobian(result, {wrong})
-print("row by row:", right)
-print("vectorised:", claimed)
+    flat = tf.unstack(tf.reshape(result, [-1]))
+rows = [tape.gradient(row, {wrong}) for row in flat]
+right = tf.reshape(tf.stack(rows), result.shape + {wrong}.shape)
+claimed = {made}
+print("tape.gradient, row by row:", right)
+print("tape.jacobian:", claimed)
+"""
+
+_RAISING_JACOBIAN = """\
+with tf.GradientTape() as tape:
+    tape.watch({wrong})
+    result = {call}
+print("the function:", result)
+print("its Jacobian:", {made})
 """
 
 
@@ -61,8 +69,10 @@ def short_texts(draft: Draft, failure: Failure, place: tuple[int, ...]) -> Itera
     """Programs that may show the failure at this place of its input, the shortest first."""
     parts = Parts(draft, failure)
     for output in OUTPUTS:
-        if check_of(draft) is CheckKind.JACOBIAN and failure.kind in WRONG_NUMBERS:
-            yield _whole(parts, _JACOBIAN.format(wrong=parts.wrong, call=parts.call + output))
+        if check_of(draft) is CheckKind.JACOBIAN and parts.jacobian:
+            form = _JACOBIAN if failure.kind in NUMBERS else _RAISING_JACOBIAN
+            called = parts.call + output
+            yield _whole(parts, form.format(wrong=parts.wrong, call=called, made=parts.jacobian))
         for weighed in (False, True):
             body = _gradient(draft, failure, parts, parts.call + output, weighed=weighed)
             yield _whole(parts, body + _numbers(draft, failure, parts, place))
@@ -129,7 +139,7 @@ def _numbers(draft: Draft, failure: Failure, parts: Parts, place: tuple[int, ...
     told = f"gradient({wrong})" if forward or not place else f"gradient({wrong})[{_index(place)}]"
     if failure.kind is FailureKind.DISCONNECTED:
         told = f"gradient({wrong})"
-    if failure.kind not in WRONG_NUMBERS:
+    if failure.kind not in NUMBERS:
         ahead = "" if not forward else f"direction = tf.ones_like({wrong})\n"
         return f'{ahead}print("the function:", f({wrong}))\nprint("gradient:", gradient({wrong}))\n'
     if _in_double(draft, failure):
