@@ -1,4 +1,4 @@
-"""Parts of the site's pages: explanations, lessons, a notebook."""
+"""Parts of the site's pages: explanations, a notebook."""
 
 from __future__ import annotations
 
