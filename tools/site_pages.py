@@ -1,10 +1,10 @@
-"""The pages of the site: gathered from the README, docs/, the ops and the findings.
+"""The pages of the site: gathered from the README, docs/ and the ops.
 
     python -m tools.site_pages           write them to build/docs, for mkdocs
     python -m tools.site_pages --build   and build the site from them: what `make docs` does
 
 No case is run: the pages of ops are those of `gradcheck explain`, the tutorial has the outputs that
-are kept in it, and what is known of TensorFlow stands in specs/*/known_bugs.yaml.
+are kept in it, and what is known of TensorFlow stands in docs/findings.md.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from pathlib import Path
 
 from gradcheck import ops
 from gradcheck.cli.app import COMMANDS
-from tools.site_parts import escaped, explanation, findings, known_bugs, notebook
+from tools.site_parts import escaped, explanation, notebook
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "build" / "docs"
 
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
-_KNOWN_BUGS = "specs/*/known_bugs.yaml"
 
 STYLE = """\
 .md-typeset table:not([class]) { font-size: .7rem; }
@@ -47,7 +46,6 @@ def pages() -> dict[str, str]:
         found[name] = _moved(ROOT / name, name)
     found["tutorial.md"] = notebook(ROOT / "docs" / "tutorial.ipynb")
     found["commands.md"] = _commands()
-    found["findings.md"] = _findings()
     found |= _ops()
     return found
 
@@ -104,22 +102,6 @@ def _commands() -> str:
         )
         text += [f"## `gradcheck {name}`", "", "```text", done.stdout.rstrip(), "```", ""]
     return "\n".join(text)
-
-
-def _findings() -> str:
-    """What TensorFlow gets wrong, from the spec that holds it."""
-    text = [
-        "# What was found in TensorFlow",
-        "",
-        f"Each row is a case of `{_KNOWN_BUGS}`, which expects that verdict.",
-        "When TensorFlow mends one, its case fails: `gradcheck run specs/ --tags known_bug`.",
-        "[Keras' layers](keras.md) have a page of their own.",
-        "",
-        "| op | dtype | verdict | where | because |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    rows = [row for path in known_bugs(ROOT) for row in findings(path)]
-    return "\n".join([*text, *rows, ""])
 
 
 def write() -> None:

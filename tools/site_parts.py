@@ -1,4 +1,4 @@
-"""Parts of the site's pages: explanations, lessons, a notebook, what was found."""
+"""Parts of the site's pages: explanations, a notebook."""
 
 from __future__ import annotations
 
@@ -7,19 +7,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 import gradcheck
-from gradcheck import ops
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from gradcheck.ops.declaration import Op
-
-
-_DECLARED = frozenset(op.name for op in ops.all_ops())
 
 
 def escaped(text: str) -> str:
@@ -68,31 +61,3 @@ def _output(output: dict[str, Any]) -> str:
         return f'<img alt="the figure" src="data:image/png;base64,{inside}">'
     told = "".join(output.get("text", data.get("text/plain", "")))
     return f"```text\n{told.rstrip()}\n```"
-
-
-def known_bugs(root: Path) -> list[Path]:
-    """The specs that hold what TensorFlow gets wrong, a file for each family that has some."""
-    return sorted(root.glob("specs/*/known_bugs.yaml"))
-
-
-def findings(path: Path) -> Iterator[str]:
-    """The rows of a table of known bugs: op, dtype, verdict, where, why."""
-    spec = yaml.safe_load(path.read_text("utf-8"))
-    for case in spec["cases"]:
-        expect = case.get("expect", spec["expect"])
-        for each in expect if isinstance(expect, list) else [expect]:
-            verdict, when = each, ""
-            if isinstance(each, dict) and "verdict" in each:
-                verdict, when = each["verdict"], each.get("when", "")
-            reason = each.get("reason") if isinstance(each, dict) else None
-            why = escaped(reason or case["reason"])
-            name = case.get("op") or case["name"]
-            op = f"[`{name}`](ops/{name}.md)" if name in _DECLARED else f"`{name}`"
-            dtype, where = case.get("dtype", "float64"), escaped(when) or "all"
-            yield f"| {op} | {dtype} | {_verdict(verdict)} | {where} | {why} |"
-
-
-def _verdict(verdict: str | dict[str, str]) -> str:
-    if isinstance(verdict, str):
-        return verdict
-    return ", ".join(f"{each} of `{name}`" for name, each in verdict.items())

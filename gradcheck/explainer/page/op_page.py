@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
@@ -19,6 +20,7 @@ from gradcheck.explainer.document import (
 )
 from gradcheck.explainer.page.element_moves import copies, forward_line
 from gradcheck.explainer.page.glossary import glossary
+from gradcheck.explainer.page.known_findings import findings_of, known_bugs
 from gradcheck.explainer.page.op_derivation import Letters, derivation_sections
 from gradcheck.explainer.page.op_notes import broadcasting, undefined
 from gradcheck.explainer.page.op_shapes import shapes
@@ -49,6 +51,7 @@ def explain_op(subject: Subject) -> Document:
         Section("Forward mode", _forward_mode(subject)),
         broadcasting(subject),
         undefined(subject),
+        *known_bugs(op.name),
         Section("Common mistakes", (Bullets(op.pitfalls),)),
         Section("Related", (Paragraph(", ".join(op.related)),)),
     ]
@@ -69,6 +72,7 @@ def _data(subject: Subject) -> dict[str, Any]:
         "complex_gradient": {n: trees.text_of(t) for n, t in subject.complex_gradients.items()},
         "tangent": trees.text_of(subject.tangent) if subject.tangent is not None else None,
         "code": subject.code(),
+        "known_bugs": [asdict(finding) for finding in findings_of(op.name)],
         "pitfalls": list(op.pitfalls),
         "related": list(op.related),
     }
