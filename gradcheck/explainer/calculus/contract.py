@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.calculus.einstein import (
-    Apply,
     Delta,
     Node,
     Number,
@@ -17,6 +16,7 @@ from gradcheck.explainer.calculus.einstein import (
 )
 from gradcheck.explainer.calculus.indices import extent
 from gradcheck.explainer.calculus.orthonormal import met
+from gradcheck.explainer.calculus.powers import gathered
 from gradcheck.explainer.calculus.terms import Term
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def contracted(term: Term) -> Term | None:
     if work.coefficient == 0:
         return None
     kept = tuple(index for index in work.bound if index in used)
-    return Term(work.coefficient, kept, tuple(_cancel(work.done)))
+    return Term(work.coefficient, kept, tuple(gathered(work.done)))
 
 
 class _Contraction:
@@ -105,15 +105,3 @@ def _replaceable(delta: Delta, bound: list[str]) -> tuple[str, Index] | None:
         if isinstance(old, str) and old in bound and old != new:
             return old, new
     return None
-
-
-def _cancel(factors: list[Node]) -> list[Node]:
-    """Without the pairs x · 1/x."""
-    left = list(factors)
-    for factor in factors:
-        if isinstance(factor, Apply) and factor.function == "reciprocal":
-            inner = factor.args[0]
-            if inner in left and factor in left:
-                left.remove(inner)
-                left.remove(factor)
-    return left

@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
+from gradcheck.explainer.calculus.centring import centred
 from gradcheck.explainer.calculus.contract import contracted
 from gradcheck.explainer.calculus.einstein import (
     Apply,
@@ -28,6 +29,7 @@ from gradcheck.explainer.calculus.einstein import (
     walk,
 )
 from gradcheck.explainer.calculus.indices import extent
+from gradcheck.explainer.calculus.signs import begun, settled
 from gradcheck.explainer.calculus.terms import Term, collected
 
 if TYPE_CHECKING:
@@ -48,13 +50,20 @@ def _joined(terms: list[Term]) -> Node:
     """The terms as one expression."""
     if not terms:
         return Number(Fraction(0))
-    return terms[0].node if len(terms) == 1 else Sum(tuple(term.node for term in terms))
+    if len(terms) == 1:
+        return terms[0].node
+    return Sum(begun(term.node for term in terms))
 
 
 def terms_of(node: Node, space: Space) -> list[Term]:
     """The terms of the normal form."""
+    return centred(_multiplied_out(node, space))
+
+
+def _multiplied_out(node: Node, space: Space) -> list[Term]:
+    """The terms, equal ones added up."""
     found = [done for term in _expand(node, space) if (done := contracted(term)) is not None]
-    return collected(found)
+    return collected(settled(found))
 
 
 def flatten(node: Node) -> Node:
@@ -105,7 +114,7 @@ def _expand(node: Node, space: Space) -> list[Term]:
 
 def _grouped(factor: Node, space: Space) -> list[Term]:
     """The terms of a factor; a sum that is plain arithmetic is not multiplied out."""
-    terms = terms_of(factor, space) if isinstance(factor, Sum) else _expand(factor, space)
+    terms = _multiplied_out(factor, space) if isinstance(factor, Sum) else _expand(factor, space)
     plain = len(terms) > 1 and not any(
         isinstance(part, Delta) for term in terms for f in term.factors for part in walk(f)
     )
@@ -145,6 +154,8 @@ def _apply(node: Apply, space: Space) -> list[Term]:
             return _expand(inverted, space)
         if isinstance(arg, Apply) and arg.function == "reciprocal":
             return _expand(arg.args[0], space)
+    if node.function == "power" and args[1] == Number(one):
+        return _expand(args[0], space)
     if isinstance(args[0], Array) and (node.function, args[0].function) in _UNDONE:
         other = _UNDONE[node.function, args[0].function]
         return [Term(one, (), (Array(other, args[0].args, args[0].indices, args[0].shape),))]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from math import prod
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.calculus.einstein import (
@@ -23,6 +24,7 @@ from gradcheck.explainer.calculus.einstein import (
     free,
 )
 from gradcheck.explainer.calculus.indices import Index, extent
+from gradcheck.explainer.formula.kept_axes import beside, mean_of
 from gradcheck.explainer.formula.rows_and_columns import (
     is_identity,
     laid_array,
@@ -35,6 +37,8 @@ from gradcheck.explainer.formula.sums_and_products import (
     NoMatrixForm,
     Scaled,
     function,
+    joined,
+    scaled_total,
     sizes,
     times,
 )
@@ -50,8 +54,8 @@ FormulaOf = Callable[[Node, tuple[Index, ...]], ast.expr]
 
 
 def _turns(formula: ast.expr) -> int:
-    """How many transposes a formula needs: the way with fewer reads better."""
-    return sum(called(node) in ("mT", "row") for node in ast.walk(formula))
+    """How many transposes a formula needs, that of a row half: fewer read better."""
+    return sum({"mT": 2, "row": 1}.get(called(node), 0) for node in ast.walk(formula))
 
 
 class TermGraph:
@@ -110,10 +114,32 @@ class TermGraph:
             return laid_array(self._whole(node), node.indices, row, column)
         if isinstance(node, Delta):
             return call("eye", ast.Constant(extent(str(node.left))))
+        if mean_of(node) is not None:
+            return self._summed(node, row, column)
         if isinstance(node, Total):
-            single = row == 0 == column
-            return self.formula_of(node, () if single else (row, column))
+            return joined([scaled_total(node, lambda part: self._summed(part, row, column))])
         return function(node, lambda inner: self._laid(inner, row, column))
+
+    def _total(self, node: Total, row: Index, column: Index) -> ast.expr:
+        """A sum fits beside others as a number, as a row or as a column."""
+        inside = free(node)
+        row, column = (i if i in inside else 0 for i in (row, column))
+        return self.formula_of(node, () if row == 0 == column else (row, column))
+
+    def _summed(self, part: Node, row: Index, column: Index) -> ast.expr:
+        node = mean_of(part)
+        if node is None:
+            assert isinstance(part, Total)  # noqa: S101  (a sum or a mean)
+            return self._total(part, row, column)
+
+        def laid(part: Node, axes: tuple[Index, ...]) -> ast.expr:
+            return self.formula_of(part, axes)
+
+        try:
+            return beside(node, (row, column), laid, "mean")
+        except NoMatrixForm:
+            count = prod(map(extent, node.indices))
+            return ast.BinOp(self._total(node, row, column), ast.Div(), ast.Constant(count))
 
     def _whole(self, node: Array) -> ast.expr:
         if node.function == "constant":
