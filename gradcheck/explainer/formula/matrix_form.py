@@ -49,8 +49,9 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
     terms = terms_of(node, space)
     if not terms:
         return call("zeros", sizes(indices))
+    numbers = frozenset(p.name for p in walk(node) if isinstance(p, Tensor) and not p.indices)
     try:
-        whole = joined([_pointwise_term(term, indices, space) for term in terms])
+        whole = factored([_pointwise_term(term, indices, space) for term in terms], numbers)
         full = any(
             isinstance(part, Tensor | Array) and len(part.indices) == len(indices)
             for part in walk(node)
@@ -64,7 +65,7 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
             return formula_of(part, axes, space)
 
         try:
-            return factored([TermGraph(t, indices, inner).formula() for t in terms])
+            return factored([TermGraph(t, indices, inner).formula() for t in terms], numbers)
         except NoMatrixForm:
             pass
     return joined([_einsum_term(term, indices, space) for term in terms])

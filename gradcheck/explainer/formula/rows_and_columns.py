@@ -12,9 +12,9 @@ from gradcheck.explainer.trees import call, called, read, text_of
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Index
 
-__all__ = ["is_identity", "laid_array", "ones", "summed", "turned", "vector"]
+__all__ = ["OF_ONE_NUMBER", "is_identity", "laid_array", "ones", "summed", "turned", "vector"]
 
-_OF_ONE_NUMBER = frozenset(["exp", "log", "sin", "cos", "tanh", "sqrt", "square", "sigmoid"])
+OF_ONE_NUMBER = frozenset(["exp", "log", "sin", "cos", "tanh", "sqrt", "square", "sigmoid"])
 
 
 def is_identity(matrix: ast.expr) -> bool:
@@ -105,7 +105,7 @@ def _bare(node: ast.expr) -> ast.expr | None:
     if isinstance(node, ast.BinOp):
         left, right = _bare(node.left), _bare(node.right)
         return None if left is None or right is None else ast.BinOp(left, node.op, right)
-    if isinstance(node, ast.Call) and called(node) in _OF_ONE_NUMBER:
+    if isinstance(node, ast.Call) and called(node) in OF_ONE_NUMBER:
         inner = _bare(node.args[0])
         return None if inner is None else call(called(node), inner)
     return None
