@@ -10,13 +10,27 @@ import ast
 
 from gradcheck.explainer.trees import call, called, read, text_of
 
-__all__ = ["named"]
+__all__ = ["length_of", "named"]
 
 
 def named(tree: ast.expr) -> ast.expr:
     """The formula with names for the parts that have one."""
     found: ast.expr = _Named().visit(read(text_of(tree)))
     return found
+
+
+def length_of(tree: ast.expr) -> ast.expr | None:
+    """The x of `total(square(x))`, of which the root is the norm ‖x‖; None for any other."""
+    if not isinstance(tree, ast.Call) or called(tree) not in ("sum", "total"):
+        return None
+    inner = tree.args[0]
+    if len(tree.args) > 1 and text_of(tree.args[1]) != "None":
+        return None
+    if isinstance(inner, ast.Call) and called(inner) == "square":
+        return inner.args[0]
+    if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Pow):
+        return inner.left if text_of(inner.right) == "2" else None
+    return None
 
 
 class _Named(ast.NodeTransformer):

@@ -14,6 +14,7 @@ from gradcheck.explainer.formula.tensorflow_names import (
     WRITTEN_OUT,
     UnknownCode,
 )
+from gradcheck.explainer.named_functions import length_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,6 +109,8 @@ class _Writer:
         name = trees.called(node)
         if name == "unreduce":
             return _unreduce([self.text(a) for a in node.args])
+        if name == "sqrt" and (inside := length_of(node.args[0])) is not None:
+            return f"tf.norm({self.text(inside)})"
         if name == "einsum":
             node = _unstretched(node, self.shapes)
         args = [self.text(a) for a in node.args]

@@ -104,6 +104,10 @@ class Unicode:
         """An absolute value."""
         return f"|{body}|"
 
+    def norm(self, body: str) -> str:
+        """The length of a vector; of a matrix that of all its elements."""
+        return f"‖{body}‖"
+
     def call(self, name: str, args: Sequence[str], below: str = "") -> str:
         """A function of arguments."""
         return f"{self.subscript(name, below) if below else name}({', '.join(args)})"
