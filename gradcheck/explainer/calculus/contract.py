@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.calculus.einstein import (
@@ -11,6 +12,7 @@ from gradcheck.explainer.calculus.einstein import (
     Product,
     Select,
     free,
+    is_simple,
     rename,
     select,
 )
@@ -50,8 +52,8 @@ class _Contraction:
         """Look at every factor, and again at all of them when an index has gone."""
         while self.pending:
             factor = self.pending.pop(0)
-            if isinstance(factor, Number):
-                self.coefficient *= factor.value
+            if isinstance(factor, Number) and is_simple(factor.value):
+                self.coefficient *= Fraction(factor.value)
             elif isinstance(factor, Product):
                 self.pending[:0] = factor.factors
             elif isinstance(factor, Delta):

@@ -12,6 +12,8 @@ import numpy as np
 
 from gradcheck.errors import ExpressionError
 from gradcheck.explainer import trees
+from gradcheck.explainer.calculus.einstein import is_simple
+from gradcheck.explainer.named_functions import named
 from gradcheck.explainer.time_limit import TookTooLong, limited
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def derivative(formula: ast.expr, name: str) -> ast.expr:
     """
     if sum(1 for _ in ast.walk(formula)) > _MOST_PARTS or _degree(formula) > _LARGEST_DEGREE:
         raise NotScalar
-    return trees.read(_derivative(trees.text_of(formula), name))
+    return trees.read(_derivative(trees.text_of(named(formula)), name))
 
 
 def _degree(node: ast.expr) -> float:
@@ -130,7 +132,7 @@ def _derivative(text: str, name: str) -> str:
     if plain.count_ops() > MOST_FACTORED:
         return trees.text_of(best)
     shortest = len(trees.text_of(best))
-    for candidate in _candidates(plain, sympy):
+    for candidate in [c for form in reader.mirrored(plain) for c in _candidates(form, sympy)]:
         try:
             tree = reader.written(candidate)
         except (NotScalar, ExpressionError):
@@ -172,12 +174,12 @@ class _Reader:
     def __init__(self, symbols: dict[str, Any], sympy: Any) -> None:
         self.symbols, self.sympy = symbols, sympy
         self.kept: dict[tuple[str, Any], Any] = {}
+        self.decimals: dict[float, Any] = {}
 
     def read(self, node: ast.expr) -> Any:
         """A formula as SymPy sees it."""
         if isinstance(node, ast.Constant):
-            exact = self.sympy.Integer if isinstance(node.value, int) else self.sympy.Rational
-            return exact(str(node.value))
+            return self._constant(node.value)
         if isinstance(node, ast.Name):
             if node.id in self.symbols:
                 return self.symbols[node.id]
@@ -195,13 +197,22 @@ class _Reader:
             return _COMPOSED[name](self.sympy, arg)
         return getattr(self.sympy, _TO_SYMPY[name])(arg)
 
+    def _constant(self, value: Any) -> Any:
+        """An exact number; a decimal is a symbol, so that it stays as it is written."""
+        if is_simple(value):
+            return self.sympy.Rational(str(value))
+        symbol = self.sympy.Symbol(f"decimal_{len(self.decimals)}", positive=True)
+        return self.decimals.setdefault(value, symbol)
+
     def _keep(self, name: str, arg: Any) -> Any:
         if arg.could_extract_minus_sign():
-            # One symbol for both signs: σ(−x) is 1 − σ(x), tanh(−x) is −tanh(x).
+            # One symbol for both signs: σ(−x) is 1 − σ(x), tanh(−x) is −tanh(x), and
+            # softplus(−x) is softplus(x) − x.
             if name == "sigmoid":
                 return 1 - self._keep(name, -arg)
             if name == "tanh":
                 return -self._keep(name, -arg)
+            return self._keep(name, -arg) + arg
         symbol = self.sympy.Symbol(f"kept_{len(self.kept)}", real=True)
         return self.kept.setdefault((name, arg), symbol)
 
@@ -214,6 +225,15 @@ class _Reader:
                 total += outer * self._own_slope(name, arg, own) * self.slope(arg, symbol)
         return total
 
+    def mirrored(self, plain: Any) -> list[Any]:
+        """The expression, and the same with σ(−x) for each of its σ(x): y·σ(x) − y is −y·σ(−x)."""
+        found = [plain]
+        for (name, arg), own in list(self.kept.items()):
+            if name == "sigmoid" and plain.has(own):
+                symbol = self.sympy.Symbol(f"kept_{len(self.kept)}", real=True)
+                found.append(plain.subs(own, 1 - self.kept.setdefault((name, -arg), symbol)))
+        return found
+
     def _own_slope(self, name: str, arg: Any, own: Any) -> Any:
         if name == "softplus":
             return self._keep("sigmoid", arg)
@@ -225,7 +245,7 @@ class _Reader:
         for (name, arg), own in reversed(list(self.kept.items())):
             if str(own) in trees.names_in(tree):
                 tree = trees.substitute(tree, {str(own): trees.call(name, self.written(arg))})
-        return tree
+        return trees.substitute(tree, {str(own): value for value, own in self.decimals.items()})
 
 
 def _from_sympy(expression: Any) -> ast.expr:

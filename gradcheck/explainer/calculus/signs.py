@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from gradcheck.explainer.calculus.einstein import Node, Number, Product, Sum, Total, free
+from gradcheck.explainer.calculus.einstein import Node, Number, Product, Sum, Total, free, is_simple
 from gradcheck.explainer.calculus.indices import extent
 from gradcheck.explainer.calculus.keys import key_of
 from gradcheck.explainer.calculus.terms import Term
@@ -18,7 +18,8 @@ __all__ = ["begun", "settled"]
 
 def begun(terms: Iterable[Node]) -> tuple[Node, ...]:
     """The terms of a sum; it begins with one that is not negative, if there is one."""
-    listed = list(terms)
+    # A decimal comes behind what it is added to: x + 0.001.
+    listed = sorted(terms, key=lambda term: isinstance(term, Number) and not is_simple(term.value))
     first = next((i for i, term in enumerate(listed) if not is_negative(term)), 0)
     return (listed[first], *listed[:first], *listed[first + 1 :])
 

@@ -25,6 +25,7 @@ from gradcheck.explainer.calculus.einstein import (
     Tensor,
     Total,
     free,
+    is_simple,
     rename,
     walk,
 )
@@ -89,7 +90,7 @@ def flatten(node: Node) -> Node:
 
 def _expand(node: Node, space: Space) -> list[Term]:
     if isinstance(node, Number):
-        return [Term(node.value)]
+        return [_of_number(node)]
     if isinstance(node, Sum):
         return [term for part in node.terms for term in _expand(part, space)]
     if isinstance(node, Total):
@@ -110,6 +111,14 @@ def _expand(node: Node, space: Space) -> list[Term]:
     if isinstance(node, Array):
         return [Term(Fraction(1), (), (_array(node, space),))]
     return [Term(Fraction(1), (), (node,))]
+
+
+def _of_number(node: Number) -> Term:
+    """A fraction stands in front; a decimal is a factor, so that it stays as it is written."""
+    if is_simple(node.value):
+        return Term(Fraction(node.value))
+    sign = Fraction(-1 if node.value < 0 else 1)
+    return Term(sign, (), (Number(abs(node.value)),))
 
 
 def _grouped(factor: Node, space: Space) -> list[Term]:
@@ -142,12 +151,12 @@ def _array(node: Array, space: Space) -> Array:
 
 
 def _apply(node: Apply, space: Space) -> list[Term]:
-    args = tuple(simplify(arg, space) for arg in node.args)
+    args = tuple(a if isinstance(a, Number) else simplify(a, space) for a in node.args)
     one = Fraction(1)
     if node.function == "reciprocal":
         arg = args[0]
-        if isinstance(arg, Number) and arg.value != 0:
-            return [Term(1 / arg.value)]
+        if isinstance(arg, Number) and is_simple(arg.value) and arg.value != 0:
+            return [Term(1 / Fraction(arg.value))]
         if isinstance(arg, Product) and not any(isinstance(f, Sum) for f in arg.factors):
             # One over a product is the product of ones over.
             inverted = Product(tuple(Apply("reciprocal", (f,)) for f in arg.factors))

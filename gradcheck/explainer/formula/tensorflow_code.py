@@ -81,7 +81,7 @@ class _Writer:
             key = trees.text_of(node)
             if self.counts[key] > 1 and len(key) > LONGEST_UNNAMED:
                 return self.hold(key, node)
-            return self._call(node)
+            return self._norm(node) or self._call(node)
         # Everything else keeps Python's own syntax around translated parts.
         copy = trees.read(trees.text_of(node))
         found = _Inner(self).visit(copy)
@@ -90,7 +90,8 @@ class _Writer:
     def hold(self, key: str, node: ast.expr) -> str:
         """A name for a part, given in a line of its own."""
         if key not in self.named:
-            text = self._call(node) if isinstance(node, ast.Call) else self.text(node)
+            own = isinstance(node, ast.Call)
+            text = self._norm(node) or self._call(node) if own else self.text(node)
             self.named[key] = self._name(text)
         return self.named[key]
 
@@ -105,12 +106,15 @@ class _Writer:
         hits = self._name(f"tf.cast(tf.equal({x}, {largest}), G.dtype)")
         return f"({hits} / tf.reduce_sum({hits}, {axis}, keepdims=True))"
 
+    def _norm(self, node: ast.Call) -> str:
+        """The root of a sum of squares, which TensorFlow has a name for; empty for any other."""
+        inside = length_of(node.args[0]) if trees.called(node) == "sqrt" else None
+        return "" if inside is None else f"tf.norm({self.text(inside)})"
+
     def _call(self, node: ast.Call) -> str:
         name = trees.called(node)
         if name == "unreduce":
             return _unreduce([self.text(a) for a in node.args])
-        if name == "sqrt" and (inside := length_of(node.args[0])) is not None:
-            return f"tf.norm({self.text(inside)})"
         if name == "einsum":
             node = _unstretched(node, self.shapes)
         args = [self.text(a) for a in node.args]
