@@ -125,6 +125,13 @@ def _negative(node: ast.expr) -> ast.expr:
     return ast.UnaryOp(ast.USub(), node)
 
 
+def _from_one(node: ast.expr) -> ast.expr | None:
+    """The x of `1 - x`."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        return node.right if text_of(node.left) in ("1", "1.0") else None
+    return None
+
+
 def _beside_one(node: ast.expr) -> ast.expr | None:
     """The x of `1 + exp(x)`."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
@@ -157,10 +164,9 @@ def _logarithm(node: ast.Call) -> ast.expr | None:
         return ast.UnaryOp(ast.USub(), call("softplus", minus))
     if isinstance(inner, ast.Call) and called(inner) == "softmax":
         return call("log_softmax", *inner.args)
-    if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):
+    rest = _from_one(inner)
+    if isinstance(rest, ast.Call) and called(rest) == "sigmoid":
         # 1 − σ(x) is σ(−x).
-        if text_of(inner.left) in ("1", "1.0") and called(inner.right) == "sigmoid":
-            assert isinstance(inner.right, ast.Call)  # noqa: S101  (it is called sigmoid)
-            return ast.UnaryOp(ast.USub(), call("softplus", inner.right.args[0]))
+        return ast.UnaryOp(ast.USub(), call("softplus", rest.args[0]))
     power = _beside_one(inner)
     return None if power is None else call("softplus", power)

@@ -20,6 +20,7 @@ from gradcheck.explainer.calculus.indices import extent
 from gradcheck.explainer.calculus.orthonormal import met
 from gradcheck.explainer.calculus.powers import gathered
 from gradcheck.explainer.calculus.terms import Term
+from gradcheck.explainer.calculus.triangular import rejoined
 
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Index
@@ -64,6 +65,7 @@ class _Contraction:
                 continue
             simpler = _resolved(self.done, self.bound)
             simpler = met(self.done, self.bound) if simpler is None else simpler
+            simpler = rejoined(self.done, self.bound) if simpler is None else simpler
             if simpler is not None:
                 self.pending, self.done = simpler, []
 

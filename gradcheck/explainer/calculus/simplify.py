@@ -32,6 +32,7 @@ from gradcheck.explainer.calculus.einstein import (
 from gradcheck.explainer.calculus.indices import extent
 from gradcheck.explainer.calculus.signs import begun, settled
 from gradcheck.explainer.calculus.terms import Term, collected
+from gradcheck.explainer.calculus.triangular import halved_diagonal
 
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Space
@@ -109,7 +110,9 @@ def _expand(node: Node, space: Space) -> list[Term]:
     if isinstance(node, Apply):
         return _apply(node, space)
     if isinstance(node, Array):
-        return [Term(Fraction(1), (), (_array(node, space),))]
+        array = _array(node, space)
+        known = halved_diagonal(array)
+        return [Term(Fraction(1), (), (array,))] if known is None else _expand(known, space)
     return [Term(Fraction(1), (), (node,))]
 
 
