@@ -132,7 +132,7 @@ def _derivative(text: str, name: str) -> str:
     if plain.count_ops() > MOST_FACTORED:
         return trees.text_of(best)
     shortest = len(trees.text_of(best))
-    for candidate in [c for form in reader.mirrored(plain) for c in _candidates(form, sympy)]:
+    for candidate in (*_candidates(plain, sympy), *reader.mirrored(plain)):
         try:
             tree = reader.written(candidate)
         except (NotScalar, ExpressionError):
@@ -175,6 +175,7 @@ class _Reader:
         self.symbols, self.sympy = symbols, sympy
         self.kept: dict[tuple[str, Any], Any] = {}
         self.decimals: dict[float, Any] = {}
+        self.arguments: dict[Any, ast.expr] = {}
 
     def read(self, node: ast.expr) -> Any:
         """A formula as SymPy sees it."""
@@ -226,12 +227,13 @@ class _Reader:
         return total
 
     def mirrored(self, plain: Any) -> list[Any]:
-        """The expression, and the same with σ(−x) for each of its σ(x): y·σ(x) − y is −y·σ(−x)."""
-        found = [plain]
+        """The same with σ(−x) for a σ(x) that stands in it: y·σ(x) − y is −y·σ(−x)."""
+        found = []
         for (name, arg), own in list(self.kept.items()):
-            if name == "sigmoid" and plain.has(own):
+            if name == "sigmoid" and plain.has(own) and plain.count_ops() <= MOST_SIMPLIFIED:
                 symbol = self.sympy.Symbol(f"kept_{len(self.kept)}", real=True)
-                found.append(plain.subs(own, 1 - self.kept.setdefault((name, -arg), symbol)))
+                other = self.kept.setdefault((name, -arg), symbol)
+                found.append(self.sympy.expand(plain.subs(own, 1 - other)))
         return found
 
     def _own_slope(self, name: str, arg: Any, own: Any) -> Any:
@@ -242,10 +244,15 @@ class _Reader:
     def written(self, expression: Any) -> ast.expr:
         """Back in the language, the functions that were kept in their places."""
         tree = _from_sympy(expression)
-        for (name, arg), own in reversed(list(self.kept.items())):
-            if str(own) in trees.names_in(tree):
-                tree = trees.substitute(tree, {str(own): trees.call(name, self.written(arg))})
-        return trees.substitute(tree, {str(own): value for value, own in self.decimals.items()})
+        symbols = trees.names_in(tree)
+        values: dict[str, Any] = {}
+        for (name, arg), own in self.kept.items():
+            if str(own) in symbols:
+                if arg not in self.arguments:
+                    self.arguments[arg] = self.written(arg)
+                values[str(own)] = trees.call(name, self.arguments[arg])
+        values |= {str(own): value for value, own in self.decimals.items() if str(own) in symbols}
+        return trees.substitute(tree, values) if values else tree
 
 
 def _from_sympy(expression: Any) -> ast.expr:

@@ -22,9 +22,9 @@ __all__ = ["halved_diagonal", "rejoined"]
 
 
 def halved_diagonal(node: Array) -> Node | None:
-    """phi of an upper triangular matrix, which leaves half of its diagonal; None for any other.
+    """Half of the diagonal, which phi leaves of an upper triangular matrix; None for any other.
 
-    phi keeps the lower triangle, the diagonal halved.
+    (Of any matrix phi keeps the lower triangle, the diagonal halved.)
     """
     grid = node.args[0]
     if node.function != "phi" or not isinstance(grid, Grid) or len(grid.indices) != 2:
@@ -52,7 +52,7 @@ def _is_upper(term: Node, row: str, column: str) -> bool:
 
 
 def rejoined(factors: list[Node], bound: list[str]) -> list[Node] | None:
-    """The factors with S⁻¹ in the place of Σₖ L⁻¹[k,i]·L⁻¹[k,j]; None where there is no such pair."""
+    """The factors with S⁻¹ in the place of Σₖ L⁻¹[k,i]·L⁻¹[k,j]; None where there is no pair."""
     for index in bound:
         pair = [f for f in factors if index in free(f)]
         if len(pair) != 2:

@@ -25,7 +25,16 @@ if TYPE_CHECKING:
 
     from gradcheck.explainer.derive.call_graph import Graph, Step
 
-__all__ = ["Adjoint", "Closed", "Contribution", "adjoints", "bar", "closed_form", "run_chain"]
+__all__ = [
+    "Adjoint",
+    "Closed",
+    "ClosedForms",
+    "Contribution",
+    "adjoints",
+    "bar",
+    "closed_form",
+    "run_chain",
+]
 
 
 @dataclass(frozen=True)
@@ -120,35 +129,56 @@ LONGEST_FORMULA = 240
 
 def closed_form(graph: Graph, name: str) -> Closed | None:
     """The gradient of an input in one formula; None where the calculus cannot compose it."""
-    found: list[Closed] = []
-    # Functions that move elements stay closed, so that the formula can do without indices; where
-    # one of them stands in the way, they are written with indices.
-    with contextlib.suppress(TookTooLong), limited(CLOSED_SECONDS):
-        for rules in (SUM_RULES, OPEN_RULES):
-            for inline in (True, False):
-                form = _tried(graph, name, rules, inline=inline)
-                found += [] if form is None else [form]
-            if found:
-                break
-    readable = [form for form in found if 0 < _size(form) <= LONGEST_FORMULA]
-    if readable or not found:
-        return next(iter(readable), None)
-    return min(found, key=lambda form: sum(1 for _ in walk(form.node)))
+    return ClosedForms(graph).of(name)
 
 
-def _tried(graph: Graph, name: str, rules: Mapping[str, Rule], *, inline: bool) -> Closed | None:
-    """The closed form by these rules; None where they do not lead to one.
+class ClosedForms:
+    """The closed forms of an expression: what its inputs share is computed once."""
 
-    Where SymPy does not differentiate chains of functions as a whole, they are taken step by step.
-    """
-    for fused in (_fusion(graph), {}):
-        try:
-            return _closed(graph, name, rules, fused, inline=inline)
-        except NotScalar:
-            continue
-        except Exception:  # numbers beyond all bounds, formulas too long: the steps are there
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.ways: dict[tuple[bool, bool, bool], _Way] = {}
+
+    def of(self, name: str) -> Closed | None:
+        """The gradient of an input in one formula; None where the calculus cannot compose it."""
+        found: list[Closed] = []
+        # Functions that move elements stay closed, so that the formula can do without indices;
+        # where one of them stands in the way, they are written with indices.
+        with contextlib.suppress(TookTooLong), limited(CLOSED_SECONDS):
+            for opened in (False, True):
+                for inline in (True, False):
+                    form = self._tried(name, opened=opened, inline=inline)
+                    if form is not None and 0 < _size(form) <= LONGEST_FORMULA:
+                        return form
+                    found += [] if form is None else [form]
+                if found:
+                    break
+        if not found:
             return None
-    return None
+        return min(found, key=lambda form: sum(1 for _ in walk(form.node)))
+
+    def _tried(self, name: str, *, opened: bool, inline: bool) -> Closed | None:
+        """The closed form by one set of rules; None where they do not lead to one.
+
+        Where SymPy does not differentiate chains of functions as a whole, they are taken step by
+        step.
+        """
+        for fused in (True, False):
+            try:
+                return _closed(self.graph, name, self._way(opened, fused, inline))
+            except NotScalar:
+                continue
+            except Exception:  # numbers beyond all bounds, formulas too long: the steps are there
+                return None
+        return None
+
+    def _way(self, opened: bool, fused: bool, inline: bool) -> _Way:
+        key = (opened, fused, inline)
+        if key not in self.ways:
+            rules = OPEN_RULES if opened else SUM_RULES
+            roots = _fusion(self.graph) if fused else {}
+            self.ways[key] = _composed(self.graph, rules, roots, inline=inline)
+        return self.ways[key]
 
 
 def _size(form: Closed) -> int:
@@ -156,14 +186,17 @@ def _size(form: Closed) -> int:
     return len(trees.text_of(form.formula)) if form.formula is not None else 0
 
 
-def _closed(
-    graph: Graph,
-    name: str,
-    rules: Mapping[str, Rule],
-    fused: dict[str, str],
-    *,
-    inline: bool,
-) -> Closed:
+@dataclass(frozen=True)
+class _Way:
+    """What reaches each value, composed by one set of rules."""
+
+    space: Space
+    reached: Mapping[str, list[Value]]
+
+
+def _composed(
+    graph: Graph, rules: Mapping[str, Rule], fused: dict[str, str], *, inline: bool
+) -> _Way:
     space = Space()
     known: dict[str, Value | Any] = {n: tensor(n, s) for n, s in graph.inputs.items()}
     for step in graph.steps:
@@ -181,9 +214,14 @@ def _closed(
             known[bar(graph, step.name)] = _added(space, reached[step.name])
         for target, tree in _fused_contributions(graph, step, fused):
             reached.setdefault(target, []).append(Translation(space, known, rules).value(tree))
-    if name not in reached:
+    return _Way(space, reached)
+
+
+def _closed(graph: Graph, name: str, way: _Way) -> Closed:
+    if name not in way.reached:
         raise NotDerivable(name)
-    value = _added(space, reached[name])
+    space = way.space
+    value = _added(space, way.reached[name])
     indices = space.axes(graph.inputs[name])
     node = simplify(value.fitted(indices), space)
     try:

@@ -41,18 +41,32 @@ def factored(parts: list[Scaled], numbers: frozenset[str] = frozenset()) -> ast.
     size = sizes.pop() if len(sizes) == 1 else Fraction(1)
     inner = [_Term(t.coefficient / size, _without(t.scalars, scalars), t.chain) for t in terms]
     left, right, inner = _ends(inner)
-    arrays, inner = ([], inner) if wrapped or left or right else _elements(inner)
-    if not scalars and not left and not right and not arrays:
+    middle, changed = _middle(inner)
+    if not scalars and not left and not right and not changed:
         return joined(parts)
-    # A sum begins with a term that is not negative, if there is one.
-    ordered = sorted(inner, key=lambda term: term.coefficient < 0)
-    middle = joined([(t.coefficient, _product(t)) for t in ordered])
     whole = _chained((*left, middle, *right))
     whole = call("vector", whole) if wrapped else whole
-    shared = [*scalars, *arrays]
+    return joined([(size, _around(scalars, whole))])
+
+
+def _around(shared: list[ast.expr], whole: ast.expr) -> ast.expr:
+    """The product, what is divided by last."""
     above = [factor for factor in shared if not _is_under(factor)]
     below = [factor for factor in shared if _is_under(factor)]
-    return joined([(size, times([*above, whole, *below]))])
+    return times([*above, whole, *below])
+
+
+def _middle(terms: list[_Term]) -> tuple[ast.expr, bool]:
+    """The sum of what is left of the terms, and whether they share elements or are all turned."""
+    turned = all(len(term.chain) == 1 and called(term.chain[0]) == "mT" for term in terms)
+    if turned:
+        terms = [replace(term, chain=(_unwrapped(term.chain[0]),)) for term in terms]
+    arrays, terms = _elements(terms)
+    # A sum begins with a term that is not negative, if there is one.
+    ordered = sorted(terms, key=lambda term: term.coefficient < 0)
+    inside = joined([(t.coefficient, _product(t)) for t in ordered])
+    whole = _around(arrays, inside) if arrays else inside
+    return (call("mT", whole) if turned else whole), turned or bool(arrays)
 
 
 def _is_under(node: ast.expr) -> bool:

@@ -41,7 +41,7 @@ def beside(
     if not free(node):
         return _whole(node, laid, function)
     inside = free(node)
-    places = [p for p, i in enumerate(indices) if isinstance(i, str) and i not in inside]
+    places = [p for p, i in enumerate(indices) if i not in inside]
     for chosen in permutations(places, len(node.indices)):
         own = list(indices)
         for place, index in zip(chosen, node.indices, strict=True):
@@ -53,7 +53,7 @@ def beside(
         except NoMatrixForm:
             continue
         # An array without the axes of size 1 in front is counted from behind.
-        before = len(indices) if 0 in indices else 0
+        before = len(own) if 0 in own else 0
         axes = [place - before for place in sorted(chosen)]
         axis = read(repr(axes if len(axes) > 1 else axes[0]))
         return call(function, body, axis, read("True"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ from gradcheck.explainer.formula.rows_and_columns import (
     is_identity,
     laid_array,
     ones,
+    scaled_columns,
+    scaled_rows,
     summed,
     turned,
     vector,
@@ -63,6 +66,7 @@ class TermGraph:
 
     def __init__(self, term: Term, indices: tuple[Index, ...], formula_of: FormulaOf) -> None:
         self.term, self.indices, self.formula_of = term, indices, formula_of
+        self.coefficient = term.coefficient
         self.scalars: list[ast.expr] = []
         self.vectors: dict[str, list[ast.expr]] = {}
         self.edges: dict[tuple[str, str], ast.expr] = {}
@@ -81,7 +85,7 @@ class TermGraph:
         body = self._remaining()
         if self.scalars:
             body = times([*self.scalars, body] if body is not None else self.scalars)
-        return self.term.coefficient, body
+        return self.coefficient, body
 
     def _add(self, factor: Node) -> None:
         labels = list(free(factor))
@@ -169,10 +173,25 @@ class TermGraph:
             self.vectors.setdefault(other, []).append(call("matmul", matrix, along))
             return
         second = self._towards(touching[1], index)
-        left = first[1]
-        if hanging:
-            left = call("matmul", left, call("diag", vector(times(hanging))))
-        self._edge(first[0], second[0], call("matmul", left, turned(second[1])))
+        left, right = first[1], turned(second[1])
+        if hanging and _is_bare(left) and not _is_bare(right):
+            right = scaled_rows(hanging, right)
+        elif hanging:
+            left = scaled_columns(left, hanging)
+        self._edge(first[0], second[0], call("matmul", left, right))
+
+    def _as_mean(self, column: ast.expr) -> ast.expr:
+        """Sums of rows as means, where the number in front is one over the count of a row."""
+        if not isinstance(column, ast.Call) or called(column) != "matmul":
+            return column
+        whole, along = column.args
+        if called(along) != "ones" or not isinstance(along, ast.Call):
+            return column
+        count = ast.literal_eval(along.args[0])[0]
+        if not isinstance(self.coefficient, Fraction) or self.coefficient.denominator % count:
+            return column
+        self.coefficient *= count
+        return call("mean", whole, ast.Constant(1), ast.Constant(True))
 
     def _towards(self, pair: tuple[str, str], index: str) -> tuple[str, ast.expr]:
         """The other end of an edge, and its matrix with the index as columns."""
@@ -207,8 +226,14 @@ class TermGraph:
         if is_identity(edge) and (over or under):
             return call("diag", vector(times([*(over or []), *(under or [])])))
         if over:
-            edge = call("matmul", call("diag", vector(times(over))), edge)
-        return call("matmul", edge, call("diag", vector(times(under)))) if under else edge
+            edge = scaled_rows([self._as_mean(column) for column in over], edge)
+        return scaled_columns(edge, under) if under else edge
+
+
+def _is_bare(matrix: ast.expr) -> bool:
+    """Whether this is a named matrix, turned or not."""
+    inner = matrix.args[0] if isinstance(matrix, ast.Call) and called(matrix) == "mT" else matrix
+    return isinstance(inner, ast.Name)
 
 
 def _is_plain_number(node: Node) -> bool:

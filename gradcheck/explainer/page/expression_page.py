@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.indices import named
-from gradcheck.explainer.derive.chain import Adjoint, Closed, adjoints, bar, closed_form
+from gradcheck.explainer.derive.chain import Adjoint, Closed, ClosedForms, adjoints, bar
 from gradcheck.explainer.document import (
     Block,
     Bullets,
@@ -52,7 +52,8 @@ def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> D
     """How the gradient of each input comes about."""
     names = wanted or tuple(graph.inputs)
     found = adjoints(graph)
-    closed = {a.name: closed_form(graph, a.name) for a in found if a.name in names}
+    forms = ClosedForms(graph)
+    closed = {a.name: forms.of(a.name) for a in found if a.name in names}
     sections = [
         Section("Forward, step by step", _forward(graph)),
         Section("Backward, by the chain rule", _backward(graph, found, names)),
