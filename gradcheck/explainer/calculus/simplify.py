@@ -26,6 +26,7 @@ from gradcheck.explainer.calculus.einstein import (
     Total,
     free,
     is_simple,
+    magnitude,
     rename,
     walk,
 )
@@ -37,7 +38,7 @@ from gradcheck.explainer.calculus.triangular import halved_diagonal
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Space
 
-__all__ = ["flatten", "simplify", "terms_of"]
+__all__ = ["flatten", "joined_terms", "simplify", "terms_of"]
 
 MOST_TERMS = 64
 """Where multiplying out gives more terms than this, nobody would read them."""
@@ -45,10 +46,10 @@ MOST_TERMS = 64
 
 def simplify(node: Node, space: Space) -> Node:
     """The expression in normal form: its value stays."""
-    return _joined(terms_of(node, space))
+    return joined_terms(terms_of(node, space))
 
 
-def _joined(terms: list[Term]) -> Node:
+def joined_terms(terms: list[Term]) -> Node:
     """The terms as one expression."""
     if not terms:
         return Number(Fraction(0))
@@ -121,7 +122,7 @@ def _of_number(node: Number) -> Term:
     if is_simple(node.value):
         return Term(Fraction(node.value))
     sign = Fraction(-1 if node.value < 0 else 1)
-    return Term(sign, (), (Number(abs(node.value)),))
+    return Term(sign, (), (Number(magnitude(node.value)),))
 
 
 def _grouped(factor: Node, space: Space) -> list[Term]:
@@ -131,7 +132,7 @@ def _grouped(factor: Node, space: Space) -> list[Term]:
         isinstance(part, Delta) for term in terms for f in term.factors for part in walk(f)
     )
     if plain and not any(term.bound for term in terms) and not _mentions_upstream(terms):
-        return [Term(Fraction(1), (), (_joined(terms),))]
+        return [Term(Fraction(1), (), (joined_terms(terms),))]
     return terms
 
 

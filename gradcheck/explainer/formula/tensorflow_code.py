@@ -90,9 +90,8 @@ class _Writer:
     def hold(self, key: str, node: ast.expr) -> str:
         """A name for a part, given in a line of its own."""
         if key not in self.named:
-            own = isinstance(node, ast.Call)
-            text = self._norm(node) or self._call(node) if own else self.text(node)
-            self.named[key] = self._name(text)
+            call = isinstance(node, ast.Call) and (self._norm(node) or self._call(node))
+            self.named[key] = self._name(call or self.text(node))
         return self.named[key]
 
     def _name(self, text: str) -> str:
