@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.calculus.terms import Term
     from gradcheck.explainer.formula.kept_axes import Laid
 
-__all__ = ["formula_of", "without_indices"]
+__all__ = ["formula_of", "whole_array", "without_indices"]
 
 
 def without_indices(formula: ast.expr) -> bool:
