@@ -10,7 +10,8 @@ from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.einstein import Node, NotDerivable, mentions, walk
 from gradcheck.explainer.calculus.folding import folded
 from gradcheck.explainer.calculus.scalar import NotScalar
-from gradcheck.explainer.calculus.simplify import joined_terms, simplify, terms_of
+from gradcheck.explainer.calculus.shares import with_shares
+from gradcheck.explainer.calculus.simplify import joined_terms, terms_of
 from gradcheck.explainer.calculus.sum_rules import SUM_RULES
 from gradcheck.explainer.calculus.translate import OPEN_RULES
 from gradcheck.explainer.derive.composition import Way, added, bar, composed, contributions, fusion
@@ -183,7 +184,8 @@ def _closed(graph: Graph, name: str, way: Way) -> Closed:
     space = way.space
     value = added(space, way.reached[name])
     indices = space.axes(graph.inputs[name])
-    return _written(graph, name, simplify(value.fitted(indices), space), indices, space)
+    terms = with_shares(terms_of(value.fitted(indices), space))
+    return _written(graph, name, joined_terms(terms), indices, space)
 
 
 def _written(

@@ -118,7 +118,7 @@ def _factors(node: ast.expr) -> list[ast.expr]:
 def _is_number(node: ast.expr, numbers: frozenset[str]) -> bool:
     """A factor that is known to be a single number by what it is made of."""
     if isinstance(node, ast.Name):
-        return node.id == "G" or node.id in numbers
+        return node.id in numbers
     if isinstance(node, ast.Constant):
         return True
     if isinstance(node, ast.BinOp):

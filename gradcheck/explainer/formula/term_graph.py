@@ -20,6 +20,8 @@ from gradcheck.explainer.calculus.einstein import (
     Grid,
     Node,
     Number,
+    Product,
+    Sum,
     Tensor,
     Total,
     free,
@@ -106,6 +108,8 @@ class TermGraph:
         self.edges[row, column] = matrix if before is None else times([before, matrix])
 
     def _scalar(self, node: Node) -> ast.expr:
+        if isinstance(node, Apply | Sum | Product):
+            return function(node, self._scalar)
         laid = self._laid(node, 0, 0)
         plain = _is_plain_number(node) or called(laid) in ("scalar", "total")
         return laid if plain else call("scalar", laid)

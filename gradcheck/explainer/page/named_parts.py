@@ -47,7 +47,8 @@ def named_parts(graph: Graph, formula: ast.expr) -> trees.Shortened:
     taken = {*graph.shapes, *trees.names_in(formula), "G"}
     names: dict[str, ast.expr] = {}
     for kind, part in _parts(formula):
-        letters = _LETTERS[kind, _rank(part, graph.shapes) <= 1]
+        rank = _rank(part, graph.shapes)
+        letters = _LETTERS[kind, rank <= 1] if rank else ""
         letter = next((a for a in letters if a not in taken and a not in names), None)
         if letter is not None:
             names[letter] = part
