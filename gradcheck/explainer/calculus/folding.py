@@ -11,8 +11,8 @@ from itertools import permutations
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.calculus.einstein import Apply, Node, Tensor, free, rename
+from gradcheck.explainer.calculus.equality import key_of
 from gradcheck.explainer.calculus.indices import extent
-from gradcheck.explainer.calculus.keys import key_of
 from gradcheck.explainer.calculus.powers import as_power, raised
 from gradcheck.explainer.calculus.simplify import terms_of
 from gradcheck.explainer.calculus.terms import Term, collected, ordered

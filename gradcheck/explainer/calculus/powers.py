@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.calculus.einstein import Apply, Array, Node, Number, Tensor
-from gradcheck.explainer.calculus.keys import key_of
+from gradcheck.explainer.calculus.equality import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.calculus.einstein import Node, Number, Product, Sum, Total, free, is_simple
+from gradcheck.explainer.calculus.equality import key_of
 from gradcheck.explainer.calculus.indices import extent
-from gradcheck.explainer.calculus.keys import key_of
 from gradcheck.explainer.calculus.terms import Term
 
 if TYPE_CHECKING:

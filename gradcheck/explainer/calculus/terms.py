@@ -5,8 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gradcheck.explainer.calculus.einstein import Node, Number, Product, Select, Tensor, Total, free
-from gradcheck.explainer.calculus.keys import key_of, numbered
+from gradcheck.explainer.calculus.einstein import (
+    Delta,
+    Node,
+    Number,
+    Product,
+    Select,
+    Sum,
+    Tensor,
+    Total,
+    free,
+)
+from gradcheck.explainer.calculus.equality import key_of, numbered
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -63,7 +73,7 @@ def ordered(term: Term) -> Term:
 
 
 def _rank(factor: Node) -> int:
-    """Upstream first, then tensors, then functions, then conditions."""
+    """Upstream first, then tensors, then functions, sums, deltas and conditions."""
     if isinstance(factor, Tensor):
         return 0 if factor.name == "G" else 1
-    return 3 if isinstance(factor, Select) else 2
+    return {Sum: 3, Delta: 4, Select: 5}.get(type(factor), 2)

@@ -16,7 +16,7 @@ from gradcheck.explainer.calculus.einstein import (
     free,
     rename,
 )
-from gradcheck.explainer.calculus.keys import same
+from gradcheck.explainer.calculus.equality import same
 
 __all__ = ["halved_diagonal", "rejoined"]
 

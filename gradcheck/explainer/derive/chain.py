@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.einstein import Node, NotDerivable, mentions, walk
 from gradcheck.explainer.calculus.folding import folded
+from gradcheck.explainer.calculus.found_softmax import with_shares
 from gradcheck.explainer.calculus.scalar import NotScalar
-from gradcheck.explainer.calculus.shares import with_shares
 from gradcheck.explainer.calculus.simplify import joined_terms, terms_of
 from gradcheck.explainer.calculus.sum_rules import SUM_RULES
 from gradcheck.explainer.calculus.translate import OPEN_RULES

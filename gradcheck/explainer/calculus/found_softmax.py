@@ -16,8 +16,8 @@ from gradcheck.explainer.calculus.einstein import (
     free,
     rename,
 )
+from gradcheck.explainer.calculus.equality import same
 from gradcheck.explainer.calculus.indices import extent
-from gradcheck.explainer.calculus.keys import same
 from gradcheck.explainer.calculus.powers import as_power, raised
 from gradcheck.explainer.calculus.terms import Term, collected
 
