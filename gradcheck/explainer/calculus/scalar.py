@@ -19,7 +19,7 @@ from gradcheck.explainer.time_limit import TookTooLong, limited
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-__all__ = ["NotScalar", "can_fuse", "derivative"]
+__all__ = ["NotScalar", "can_fuse", "derivative", "load_sympy"]
 
 MOST_FACTORED, MOST_SIMPLIFIED = 60, 20
 """Beyond so many operations SymPy takes long to factor, and to simplify, and finds little."""
@@ -114,6 +114,11 @@ def _number(node: ast.expr) -> float | None:
         fraction = isinstance(node.value, float) and len(str(node.value)) > 6
         return math.inf if fraction else abs(node.value)
     return None if trees.names_in(node) else math.inf
+
+
+def load_sympy() -> None:
+    """Load it now: what is told in a limited time does not then depend on how long that takes."""
+    import sympy  # noqa: F401
 
 
 @cache

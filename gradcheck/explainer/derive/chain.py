@@ -10,7 +10,7 @@ from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.einstein import Node, NotDerivable, mentions, walk
 from gradcheck.explainer.calculus.folding import folded
 from gradcheck.explainer.calculus.found_softmax import with_shares
-from gradcheck.explainer.calculus.scalar import NotScalar
+from gradcheck.explainer.calculus.scalar import NotScalar, load_sympy
 from gradcheck.explainer.calculus.simplify import joined_terms, terms_of
 from gradcheck.explainer.calculus.sum_rules import SUM_RULES
 from gradcheck.explainer.calculus.translate import OPEN_RULES
@@ -121,6 +121,9 @@ class ClosedForms:
     def of(self, name: str) -> Closed | None:
         """The gradient of an input in one formula; None where the calculus cannot compose it."""
         found: list[Closed] = []
+        roots = fusion(self.graph)
+        if len({*roots.values()}) < len(roots):
+            load_sympy()
         # Functions that move elements stay closed, so that the formula can do without indices;
         # where one of them stands in the way, they are written with indices.
         with contextlib.suppress(TookTooLong), limited(CLOSED_SECONDS):
