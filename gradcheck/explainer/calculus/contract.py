@@ -32,14 +32,15 @@ def contracted(term: Term) -> Term | None:
     """The term, deltas and sums over nothing resolved; None for a term that is zero."""
     work = _Contraction(term)
     work.run()
-    used = {index for factor in work.done for index in free(factor)}
+    factors = gathered(work.done)
+    used = {index for factor in factors for index in free(factor)}
     for index in work.bound:
         if index not in used:
             work.coefficient *= extent(index)
     if work.coefficient == 0:
         return None
     kept = tuple(index for index in work.bound if index in used)
-    return Term(work.coefficient, kept, tuple(gathered(work.done)))
+    return Term(work.coefficient, kept, tuple(factors))
 
 
 class _Contraction:

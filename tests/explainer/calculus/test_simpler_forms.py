@@ -21,6 +21,7 @@ RULES = {
     "x / sqrt(s) / sqrt(s) / sqrt(s)": "x / s ** (3 / 2)",
     "square(s) * x / s": "s * x",
     "x ** 1 * y": "x * y",
+    "y * sum(x * s / x)": "n * (s * y)",
     # A minus stands where the fewest are written.
     "-(y - x)": "x - y",
     "-(1 * (y - exp(x)))": "exp(x) - y",
