@@ -17,6 +17,7 @@ from gradcheck.explainer.calculus.einstein import (
     select,
 )
 from gradcheck.explainer.calculus.indices import extent
+from gradcheck.explainer.calculus.inverses import peeled
 from gradcheck.explainer.calculus.orthonormal import met
 from gradcheck.explainer.calculus.powers import gathered
 from gradcheck.explainer.calculus.terms import Term
@@ -67,6 +68,7 @@ class _Contraction:
             simpler = _resolved(self.done, self.bound)
             simpler = met(self.done, self.bound) if simpler is None else simpler
             simpler = rejoined(self.done, self.bound) if simpler is None else simpler
+            simpler = peeled(self.done, self.bound) if simpler is None else simpler
             if simpler is not None:
                 self.pending, self.done = simpler, []
 
