@@ -50,7 +50,8 @@ def command(
 ) -> int:
     """Show where the gradient of an op or an expression comes from.
 
-    NAME is an op, a TensorFlow name, or a case of a spec. Without it the ops are listed.
+    NAME is an op, a TensorFlow name, a case of a spec, or an expression as for --expr.
+    Without it the ops are listed.
 
     \b
     Examples:

@@ -49,7 +49,7 @@ class Question:
     """What is to be explained, and at what."""
 
     name: str | None = None
-    """An op, a TensorFlow name, or a case of a spec."""
+    """An op, a TensorFlow name, a case of a spec, or an expression."""
     expr: str | None = None
     args: Mapping[str, Any] = field(default_factory=dict)
     shapes: Mapping[str, Shape] = field(default_factory=dict)
@@ -87,6 +87,9 @@ def answer(question: Question) -> Answer:
         if key != "G":
             shapes.setdefault(key, value.shape)
     question = replace(question, shapes=shapes)
+    if expr is None and name is not None and _is_call(name) and not question.args:
+        # An expression in the place of a name can be nothing else.
+        name, expr = None, name
     if expr is not None:
         if name is not None or question.args:
             raise UsageError("--expr stands by itself: no NAME and no --arg beside it")
@@ -96,6 +99,11 @@ def answer(question: Question) -> Answer:
     if "::" in name or name.endswith((".yaml", ".yml")):
         return _case(question, name)
     return _op(question, name)
+
+
+def _is_call(name: str) -> bool:
+    """Whether this is code rather than a name: no op and no TensorFlow name has brackets."""
+    return "(" in name and "::" not in name
 
 
 def checked_shape(name: str, sizes: tuple[int, ...]) -> Shape:

@@ -34,6 +34,10 @@ def mathml(latex: str) -> str:
     return f'<math display="block">{_Reader(latex).row()}</math>'
 
 
+_FENCES = {r"\lVert": "‖", r"\rVert": "‖"}
+"""By command: the sign that stands around a group."""
+
+
 class _Reader:
     """Recursive descent over the tokens of a formula."""
 
@@ -113,7 +117,10 @@ class _Reader:
         opening = self._take()
         inside = self.row(r"\right")
         closing = self._take()
-        left, right = (f'<mo stretchy="true">{escape(sign)}</mo>' for sign in (opening, closing))
+        left, right = (
+            f'<mo stretchy="true">{escape(_FENCES.get(sign, sign))}</mo>'
+            for sign in (opening, closing)
+        )
         return f"<mrow>{left}{inside}{right}</mrow>"
 
     def _cases(self) -> str:

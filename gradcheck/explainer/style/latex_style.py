@@ -110,6 +110,10 @@ class Latex:
         """An absolute value."""
         return rf"\left|{body}\right|"
 
+    def norm(self, body: str) -> str:
+        """The length of a vector; of a matrix that of all its elements."""
+        return rf"\left\lVert {body}\right\rVert"
+
     def call(self, name: str, args: Sequence[str], below: str = "") -> str:
         """A function of arguments."""
         if name in _GREEK:

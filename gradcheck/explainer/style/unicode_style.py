@@ -39,9 +39,9 @@ class Unicode:
 
     def number(self, value: float) -> str:
         """A number, in the fewest digits that say it."""
-        return (
-            str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.10g}"
-        )
+        if float(value).is_integer() and abs(value) < 1e15:
+            return str(int(value))
+        return re.sub(r"e([+-])0+", r"e\1", f"{value:.10g}")
 
     def words(self, text: str) -> str:
         """Plain words."""
@@ -103,6 +103,10 @@ class Unicode:
     def modulus(self, body: str) -> str:
         """An absolute value."""
         return f"|{body}|"
+
+    def norm(self, body: str) -> str:
+        """The length of a vector; of a matrix that of all its elements."""
+        return f"‖{body}‖"
 
     def call(self, name: str, args: Sequence[str], below: str = "") -> str:
         """A function of arguments."""
