@@ -93,6 +93,7 @@ LAYERS = {
         ("proof", "page_code"),
         ("code_proof",),
         ("verify",),
+        ("traced",),
         ("compose",),
         ("explanation",),
     ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradcheck.cli import options
 from gradcheck.cli.explain_values import literal, pairs, shape_of, values_of
 from gradcheck.cli.say import say_json, say_styled
 from gradcheck.errors import ExitCode
@@ -22,7 +23,19 @@ if TYPE_CHECKING:
 @click.command(name="explain")
 @click.argument("name", required=False)
 @click.option("--expr", metavar="TEXT", help="Explain an expression of TensorFlow calls.")
-@click.option("--arg", "args", multiple=True, metavar="NAME=VALUE", help="An argument of the op.")
+@click.option(
+    "--function", metavar="PKG:NAME", help="Explain a function of yours, which is run once."
+)
+@click.option(
+    "--layer", metavar="CLASS", help="Explain a layer, of Keras' or yours (PKG:NAME); it is made."
+)
+@click.option(
+    "--arg",
+    "args",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An argument of the op, function or class.",
+)
 @click.option("--shape", "shapes", multiple=True, metavar="NAME=3,4", help="An input's shape.")
 @click.option(
     "--at", multiple=True, metavar="NAME=[[1,2]]", help="An input's value (or G's): adds numbers."
@@ -30,6 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--verify", is_flag=True, help="Evaluate the formulas against the tape and differences."
 )
+@options.allow
 @click.option(
     "--format",
     "style",
@@ -40,15 +54,19 @@ if TYPE_CHECKING:
 def command(
     name: str | None,
     expr: str | None,
+    function: str | None,
+    layer: str | None,
     args: tuple[str, ...],
     shapes: tuple[str, ...],
     at: tuple[str, ...],
     verify: bool,
+    allow: tuple[str, ...],
     style: str,
 ) -> int:
-    """Show where the gradient of an op or an expression comes from.
+    """Show where the gradient of an op, an expression, a function or a layer comes from.
 
     NAME is an op, a TensorFlow name, or a case of a spec. Without it the ops are listed.
+    A function, a layer and a case of these are run once, and every op in them is a step.
 
     \b
     Examples:
@@ -58,17 +76,22 @@ def command(
       gradcheck explain add --shape x=3,4 --shape y=4
       gradcheck explain --expr 'tf.reduce_sum(tf.square(x))' --at x='[1, 2]'
       gradcheck explain specs/linalg/matmul.yaml::transposed-a --format latex
+      gradcheck explain --function mypkg.losses:focal --shape logits=4,3 --verify
+      gradcheck explain --layer keras.layers.Dense --arg units=2 --shape x=2,3
     """  # noqa: D301  (click reads the \b)
     wanted = {key: shape_of(key, text) for key, text in pairs(shapes, "--shape")}
     literals = {key: literal(text) for key, text in pairs(args, "--arg")}
     values = values_of(at)
-    if name is None and expr is None:
+    if name is None and expr is None and function is None and layer is None:
         _list_ops(style)
         return 0
     from gradcheck.explainer.compose import Question, answer, answering
 
-    with answering(verify=verify):
-        document, proofs = answer(Question(name, expr, literals, wanted, values, verify))
+    question = Question(
+        name, expr, literals, wanted, values, verify, function=function, layer=layer, allow=allow
+    )
+    with answering(verify=question.runs):
+        document, proofs = answer(question)
         text = _rendered(document, style)
     (say_json if style == "json" else say_styled)(text)
     return int(ExitCode.OK if all(proof.holds for proof in proofs) else ExitCode.FAILED)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from gradcheck.explainer.derive.safe_names import Renaming
     from gradcheck.explainer.document import Document
     from gradcheck.explainer.proof import Proof
-    from gradcheck.model import Array, Shape
+    from gradcheck.explainer.traced.code_to_run import Code
+    from gradcheck.model import Array, Case, Shape
 
 __all__ = ["Answer", "Question", "answer", "answering", "checked_shape", "checked_value"]
 
@@ -53,6 +54,17 @@ class Question:
     at: Mapping[str, Array] = field(default_factory=dict)
     """Values of inputs, and of G: the steps are then shown in numbers."""
     verify: bool = False
+    function: str | None = None
+    """In place of a name: `package.module:name`, which is run."""
+    layer: str | None = None
+    """In place of a name: a class of Keras' or of one's own; `args` are those of its class."""
+    allow: tuple[str, ...] = ()
+    """The packages whose code a case may run, besides those of the project's settings."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether something is called to explain it."""
+        return self.verify or bool(self.function or self.layer) or "::" in (self.name or "")
 
 
 @contextlib.contextmanager
@@ -84,10 +96,15 @@ def answer(question: Question) -> Answer:
         if key != "G":
             shapes.setdefault(key, value.shape)
     question = replace(question, shapes=shapes)
+    given = [g for g in (name, expr, question.function, question.layer) if g is not None]
+    if expr is not None and (len(given) > 1 or question.args):
+        raise UsageError("--expr stands by itself: no NAME and no --arg beside it")
+    if len(given) > 1:
+        raise UsageError("explain one thing at a time: a NAME, --expr, --function or --layer")
     if expr is not None:
-        if name is not None or question.args:
-            raise UsageError("--expr stands by itself: no NAME and no --arg beside it")
         return _expression(question, expr, None)
+    if question.function is not None or question.layer is not None:
+        return _named_code(question)
     if name is None:
         raise UsageError("name an op, or give --expr: `gradcheck explain` lists the ops")
     if "::" in name or name.endswith((".yaml", ".yml")):
@@ -184,26 +201,56 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
 
 
 def _case(question: Question, name: str) -> Answer:
+    from gradcheck import ops
+    from gradcheck.explainer.traced.code_to_run import settled
     from gradcheck.model import TargetKind
     from gradcheck.spec import load
 
-    loaded = load([name])
-    if loaded.problems:
+    code = settled(question.allow)
+    loaded = load([name], allow=code.allow)
+    if not loaded.cases:  # (what is wrong with other cases is no matter here)
         raise SpecError(loaded.problems)
     case = loaded.cases[0]
     shapes = {given.name: tuple(given.shape) for given in case.inputs}
     asked = replace(question, shapes=shapes, args=case.args)
-    if case.target.kind is TargetKind.OP:
+    if case.target.kind is TargetKind.OP and ops.find(case.target.text) is not None:
         return _op(asked, case.target.text)
-    if case.target.kind in (TargetKind.FUNCTION, TargetKind.LAYER):
-        raise UsageError(
-            f"a `{case.target.kind}:` is code of its own: only `op:` and `expr:` can be explained"
-        )
-    wanted = tuple(given.name for given in case.inputs if given.grad)
-    values = {g.name: g.values for g in case.inputs if g.values is not None}
-    complete = len(values) == len(case.inputs)
-    shown = {**values, **question.at} if question.at or complete else {}
-    return _expression(replace(asked, at=shown), case.target.text, wanted)
+    if case.target.kind is TargetKind.EXPR:
+        wanted = tuple(given.name for given in case.inputs if given.grad)
+        values = {g.name: g.values for g in case.inputs if g.values is not None}
+        complete = len(values) == len(case.inputs)
+        shown = {**values, **question.at} if question.at or complete else {}
+        try:
+            return _expression(replace(asked, at=shown), case.target.text, wanted)
+        except UsageError as error:
+            if not isinstance(error.__cause__, ExpressionError):
+                raise
+    return _run(question, case, code)
+
+
+def _named_code(question: Question) -> Answer:
+    """What `--function` or `--layer` names: to name it is to let its code run."""
+    from gradcheck.explainer.traced.code_to_run import named_case
+    from gradcheck.model import TargetKind
+
+    kind = TargetKind.LAYER if question.function is None else TargetKind.FUNCTION
+    text = question.function or question.layer or ""
+    case, code = named_case(kind, text, question.shapes, question.args, question.at, question.allow)
+    return _run(question, case, code)
+
+
+def _run(question: Question, case: Case, code: Code) -> Answer:
+    from gradcheck.explainer.traced.traced_answer import answer_traced
+
+    load_quietly()
+    inputs = tuple(replace(i, values=question.at.get(i.name, i.values)) for i in case.inputs)
+    return answer_traced(
+        replace(case, inputs=inputs),
+        code,
+        upstream=question.at.get("G"),
+        numbers=bool(question.at),
+        verify=question.verify,
+    )
 
 
 def _renamed_values(renaming: Renaming, at: Mapping[str, Array]) -> dict[str, Array]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.derive.op_subject import Subject
     from gradcheck.ops.declaration import Parameter
 
-__all__ = ["verify_expression", "verify_op"]
+__all__ = ["printed_for_expression", "verify_expression", "verify_op"]
 
 Values = Mapping[str, Any]
 Printed = Callable[[Values], Any]
@@ -99,7 +99,7 @@ def verify_expression(
 ) -> list[Proof]:
     """The chain of adjoints and the closed forms of an expression."""
     names = [n for n in (wanted or graph.inputs) if graph.uses(n)]
-    formulas = {name: _printed_for_expression(graph, name) for name in names}
+    formulas = {name: printed_for_expression(graph, name) for name in names}
     given = {name: np.asarray(value, dtype=np.float64) for name, value in (values or {}).items()}
     case = _case(TargetKind.EXPR, graph.text, graph.inputs, {})
     upstream = np.zeros(graph.shapes[graph.output])
@@ -118,7 +118,8 @@ def verify_expression(
     raise UsageError("the expression is not finite at any point that was tried: give one with --at")
 
 
-def _printed_for_expression(graph: Graph, name: str) -> list[tuple[str, Printed]]:
+def printed_for_expression(graph: Graph, name: str) -> list[tuple[str, Printed]]:
+    """What the page of a graph prints for one gradient, each with a label."""
     formulas: list[tuple[str, Printed]] = [("chain rule", operator.itemgetter(bar(graph, name)))]
     form = closed_form(graph, name)
     if form is not None:

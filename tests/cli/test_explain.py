@@ -83,14 +83,37 @@ def test_a_case_of_a_spec_is_explained(gradcheck: Gradcheck, tmp_path: Path) -> 
     assert gradcheck("explain", f"{spec}::thrice").code == 2
 
 
-def test_a_layer_is_not_explained(gradcheck: Gradcheck, tmp_path: Path) -> None:
+def test_a_layer_is_run_and_explained(gradcheck: Gradcheck, tmp_path: Path) -> None:
     spec = tmp_path / "s.yaml"
     spec.write_text(
         "layer: keras.layers.Dense\nname: c\ninit: {units: 2}\ninputs: {inputs: [2, 3]}\n"
     )
     done = gradcheck("explain", f"{spec}::c")
-    assert done.code == 2
-    assert "a `layer:` is code of its own" in done.err
+    assert done.code == 0
+    assert "∂L/∂kernel = inputsᵀ G" in done.out
+    given = ("--layer", "keras.layers.Dense", "--arg", "units=2", "--shape", "inputs=2,3")
+    assert gradcheck("explain", *given) == done
+    both = gradcheck("explain", "exp", "--layer", "keras.layers.Dense")
+    assert both.code == 2
+    assert "one thing at a time" in both.err
+
+
+def test_code_of_a_spec_runs_only_where_it_is_allowed(
+    gradcheck: Gradcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'w').close()\ndef f(x):\n    return x * x\n"
+    (tmp_path / "run_for_explain.py").write_text(code)
+    (tmp_path / "s.yaml").write_text("function: run_for_explain:f\nname: c\ninputs: {x: [2]}\n")
+    refused = gradcheck("explain", "s.yaml::c")
+    assert refused.code == 2
+    assert "--allow run_for_explain" in refused.err
+    assert not ran.exists()
+    done = gradcheck("explain", "s.yaml::c", "--allow", "run_for_explain", "--verify")
+    assert done.code == 0
+    assert "∂L/∂x = 2·G ⊙ x" in done.out
+    assert ran.exists()
 
 
 @pytest.mark.parametrize("name", ops.names())

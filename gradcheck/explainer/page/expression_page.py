@@ -86,13 +86,13 @@ def _data(
 def _forward(graph: Graph) -> tuple[Block, ...]:
     lines: list[Block] = []
     for name, shape in graph.inputs.items():
-        lines.append(Equation(_shape_math(graph, name, list(shape)), "input"))
+        lines.append(Equation(_shape_math(graph, name, list(shape)), graph.told.get(name, "input")))
     for number, step in enumerate(graph.steps, 1):
         lines.append(
             Equation(
-                _line(graph, step.name, step.forward),
+                _line(graph, step.name, step.shown),
                 f"step {number}: {step.op.name}, {_shape(list(step.shape))}",
-                trees.text_of(step.forward),
+                trees.text_of(step.shown),
             )
         )
     return tuple(lines)
@@ -207,6 +207,10 @@ def code_of(graph: Graph, name: str, form: Closed | None) -> list[str]:
         return []
     shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
     needed = _needed(graph, form)
+    if graph.unwritten & trees.names_in(form.formula).union(
+        needed, *map(trees.names_in, needed.values())
+    ):
+        return []
     written = {step.name: step.source for step in graph.steps if step.name in needed}
     code = tensorflow_code({**needed, f"d{name}": form.formula}, shapes, written)
     return [] if code[-1].startswith("#") else code
