@@ -82,7 +82,7 @@ LAYERS = {
         ("power", "coverage"),
     ),
     "explainer": (
-        ("loading", "trees", "style", "time_limit", "unknown_op"),
+        ("loading", "trees", "style", "time_limit", "unknown_op", "question"),
         ("document", "named_functions"),
         ("calculus",),
         ("formula",),
@@ -93,6 +93,7 @@ LAYERS = {
         ("proof", "page_code"),
         ("code_proof",),
         ("verify",),
+        ("tangents",),
         ("traced",),
         ("compose",),
         ("explanation",),

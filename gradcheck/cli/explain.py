@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 @click.option(
     "--verify", is_flag=True, help="Evaluate the formulas against the tape and differences."
 )
+@click.option("--forward", is_flag=True, help="Derive forward mode too: ẏ = J ẋ.")
+@click.option("--second", is_flag=True, help="Derive the Hessian times a direction too.")
 @options.allow
 @click.option(
     "--format",
@@ -60,6 +62,8 @@ def command(
     shapes: tuple[str, ...],
     at: tuple[str, ...],
     verify: bool,
+    forward: bool,
+    second: bool,
     allow: tuple[str, ...],
     style: str,
 ) -> int:
@@ -77,6 +81,8 @@ def command(
       gradcheck explain --expr 'tf.reduce_sum(tf.square(x))' --at x='[1, 2]'
       gradcheck explain specs/linalg/matmul.yaml::transposed-a --format latex
       gradcheck explain --function mypkg.losses:focal --shape logits=4,3 --verify
+      gradcheck explain softmax --second --verify
+      gradcheck explain --expr 'tf.sin(x) * y' --shape x=3 --shape y=3 --forward
       gradcheck explain --layer keras.layers.Dense --arg units=2 --shape x=2,3
     """  # noqa: D301  (click reads the \b)
     wanted = {key: shape_of(key, text) for key, text in pairs(shapes, "--shape")}
@@ -88,7 +94,7 @@ def command(
     from gradcheck.explainer.compose import Question, answer, answering
 
     question = Question(
-        name, expr, literals, wanted, values, verify, function=function, layer=layer, allow=allow
+        name, expr, literals, wanted, values, verify, function, layer, allow, forward, second
     )
     with answering(verify=question.runs):
         document, proofs = answer(question)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from gradcheck.explainer.document import Bullets, Section
 from gradcheck.explainer.loading import load_quietly
 from gradcheck.explainer.page.op_page import explain_op
 from gradcheck.explainer.proof import proof_section
+from gradcheck.explainer.question import Question
+from gradcheck.explainer.tangents.along import Along
+from gradcheck.explainer.tangents.one_step import graph_of_op
 from gradcheck.explainer.time_limit import TookTooLong, limited
 from gradcheck.ops.families.einsum import relettering_note
 from gradcheck.spec.expression.expression import parse_tf
@@ -40,31 +43,6 @@ LONGEST_EXPLANATION, LONGEST_PROOF = 60.0, 300.0
 """Seconds, after which nothing that is waited for will come; a proof loads TensorFlow."""
 
 Answer = tuple["Document", list["Proof"]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Question:
-    """What is to be explained, and at what."""
-
-    name: str | None = None
-    """An op, a TensorFlow name, or a case of a spec."""
-    expr: str | None = None
-    args: Mapping[str, Any] = field(default_factory=dict)
-    shapes: Mapping[str, Shape] = field(default_factory=dict)
-    at: Mapping[str, Array] = field(default_factory=dict)
-    """Values of inputs, and of G: the steps are then shown in numbers."""
-    verify: bool = False
-    function: str | None = None
-    """In place of a name: `package.module:name`, which is run."""
-    layer: str | None = None
-    """In place of a name: a class of Keras' or of one's own; `args` are those of its class."""
-    allow: tuple[str, ...] = ()
-    """The packages whose code a case may run, besides those of the project's settings."""
-
-    @property
-    def runs(self) -> bool:
-        """Whether something is called to explain it."""
-        return self.verify or bool(self.function or self.layer) or "::" in (self.name or "")
 
 
 @contextlib.contextmanager
@@ -158,13 +136,17 @@ def _op(question: Question, name: str) -> Answer:
         from gradcheck.explainer.page.worked_numbers import op_numbers
 
         document = _with(document, _computed(lambda: op_numbers(subject, question.at)))
+    along = Along(question.directions, lambda: graph_of_op(subject))
+    document = along.added(document)
     if not question.verify:
         return document, []
-    from gradcheck.explainer.verify import verify_op
+    from gradcheck.explainer.verify import op_point, verify_op
 
     load_quietly()
-    proofs = verify_op(subject, _inputs(question.at))
-    return _with(document, proof_section(proofs)), proofs
+    values = _inputs(question.at)
+    proofs = verify_op(subject, values)
+    document = _with(document, proof_section(proofs))
+    return along.proved(document, proofs, lambda: op_point(subject, values, 0))
 
 
 def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -> Answer:
@@ -191,13 +173,17 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
         from gradcheck.explainer.page.worked_numbers import expression_numbers
 
         document = _with(document, _computed(lambda: expression_numbers(graph, question.at)))
+    along = Along(question.directions, lambda: graph, wanted)
+    document = along.added(document)
     if not question.verify:
         return document, []
-    from gradcheck.explainer.verify import verify_expression
+    from gradcheck.explainer.verify import expression_point, verify_expression
 
     load_quietly()
-    proofs = verify_expression(graph, _inputs(question.at), wanted=wanted)
-    return _with(document, proof_section(proofs)), proofs
+    values = _inputs(question.at)
+    proofs = verify_expression(graph, values, wanted=wanted)
+    document = _with(document, proof_section(proofs))
+    return along.proved(document, proofs, lambda: expression_point(graph, values, 0))
 
 
 def _case(question: Question, name: str) -> Answer:
@@ -250,6 +236,7 @@ def _run(question: Question, case: Case, code: Code) -> Answer:
         upstream=question.at.get("G"),
         numbers=bool(question.at),
         verify=question.verify,
+        directions=question.directions,
     )
 
 

@@ -11,7 +11,7 @@ from gradcheck.explainer.named_functions import named
 from gradcheck.ops.declaration import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call, Op
@@ -44,6 +44,11 @@ class Step:
     def shown(self) -> ast.expr:
         """The step as a page writes it."""
         return self.forward
+
+    @property
+    def through(self) -> Callable[[str, ast.expr], ast.expr] | None:
+        """How a change of an input goes through a step that has no rule; None where it has one."""
+        return None
 
     def around(self, upstream: ast.expr) -> tuple[ast.expr, ast.expr]:
         """What `G` and `out` are in the op's formulas: lists, where it has several outputs."""

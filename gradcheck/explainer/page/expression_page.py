@@ -27,9 +27,12 @@ from gradcheck.explainer.typeset.lettering import Lettering, lettered
 from gradcheck.explainer.typeset.matrix_notation import Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
+    from gradcheck.model import Shape
 
 __all__ = ["code_of", "explain_expression", "setting_of"]
 
@@ -201,18 +204,32 @@ def _shares_named(graph: Graph, formula: ast.expr) -> trees.Shortened:
     return trees.shorten((formula,), dict(zip(letters, found.values(), strict=False)))
 
 
-def code_of(graph: Graph, name: str, form: Closed | None) -> list[str]:
-    """The lines that compute a gradient by its closed form; none where there are no such words."""
+def code_of(
+    graph: Graph,
+    name: str,
+    form: Closed | None,
+    assigned: str = "",
+    beside: Mapping[str, Shape] | None = None,
+) -> list[str]:
+    """The lines that compute a gradient by its closed form; none where there are no such words.
+
+    Args:
+        graph: the expression.
+        name: the input.
+        form: its closed form.
+        assigned: the name that the result gets; `dx` for the gradient of x.
+        beside: the shapes of names that are neither inputs nor steps.
+    """
     if form is None or form.formula is None:
         return []
-    shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
+    shapes = {**graph.shapes, "G": graph.shapes[graph.output], **(beside or {})}
     needed = _needed(graph, form)
     if graph.unwritten & trees.names_in(form.formula).union(
         needed, *map(trees.names_in, needed.values())
     ):
         return []
-    written = {step.name: step.source for step in graph.steps if step.name in needed}
-    code = tensorflow_code({**needed, f"d{name}": form.formula}, shapes, written)
+    written = {s.name: s.source for s in graph.steps if s.name in needed and s.source}
+    code = tensorflow_code({**needed, assigned or f"d{name}": form.formula}, shapes, written)
     return [] if code[-1].startswith("#") else code
 
 

@@ -34,6 +34,9 @@ def mathml(latex: str) -> str:
     return f'<math display="block">{_Reader(latex).row()}</math>'
 
 
+_ABOVE = {r"\bar": "¯", r"\dot": "˙"}
+
+
 class _Reader:
     """Recursive descent over the tokens of a formula."""
 
@@ -94,8 +97,8 @@ class _Reader:
             return f"<mfrac>{self._argument()}{self._argument()}</mfrac>"
         if token == r"\sqrt":
             return f"<msqrt>{self._argument()}</msqrt>"
-        if token == r"\bar":
-            return f'<mover accent="true">{self._argument()}<mo>¯</mo></mover>'
+        if token in _ABOVE:
+            return f'<mover accent="true">{self._argument()}<mo>{_ABOVE[token]}</mo></mover>'
         if token == r"\left":
             return self._fenced()
         if token == r"\begin":

@@ -15,12 +15,13 @@ import numpy as np
 
 from gradcheck.checker.subject.private_names import definition_of_op
 from gradcheck.errors import UsageError
+from gradcheck.explainer import trees
 from gradcheck.explainer.derive.call_graph import Step
 from gradcheck.explainer.style import UNICODE
 from gradcheck.ops.declaration import Call, Op, Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gradcheck.explainer.traced.ran_ops import Ran
     from gradcheck.model import Array, Shape
@@ -35,6 +36,8 @@ class OpaqueStep(Step):
     """A step that the page cannot look into: its value is a symbol."""
 
     shown_as: ast.expr = field(default_factory=lambda: ast.Name("?"))
+    changes: Mapping[str, str] = field(default_factory=dict)
+    """By input: J times the change `d` of it, as text."""
 
     @property
     def forward(self) -> ast.expr:
@@ -45,6 +48,11 @@ class OpaqueStep(Step):
     def shown(self) -> ast.expr:
         """The op, as a function of what it is given."""
         return self.shown_as
+
+    @property
+    def through(self) -> Callable[[str, ast.expr], ast.expr] | None:
+        """J times the change."""
+        return lambda name, change: trees.substitute(trees.read(self.changes[name]), {"d": change})
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +129,14 @@ def opaque_step(
     )
     shapes = {f"p{place}": tuple(ran.inputs[place].shape) for place in operands}
     named = {f"p{place}": operand for place, operand in operands.items()}
-    return OpaqueStep(name, op, Call(shapes, {}), named, shape, shown_as=shown)
+    changes = {f"p{j.given}": _along(j.symbol, len(shape), len(j.shape)) for j in jacobians}
+    return OpaqueStep(name, op, Call(shapes, {}), named, shape, shown_as=shown, changes=changes)
+
+
+def _along(symbol: str, out: int, whole: int) -> str:
+    """`Σ J[out, in]·d[in]`, as an einsum."""
+    letters = _LETTERS[:whole]
+    return f"einsum('{letters},{letters[out:]}->{letters[:out]}', {symbol}, d)"
 
 
 def _through(symbol: str, out: int, own: int) -> str:

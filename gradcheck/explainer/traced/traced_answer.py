@@ -9,11 +9,14 @@ import numpy as np
 
 from gradcheck.checker.case import problem_of
 from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.gradient_functions import gradient_functions
 from gradcheck.checker.subject.tensors import FunctionRaised
 from gradcheck.errors import FunctionError, GradcheckError, UsageError
 from gradcheck.explainer.page.worked_numbers import expression_numbers
 from gradcheck.explainer.proof import Proof, proof_section
+from gradcheck.explainer.tangents.along import prove_along, with_directions
+from gradcheck.explainer.tangents.tangent_proof import Point
 from gradcheck.explainer.traced.ran_ops import watch
 from gradcheck.explainer.traced.traced_graph import TooLarge, read_ops
 from gradcheck.explainer.traced.traced_page import explain_traced, list_ops
@@ -23,6 +26,7 @@ from gradcheck.model import Case, Input, Sample, TargetKind
 if TYPE_CHECKING:
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.explainer.document import Document
+    from gradcheck.explainer.question import Directions
     from gradcheck.explainer.traced.code_to_run import Code
     from gradcheck.explainer.traced.ran_ops import Watched
     from gradcheck.model import Array
@@ -34,7 +38,13 @@ _SAFER = ("positive", "unit")
 
 
 def answer_traced(
-    case: Case, code: Code, *, upstream: Array | None, numbers: bool, verify: bool
+    case: Case,
+    code: Code,
+    *,
+    upstream: Array | None,
+    numbers: bool,
+    verify: bool,
+    directions: Directions,
 ) -> tuple[Document, list[Proof]]:
     """The page of a case, with the numbers of its point and its proofs where they are wanted.
 
@@ -44,6 +54,7 @@ def answer_traced(
         upstream: the gradient to begin with, where numbers are shown; ones if None.
         numbers: show every step with its value.
         verify: prove what is printed.
+        directions: what to derive beside the gradient.
     """
     problem, watched, said = _at_a_good_point(case, code)
     said += _own_gradients(problem, watched)
@@ -62,10 +73,20 @@ def answer_traced(
         known |= {} if upstream is None else {"G": upstream}
         section = expression_numbers(traced.graph, known)
         document = replace(document, sections=(*document.sections, section))
+    if directions:
+        document = with_directions(document, traced.graph, traced.wanted, directions)
     if not verify:
         return document, []
     proofs = verify_traced(problem, watched, traced)
-    return replace(document, sections=(*document.sections, proof_section(proofs))), proofs
+    document = replace(document, sections=(*document.sections, proof_section(proofs)))
+    if not directions:
+        return document, proofs
+    with explored(problem) as whole:
+        names = tuple(traced.names[operand.name] for operand in whole.operands)
+        structures = {traced.names[o.name]: o.structure for o in whole.operands}
+        point = Point(whole.function, names, symbol_values(traced, watched), structures)
+        document, more = prove_along(document, traced.graph, traced.wanted, directions, point)
+    return document, [*proofs, *more]
 
 
 def _own_gradients(problem: Problem, watched: Watched) -> list[str]:
