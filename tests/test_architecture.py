@@ -152,7 +152,7 @@ LAYERS = {
             *("say", "options", "outputs", "explain_values", "page_background"),
             *("new_files", "read_back", "setting_values"),
         ),
-        ("reporters", "run_request"),
+        ("reporters", "run_request", "guessed_case"),
         ("run_context", "measured_coverage"),
         ("session",),
         ("watch",),

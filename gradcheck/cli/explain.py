@@ -10,6 +10,7 @@ import click
 
 from gradcheck.cli import options
 from gradcheck.cli.explain_values import literal, pairs, shape_of, values_of
+from gradcheck.cli.guessed_case import with_guess
 from gradcheck.cli.say import say_json, say_styled
 from gradcheck.errors import ExitCode
 
@@ -81,6 +82,7 @@ def command(
       gradcheck explain --expr 'tf.reduce_sum(tf.square(x))' --at x='[1, 2]'
       gradcheck explain specs/linalg/matmul.yaml::transposed-a --format latex
       gradcheck explain --function mypkg.losses:focal --shape logits=4,3 --verify
+      gradcheck explain tf.math.segment_sum
       gradcheck explain softmax --second --verify
       gradcheck explain --expr 'tf.sin(x) * y' --shape x=3 --shape y=3 --forward
       gradcheck explain --layer keras.layers.Dense --arg units=2 --shape x=2,3
@@ -94,8 +96,11 @@ def command(
     from gradcheck.explainer.compose import Question, answer, answering
 
     question = Question(
-        name, expr, literals, wanted, values, verify, function, layer, allow, forward, second
+        *(name, expr, literals, wanted, values, verify, function, layer, allow),
+        forward=forward,
+        second=second,
     )
+    question = with_guess(question)
     with answering(verify=question.runs):
         document, proofs = answer(question)
         text = _rendered(document, style)

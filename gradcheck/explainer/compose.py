@@ -81,6 +81,8 @@ def answer(question: Question) -> Answer:
         raise UsageError("explain one thing at a time: a NAME, --expr, --function or --layer")
     if expr is not None:
         return _expression(question, expr, None)
+    if question.case is not None:
+        return _guessed(question, question.case)
     if question.function is not None or question.layer is not None:
         return _named_code(question)
     if name is None:
@@ -115,9 +117,21 @@ def checked_value(name: str, array: Array, text: str) -> Array:
 
 def _op(question: Question, name: str) -> Answer:
     from gradcheck import ops
+    from gradcheck.explainer.traced.code_to_run import is_undeclared
 
     op = ops.find(name)
     if op is None:
+        if is_undeclared(name) and question.shapes:
+            return _named_code(question)
+        if question.unguessed:
+            from gradcheck.explainer.traced.ops_by_source import explain_by_source
+
+            if question.verify or question.directions:
+                raise UsageError(
+                    f"{question.unguessed}: give --shape NAME=3,4 and --arg NAME=VALUE"
+                )
+            load_quietly()
+            return explain_by_source(name, question.unguessed), []
         if re.fullmatch(r"tf\.raw_ops\.\w+", name):
             from gradcheck.explainer.page.registered import explain_registered
 
@@ -216,13 +230,21 @@ def _case(question: Question, name: str) -> Answer:
 
 def _named_code(question: Question) -> Answer:
     """What `--function` or `--layer` names: to name it is to let its code run."""
-    from gradcheck.explainer.traced.code_to_run import named_case
+    from gradcheck.explainer.traced.code_to_run import kind_of, named_case
     from gradcheck.model import TargetKind
 
-    kind = TargetKind.LAYER if question.function is None else TargetKind.FUNCTION
-    text = question.function or question.layer or ""
+    text = question.function or question.layer or question.name or ""
+    kind = TargetKind.FUNCTION if question.function is not None else TargetKind.LAYER
+    kind = kind_of(text) if question.name is not None else kind
     case, code = named_case(kind, text, question.shapes, question.args, question.at, question.allow)
     return _run(question, case, code)
+
+
+def _guessed(question: Question, case: Case) -> Answer:
+    """What is named alone, at arguments with which it was seen to run."""
+    from gradcheck.explainer.traced.code_to_run import settled
+
+    return _run(question, case, settled(question.allow))
 
 
 def _run(question: Question, case: Case, code: Code) -> Answer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gradcheck.model import Array, Shape
+    from gradcheck.model import Array, Case, Shape
 
 __all__ = ["Directions", "Question"]
 
@@ -43,6 +43,10 @@ class Question:
     allow: tuple[str, ...] = ()
     """The packages whose code a case may run, besides those of the project's settings."""
 
+    case: Case | None = None
+    """A call of what is named, where its arguments had to be guessed."""
+    unguessed: str = ""
+    """Why no arguments were found for what is named."""
     forward: bool = False
     """How the output changes with the inputs, too."""
     second: bool = False
@@ -56,4 +60,8 @@ class Question:
     @property
     def runs(self) -> bool:
         """Whether something is called to explain it."""
-        return self.verify or bool(self.function or self.layer) or "::" in (self.name or "")
+        return (
+            self.verify
+            or bool(self.function or self.layer or self.case)
+            or "::" in (self.name or "")
+        )

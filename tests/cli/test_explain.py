@@ -3,11 +3,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from gradcheck import ops
+from gradcheck.cli.guessed_case import with_guess
+from gradcheck.explainer.question import Question
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -192,3 +195,43 @@ def test_a_raw_op_shows_the_registered_gradient(gradcheck: Gradcheck) -> None:
     assert "def _RollGrad(op, grad):" in said.out
     assert "manip_grad.py" in said.out
     assert "did you mean 'tf.raw_ops.Roll'" in gradcheck("explain", "tf.raw_ops.Rol").err
+
+
+def test_what_is_named_alone_is_called_with_arguments_that_were_tried(
+    gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def tried(question: Question) -> Question:
+        asked.append(question.name or "")
+        return replace(question, unguessed="no arguments were found")
+
+    monkeypatch.setattr("gradcheck.cli.explain.with_guess", tried)
+    said = gradcheck("explain", "tf.math.segment_sum")
+    assert said.code == 0
+    assert "it makes SegmentSum" in " ".join(said.out.split())
+    assert "registers _SegmentSumGrad" in said.out
+    refused = gradcheck("explain", "tf.math.segment_sum", "--verify")
+    assert refused.code == 2
+    assert "give --shape NAME=3,4" in refused.err
+    assert asked == ["tf.math.segment_sum"] * 2
+
+
+def test_who_needs_no_guess() -> None:
+    for question in (
+        Question("matmul"),
+        Question("tf.raw_ops.Roll"),
+        Question("tf.math.segment_sum", shapes={"data": (2,)}),
+        Question("no_such_op"),
+        Question("specs/x.yaml::case"),
+        Question(expr="tf.sin(x)", shapes={"x": ()}),
+    ):
+        assert with_guess(question) is question
+
+
+def test_an_undeclared_name_with_its_arguments(gradcheck: Gradcheck) -> None:
+    given = ("--shape", "data=3,2", "--arg", "segment_ids=[0,0,1]")
+    said = gradcheck("explain", "tf.math.segment_sum", *given, "--forward", "--verify")
+    assert said.code == 0
+    assert "J₁[a,b,c,d]" in said.out
+    assert "Proof of forward mode" in said.out

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Array, Shape
 
-__all__ = ["Code", "named_case", "settled"]
+__all__ = ["Code", "is_undeclared", "kind_of", "named_case", "settled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,17 @@ def settled(allow: tuple[str, ...]) -> Code:
     return Code(tuple(settings.allow), str(settings.root))
 
 
+def is_undeclared(name: str) -> bool:
+    """Whether a name that no declaration answers to is one of TensorFlow's or Keras' that runs."""
+    return name in allowlist.ALLOWED or name.removeprefix("tf.") in allowlist.LAYERS
+
+
+def kind_of(name: str) -> TargetKind:
+    """What a name of TensorFlow's or Keras' is: a class to make an object of, or a function."""
+    is_class = name.removeprefix("tf.") in allowlist.LAYERS
+    return TargetKind.LAYER if is_class else TargetKind.OP
+
+
 def named_case(
     kind: TargetKind,
     text: str,
@@ -48,8 +59,8 @@ def named_case(
     UsageError where the name is none, or where no input has a shape.
 
     Args:
-        kind: a function or a layer.
-        text: `package.module:name`, or a class of Keras'.
+        kind: an op of TensorFlow's, a function or a layer.
+        text: a name of TensorFlow's, `package.module:name`, or a class of Keras'.
         shapes: by input.
         args: of the function, or of the class of a layer.
         at: values of inputs.
@@ -62,6 +73,8 @@ def named_case(
         package = text.partition(":")[0]
         if not package_allowed(package, code.allow):
             code = Code((*code.allow, package.partition(".")[0]), code.root)
+    elif kind is TargetKind.OP:
+        pass  # it is on the list
     elif kind is TargetKind.FUNCTION:
         raise UsageError(f"--function {text}: one of your own is written package.module:name")
     elif text not in allowlist.LAYERS:
