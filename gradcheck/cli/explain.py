@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradcheck.cli import options
 from gradcheck.cli.explain_formats import FORMATS, rendered
 from gradcheck.cli.explain_values import literal, pairs, shape_of, values_of
+from gradcheck.cli.guessed_case import with_guess
 from gradcheck.cli.say import say_json, say_styled
 from gradcheck.errors import ExitCode
 
@@ -23,7 +25,19 @@ if TYPE_CHECKING:
 @click.command(name="explain")
 @click.argument("name", required=False)
 @click.option("--expr", metavar="TEXT", help="Explain an expression of TensorFlow calls.")
-@click.option("--arg", "args", multiple=True, metavar="NAME=VALUE", help="An argument of the op.")
+@click.option(
+    "--function", metavar="PKG:NAME", help="Explain a function of yours, which is run once."
+)
+@click.option(
+    "--layer", metavar="CLASS", help="Explain a layer, of Keras' or yours (PKG:NAME); it is made."
+)
+@click.option(
+    "--arg",
+    "args",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An argument of the op, function or class.",
+)
 @click.option("--shape", "shapes", multiple=True, metavar="NAME=3,4", help="An input's shape.")
 @click.option(
     "--at", multiple=True, metavar="NAME=[[1,2]]", help="An input's value (or G's): adds numbers."
@@ -31,6 +45,9 @@ if TYPE_CHECKING:
 @click.option(
     "--verify", is_flag=True, help="Evaluate the formulas against the tape and differences."
 )
+@click.option("--forward", is_flag=True, help="Derive forward mode too: ẏ = J ẋ.")
+@click.option("--second", is_flag=True, help="Derive the Hessian times a direction too.")
+@options.allow
 @click.option(
     "--format",
     "style",
@@ -42,16 +59,22 @@ if TYPE_CHECKING:
 def command(
     name: str | None,
     expr: str | None,
+    function: str | None,
+    layer: str | None,
     args: tuple[str, ...],
     shapes: tuple[str, ...],
     at: tuple[str, ...],
     verify: bool,
+    forward: bool,
+    second: bool,
+    allow: tuple[str, ...],
     style: str,
 ) -> int:
-    """Show where the gradient of an op or an expression comes from.
+    """Show where the gradient of an op, an expression, a function or a layer comes from.
 
     NAME is an op, a TensorFlow name, a case of a spec, or an expression as for --expr.
     Without it the ops are listed.
+    A function, a layer and a case of these are run once, and every op in them is a step.
 
     \b
     Examples:
@@ -62,15 +85,26 @@ def command(
       gradcheck explain --expr 'tf.reduce_sum(tf.square(x))' --at x='[1, 2]'
       gradcheck explain specs/linalg/matmul.yaml::transposed-a --format latex
       gradcheck explain softmax --format html > softmax.html
+      gradcheck explain --function mypkg.losses:focal --shape logits=4,3 --verify
+      gradcheck explain tf.linalg.svd
+      gradcheck explain softmax --second --verify
+      gradcheck explain --expr 'tf.sin(x) * y' --shape x=3 --shape y=3 --forward
+      gradcheck explain --layer keras.layers.Dense --arg units=2 --shape x=2,3
     """  # noqa: D301  (click reads the \b)
     given = _given(args, shapes, at)
-    if name is None and expr is None:
+    if name is None and expr is None and function is None and layer is None:
         _list_ops(style)
         return 0
     from gradcheck.explainer.compose import Question, answer, answering
 
-    with answering(verify=verify):
-        document, proofs = answer(Question(name, expr, *given, verify))
+    question = Question(
+        *(name, expr, *given, verify, function, layer, allow),
+        forward=forward,
+        second=second,
+    )
+    question = with_guess(question)
+    with answering(verify=question.runs):
+        document, proofs = answer(question)
         text = rendered(document, style)
     (say_json if style == "json" else say_styled)(text)
     return int(ExitCode.OK if all(proof.holds for proof in proofs) else ExitCode.FAILED)

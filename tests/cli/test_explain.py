@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from gradcheck import ops
+from gradcheck.cli.guessed_case import with_guess
+from gradcheck.explainer.question import Question
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,14 +88,37 @@ def test_a_case_of_a_spec_is_explained(gradcheck: Gradcheck, tmp_path: Path) -> 
     assert gradcheck("explain", f"{spec}::thrice").code == 2
 
 
-def test_a_layer_is_not_explained(gradcheck: Gradcheck, tmp_path: Path) -> None:
+def test_a_layer_is_run_and_explained(gradcheck: Gradcheck, tmp_path: Path) -> None:
     spec = tmp_path / "s.yaml"
     spec.write_text(
         "layer: keras.layers.Dense\nname: c\ninit: {units: 2}\ninputs: {inputs: [2, 3]}\n"
     )
     done = gradcheck("explain", f"{spec}::c")
-    assert done.code == 2
-    assert "a `layer:` is code of its own" in done.err
+    assert done.code == 0
+    assert "∂L/∂kernel = inputsᵀ G" in done.out
+    given = ("--layer", "keras.layers.Dense", "--arg", "units=2", "--shape", "inputs=2,3")
+    assert gradcheck("explain", *given) == done
+    both = gradcheck("explain", "exp", "--layer", "keras.layers.Dense")
+    assert both.code == 2
+    assert "one thing at a time" in both.err
+
+
+def test_code_of_a_spec_runs_only_where_it_is_allowed(
+    gradcheck: Gradcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'w').close()\ndef f(x):\n    return x * x\n"
+    (tmp_path / "run_for_explain.py").write_text(code)
+    (tmp_path / "s.yaml").write_text("function: run_for_explain:f\nname: c\ninputs: {x: [2]}\n")
+    refused = gradcheck("explain", "s.yaml::c")
+    assert refused.code == 2
+    assert "--allow run_for_explain" in refused.err
+    assert not ran.exists()
+    done = gradcheck("explain", "s.yaml::c", "--allow", "run_for_explain", "--verify")
+    assert done.code == 0
+    assert "∂L/∂x = 2·G ⊙ x" in done.out
+    assert ran.exists()
 
 
 @pytest.mark.parametrize("name", ops.names())
@@ -231,3 +257,43 @@ def test_a_raw_op_shows_the_registered_gradient(gradcheck: Gradcheck) -> None:
     assert "def _RollGrad(op, grad):" in said.out
     assert "manip_grad.py" in said.out
     assert "did you mean 'tf.raw_ops.Roll'" in gradcheck("explain", "tf.raw_ops.Rol").err
+
+
+def test_what_is_named_alone_is_called_with_arguments_that_were_tried(
+    gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def tried(question: Question) -> Question:
+        asked.append(question.name or "")
+        return replace(question, unguessed="no arguments were found")
+
+    monkeypatch.setattr("gradcheck.cli.explain.with_guess", tried)
+    said = gradcheck("explain", "tf.math.segment_sum")
+    assert said.code == 0
+    assert "it makes SegmentSum" in " ".join(said.out.split())
+    assert "registers _SegmentSumGrad" in said.out
+    refused = gradcheck("explain", "tf.math.segment_sum", "--verify")
+    assert refused.code == 2
+    assert "give --shape NAME=3,4" in refused.err
+    assert asked == ["tf.math.segment_sum"] * 2
+
+
+def test_who_needs_no_guess() -> None:
+    for question in (
+        Question("matmul"),
+        Question("tf.raw_ops.Roll"),
+        Question("tf.math.segment_sum", shapes={"data": (2,)}),
+        Question("no_such_op"),
+        Question("specs/x.yaml::case"),
+        Question(expr="tf.sin(x)", shapes={"x": ()}),
+    ):
+        assert with_guess(question) is question
+
+
+def test_an_undeclared_name_with_its_arguments(gradcheck: Gradcheck) -> None:
+    given = ("--shape", "data=3,2", "--arg", "segment_ids=[0,0,1]")
+    said = gradcheck("explain", "tf.math.segment_sum", *given, "--forward", "--verify")
+    assert said.code == 0
+    assert "J₁[a,b,c,d]" in said.out
+    assert "Proof of forward mode" in said.out

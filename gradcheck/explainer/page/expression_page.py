@@ -34,10 +34,12 @@ from gradcheck.explainer.typeset.matrix_notation import Setting
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Mapping
 
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
+    from gradcheck.model import Shape
 
 __all__ = ["code_of", "explain_expression", "forward_line", "gradient_line", "setting_of"]
 
@@ -95,13 +97,13 @@ def _data(
 def _forward(graph: Graph) -> tuple[Block, ...]:
     lines: list[Block] = []
     for name, shape in graph.inputs.items():
-        lines.append(Equation(_shape_math(graph, name, list(shape)), "input"))
+        lines.append(Equation(_shape_math(graph, name, list(shape)), graph.told.get(name, "input")))
     for number, step in enumerate(graph.steps, 1):
         lines.append(
             Equation(
-                forward_line(graph, step.name, step.forward),
+                forward_line(graph, step.name, step.shown),
                 f"step {number}: {step.op.name}, {_shape(list(step.shape))}",
-                trees.text_of(step.forward),
+                trees.text_of(step.shown),
             )
         )
     return tuple(lines)
@@ -232,14 +234,32 @@ def _where_shares(
     return [Paragraph(said)] if labels_of else []
 
 
-def code_of(graph: Graph, name: str, form: Closed | None) -> list[str]:
-    """The lines that compute a gradient by its closed form; none where there are no such words."""
+def code_of(
+    graph: Graph,
+    name: str,
+    form: Closed | None,
+    assigned: str = "",
+    beside: Mapping[str, Shape] | None = None,
+) -> list[str]:
+    """The lines that compute a gradient by its closed form; none where there are no such words.
+
+    Args:
+        graph: the expression.
+        name: the input.
+        form: its closed form.
+        assigned: the name that the result gets; `dx` for the gradient of x.
+        beside: the shapes of names that are neither inputs nor steps.
+    """
     if form is None or form.formula is None:
         return []
-    shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
+    shapes = {**graph.shapes, "G": graph.shapes[graph.output], **(beside or {})}
     needed = _needed(graph, form)
-    written = {step.name: step.source for step in graph.steps if step.name in needed}
-    code = tensorflow_code({**needed, f"d{name}": form.formula}, shapes, written)
+    if graph.unwritten & trees.names_in(form.formula).union(
+        needed, *map(trees.names_in, needed.values())
+    ):
+        return []
+    written = {s.name: s.source for s in graph.steps if s.name in needed and s.source}
+    code = tensorflow_code({**needed, assigned or f"d{name}": form.formula}, shapes, written)
     return [] if code[-1].startswith("#") else code
 
 

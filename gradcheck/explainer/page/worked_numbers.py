@@ -91,7 +91,7 @@ def expression_numbers(graph: Graph, at: Mapping[str, Array]) -> Section:
     if missing:
         raise UsageError(f"--at needs a value for {missing[0]} too")
     upstream = at.get("G", np.ones(graph.shapes[graph.output]))
-    known = run_chain(graph, {n: at[n] for n in graph.inputs}, upstream)
+    known = run_chain(graph, {n: value for n, value in at.items() if n != "G"}, upstream)
     blocks: list[Block] = []
 
     def line(name: str, formula: Any = None) -> Equation:

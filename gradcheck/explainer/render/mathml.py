@@ -36,6 +36,7 @@ def mathml(latex: str) -> str:
 
 _FENCES = {r"\lVert": "‖", r"\rVert": "‖"}
 """By command: the sign that stands around a group."""
+_ABOVE = {r"\bar": "¯", r"\dot": "˙"}
 
 
 class _Reader:
@@ -98,8 +99,8 @@ class _Reader:
             return f"<mfrac>{self._argument()}{self._argument()}</mfrac>"
         if token == r"\sqrt":
             return f"<msqrt>{self._argument()}</msqrt>"
-        if token == r"\bar":
-            return f'<mover accent="true">{self._argument()}<mo>¯</mo></mover>'
+        if token in _ABOVE:
+            return f'<mover accent="true">{self._argument()}<mo>{_ABOVE[token]}</mo></mover>'
         if token == r"\left":
             return self._fenced()
         if token == r"\begin":

@@ -165,11 +165,25 @@ class Latex:
         """The derivative of one element by another."""
         return self.quotient(rf"\partial {above}", rf"\partial {below}")
 
+    def second_derivative(self, above: str, below: str, other: str) -> str:
+        """The derivative of something by two elements."""
+        return self.quotient(rf"\partial^{{2}} {above}", rf"\partial {below} \, \partial {other}")
+
     def adjoint_symbol(self, name: str) -> str:
         """The gradient that reaches an intermediate value: a bar above it."""
         base, number = split_number(name)
         below = f"_{{{number}}}" if number else ""
         return rf"\bar{{{self.symbol(base)}}}{below}"
+
+    def change_symbol(self, name: str) -> str:
+        """How a value changes along a direction: a dot above it; `~v3` has a bar as well."""
+        base, number = split_number(name.removeprefix("~"))
+        shown = rf"\bar{{{self.symbol(base)}}}" if name.startswith("~") else self.symbol(base)
+        return rf"\dot{{{shown}}}" + (f"_{{{number}}}" if number else "")
+
+    def changed(self, text: str) -> str:
+        """How something longer changes along a direction."""
+        return rf"\left({text}\right)^{{\cdot}}"
 
 
 LATEX = Latex()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -148,10 +149,25 @@ class Unicode:
         """The derivative of one element by another."""
         return f"∂{above}/∂{below}"
 
+    def second_derivative(self, above: str, below: str, other: str) -> str:
+        """The derivative of something by two elements."""
+        return f"∂²{above}/∂{below}∂{other}"
+
     def adjoint_symbol(self, name: str) -> str:
         """The gradient that reaches an intermediate value: a bar above it."""
         base, number = split_number(name)
         return base + "\u0304" + "".join(_SUBSCRIPTS[c] for c in number)
+
+    def change_symbol(self, name: str) -> str:
+        """How a value changes along a direction: a dot above it; `~v3` has a bar as well."""
+        base, number = split_number(name.removeprefix("~"))
+        above = "\u0304\u0307" if name.startswith("~") else "\u0307"
+        shown = unicodedata.normalize("NFC", base + above)
+        return shown + "".join(_SUBSCRIPTS[c] for c in number)
+
+    def changed(self, text: str) -> str:
+        """How something longer changes along a direction."""
+        return f"({text})˙"
 
 
 UNICODE = Unicode()

@@ -48,7 +48,8 @@ class Setting:
 
     style: Style
     symbols: Mapping[str, str] = field(default_factory=dict)
-    """By name in the formula: how it is written; `~v3` is v₃ with a bar, `dx` stays."""
+    """By name in the formula: how it is written; `~v3` is v₃ with a bar, `˙v3` with a dot, `dx`
+    stays."""
     scalars: frozenset[str] = frozenset()
     """Names that are single numbers."""
     loss: str = "L"
@@ -88,6 +89,8 @@ class Setting:
         shown = self.symbols.get(name, name)
         if shown.startswith("~"):
             return self.style.adjoint_symbol(shown[1:])
+        if shown.startswith("˙"):
+            return self.style.change_symbol(shown[1:])
         if shown == name and name.startswith("d") and name[1:] in self.symbols:
             return "d" + self.style.symbol(self.symbols[name[1:]])
         return self.style.symbol(shown)
