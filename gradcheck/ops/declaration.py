@@ -107,6 +107,8 @@ class Op:
     """The arguments that are not differentiated, with their defaults."""
     required: tuple[str, ...] = ()
     """The args (not in `args`) that a spec must give."""
+    positions: tuple[str, ...] = ()
+    """The order in which TensorFlow takes inputs and args, where it is not inputs, required, args."""
     aliases: tuple[str, ...] = ()
     """Other dotted TensorFlow names of the same callable."""
     is_part: bool = False

@@ -15,6 +15,7 @@ from gradcheck import ops
 from gradcheck.explainer.formula.broadcasting import is_elementwise
 from gradcheck.ops.declaration import Kind
 from gradcheck.ops.rules import broadcast_call
+from tests.explainer.more_ways import more_ways
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -220,7 +221,14 @@ def ways(text: str, shape: Shape, axis: int = 0, keep: bool = False) -> list[lis
     """Every way to go on from a value, by kind."""
     small = int(np.prod(shape, dtype=np.int64)) <= LARGEST and len(shape) < 5
     kinds = [_elementwise(text, shape), _reductions(text, shape, axis, keep)]
-    return [*kinds, _moves(text, shape, axis), _matrices(text, shape)] if small else kinds
+    if not small:
+        return kinds
+    return [
+        *kinds,
+        _moves(text, shape, axis),
+        _matrices(text, shape),
+        *more_ways(text, shape),
+    ]
 
 
 @st.composite

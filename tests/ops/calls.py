@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.ops import Op, all_ops
 from gradcheck.ops.catalogue import FAMILIES
 from gradcheck.ops.rules import broadcast_call, equal_call
+from tests.ops.more_calls import MORE_CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -384,6 +385,7 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
     ),
     "leaky_relu": (({"features": (5,)}, {"alpha": 0.3}),),
     "silu": (({"features": (5,)}, {"beta": 1.5}),),
+    **MORE_CALLS,
 }
 
 

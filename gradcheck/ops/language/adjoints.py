@@ -23,7 +23,10 @@ __all__ = [
     "prod_others",
     "put_slice",
     "scatter_add",
+    "scatter_max",
+    "scatter_min",
     "scatter_nd",
+    "scatter_update",
     "take",
     "take_along",
     "unbroadcast",
@@ -108,6 +111,29 @@ def scatter_nd(indices: Any, values: Any, shape: Any) -> Array:
     indices, values = numbers(indices), numbers(values)
     result = np.zeros(sizes(shape), values.dtype)
     np.add.at(result, tuple(np.moveaxis(indices, -1, 0)), values)
+    return result
+
+
+def scatter_max(x: Any, indices: Any, values: Any) -> Array:
+    """X, at the indices the larger of it and of the values."""
+    return _compared(np.maximum, x, indices, values)
+
+
+def scatter_min(x: Any, indices: Any, values: Any) -> Array:
+    """X, at the indices the smaller of it and of the values."""
+    return _compared(np.minimum, x, indices, values)
+
+
+def scatter_update(x: Any, indices: Any, values: Any) -> Array:
+    """X, at the indices the values in its place."""
+    result, indices = np.array(numbers(x)), numbers(indices)
+    result[tuple(np.moveaxis(indices, -1, 0))] = numbers(values)
+    return result
+
+
+def _compared(ufunc: Any, x: Any, indices: Any, values: Any) -> Array:
+    result, indices = np.array(numbers(x)), numbers(indices)
+    ufunc.at(result, tuple(np.moveaxis(indices, -1, 0)), numbers(values))
     return result
 
 

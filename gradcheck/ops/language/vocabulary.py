@@ -18,6 +18,7 @@ from gradcheck.ops.language import (
     array_functions,
     decompositions,
     matrix_functions,
+    segments,
     shares,
 )
 from gradcheck.ops.language.adjoints import unbroadcast
@@ -157,6 +158,7 @@ _DEFINED: tuple[Function, ...] = (
     *(getattr(decompositions, name) for name in decompositions.__all__),
     *(getattr(adjoints, name) for name in adjoints.__all__),
     *(getattr(shares, name) for name in shares.__all__),
+    *(getattr(segments, name) for name in segments.__all__),
 )
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(

@@ -1,0 +1,75 @@
+"""Ways to use the ops that came later in an expression, as `grammar.py` has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gradcheck.model import Shape
+
+Way: TypeAlias = tuple[str, str, tuple[int, ...]]
+
+_POSITIVE = "(tf.square({}) + 0.5)"
+
+
+def _apart(text: str, shape: Shape) -> str:
+    """The value, moved so that no two elements tie."""
+    ramp = np.arange(float(np.prod(shape, dtype=np.int64))).reshape(shape).tolist()
+    return f"(0.1 * tf.tanh({text}) + {ramp})"
+
+
+def more_ways(text: str, shape: Shape) -> list[list[Way]]:
+    """By kind."""
+    if not shape:
+        return [[("square", f"tf.square({text})", ())]]
+    return [_segments(text, shape), _scatters(text, shape)]
+
+
+def _segments(text: str, shape: Shape) -> list[Way]:
+    n, rest = shape[0], shape[1:]
+    ids = [0] * ((n + 1) // 2) + [1] * (n // 2)
+    count = ids[-1] + 1
+    values = {"prod": _POSITIVE.format(text), "max": _apart(text, shape)}
+    values["min"] = values["max"]
+    return [
+        *(
+            (
+                f"segment_{kind}",
+                f"tf.math.segment_{kind}({values.get(kind, text)}, {ids})",
+                (count, *rest),
+            )
+            for kind in ("sum", "mean", "max", "min", "prod")
+        ),
+        *(
+            (
+                f"unsorted_segment_{kind}",
+                f"tf.math.unsorted_segment_{kind}({values.get(kind, text)}, {ids}, {count})",
+                (count, *rest),
+            )
+            for kind in ("sum", "mean", "max", "min", "prod", "sqrt_n")
+        ),
+    ]
+
+
+def _scatters(text: str, shape: Shape) -> list[Way]:
+    update, apart = f"tf.sin({text})[:1]", f"({text}[:1] + 2.0)"
+    return [
+        *(
+            (
+                f"tensor_scatter_nd_{kind}",
+                f"tf.tensor_scatter_nd_{kind}({text}, [[0]], {update})",
+                shape,
+            )
+            for kind in ("add", "sub", "update")
+        ),
+        *(
+            (
+                f"tensor_scatter_nd_{kind}",
+                f"tf.tensor_scatter_nd_{kind}({text}, [[0]], {apart})",
+                shape,
+            )
+            for kind in ("max", "min")
+        ),
+    ]
