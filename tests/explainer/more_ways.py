@@ -24,7 +24,7 @@ def more_ways(text: str, shape: Shape) -> list[list[Way]]:
     """By kind."""
     if not shape:
         return [[("square", f"tf.square({text})", ())]]
-    return [_segments(text, shape), _scatters(text, shape)]
+    return [_segments(text, shape), _scatters(text, shape), _losses(text, shape)]
 
 
 def _segments(text: str, shape: Shape) -> list[Way]:
@@ -72,4 +72,28 @@ def _scatters(text: str, shape: Shape) -> list[Way]:
             )
             for kind in ("max", "min")
         ),
+    ]
+
+
+def _losses(text: str, shape: Shape) -> list[Way]:
+    """Targets that are no constant, so that both gradients are seen."""
+    positive, share = _POSITIVE.format(text), f"(0.1 + 0.8 * tf.sigmoid({text}))"
+    other = f"(0.1 + 0.8 * tf.sigmoid(tf.sin({text})))"
+    plain = ("MSE", "huber", "logcosh", "hinge", "squared_hinge")
+    names = {
+        "MSE": "mean_squared_error", "MAE": "mean_absolute_error", "logcosh": "log_cosh",
+        "MAPE": "mean_absolute_percentage_error", "MSLE": "mean_squared_logarithmic_error",
+        "KLD": "kl_divergence",
+    }  # fmt: skip
+    pairs = {name: (f"tf.sin({text})", text) for name in plain}
+    pairs |= {
+        name: (positive, f"(2.0 + {positive})") for name in ("MAE", "MAPE", "MSLE", "poisson")
+    }
+    pairs |= {
+        name: (share, other) for name in ("KLD", "binary_crossentropy", "categorical_crossentropy")
+    }
+    pairs["cosine_similarity"] = (positive, f"(tf.sin({text}) + 2.0)")
+    return [
+        (names.get(name, name), f"tf.keras.losses.{name}({a}, {b})", shape[:-1])
+        for name, (a, b) in pairs.items()
     ]

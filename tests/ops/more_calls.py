@@ -39,4 +39,27 @@ SCATTERS: Calls = {
     ),
 }
 
-MORE_CALLS: Calls = SEGMENTS | SCATTERS
+_PAIRS = (
+    ({"y_true": (3,), "y_pred": (3,)}, {}),
+    ({"y_true": (2, 4), "y_pred": (2, 4)}, {}),
+    ({"y_true": (2, 2, 3), "y_pred": (2, 2, 3)}, {}),
+)
+
+LOSSES: Calls = {
+    **{
+        name: _PAIRS
+        for name in (
+            "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error",
+            "mean_squared_logarithmic_error", "log_cosh", "poisson", "hinge", "squared_hinge",
+            "kl_divergence", "binary_crossentropy", "categorical_crossentropy",
+        )
+    },
+    "huber": (*_PAIRS, ({"y_true": (2, 4), "y_pred": (2, 4)}, {"delta": 0.4})),
+    "cosine_similarity": (*_PAIRS, ({"y_true": (2, 4), "y_pred": (2, 4)}, {"axis": 0})),
+    "weighted_cross_entropy_with_logits": (
+        ({"labels": (3,), "logits": (3,)}, {"pos_weight": 2.0}),
+        ({"labels": (2, 3), "logits": (2, 3)}, {"pos_weight": 0.5}),
+    ),
+}  # fmt: skip
+
+MORE_CALLS: Calls = SEGMENTS | SCATTERS | LOSSES
