@@ -32,6 +32,7 @@ from gradcheck.ops.families import (
     softmax,
     special_functions,
     splitting_padding,
+    transposed_convolution,
     trigonometry,
 )
 
@@ -67,6 +68,7 @@ FAMILIES = (
     normalisation,
     bias_embedding,
     convolution,
+    transposed_convolution,
     pooling,
 )
 

@@ -24,7 +24,12 @@ def more_ways(text: str, shape: Shape) -> list[list[Way]]:
     """By kind."""
     if not shape:
         return [[("square", f"tf.square({text})", ())]]
-    return [_segments(text, shape), _scatters(text, shape), _losses(text, shape)]
+    return [
+        _segments(text, shape),
+        _scatters(text, shape),
+        _losses(text, shape),
+        _convolutions(text, shape),
+    ]
 
 
 def _segments(text: str, shape: Shape) -> list[Way]:
@@ -96,4 +101,49 @@ def _losses(text: str, shape: Shape) -> list[Way]:
     return [
         (names.get(name, name), f"tf.keras.losses.{name}({a}, {b})", shape[:-1])
         for name, (a, b) in pairs.items()
+    ]
+
+
+def _convolutions(text: str, shape: Shape) -> list[Way]:
+    size = int(np.prod(shape, dtype=np.int64))
+    row, volume = f"tf.reshape({text}, [1, -1, 1])", f"tf.reshape({text}, [1, -1, 1, 1, 1])"
+    image = f"tf.reshape({text}, [1, -1, 1, 1])"
+    ramp = np.arange(float(size))
+    pool = f"ksize=2, strides=1, padding={'SAME'!r}"
+    wide, twice = (1, size, 1, 1, 1), 2 * size
+    return [
+        ("avg_pool1d", f"tf.nn.avg_pool1d({row}, {pool})", (1, size, 1)),
+        (
+            "max_pool1d",
+            f"tf.nn.max_pool1d(0.1 * tf.tanh({row}) + {ramp.reshape(1, -1, 1).tolist()}, {pool})",
+            (1, size, 1),
+        ),
+        (
+            "conv3d",
+            f"tf.nn.conv3d({volume}, tf.reshape({text}, [-1, 1, 1, 1, 1]), [1, 1, 1, 1, 1], 'SAME')",
+            wide,
+        ),
+        (
+            "conv1d_transpose",
+            f"tf.nn.conv1d_transpose({row}, tf.reshape({text}, [-1, 1, 1]), [1, {twice}, 1], 2)",
+            (1, twice, 1),
+        ),
+        (
+            "conv2d_transpose",
+            f"tf.nn.conv2d_transpose({image}, tf.reshape({text}, [-1, 1, 1, 1]), "
+            f"[1, {twice}, 2, 1], 2)",
+            (1, twice, 2, 1),
+        ),
+        (
+            "conv3d_transpose",
+            f"tf.nn.conv3d_transpose({volume}, tf.reshape({text}, [-1, 1, 1, 1, 1]), "
+            f"[1, {size}, 1, 1, 1], 1)",
+            wide,
+        ),
+        (
+            "depthwise_conv2d",
+            f"tf.nn.depthwise_conv2d({image}, tf.reshape({text}, [-1, 1, 1, 1]), [1, 1, 1, 1], "
+            "'SAME')",
+            (1, size, 1, 1),
+        ),
     ]

@@ -62,4 +62,61 @@ LOSSES: Calls = {
     ),
 }  # fmt: skip
 
-MORE_CALLS: Calls = SEGMENTS | SCATTERS | LOSSES
+CONVOLUTIONS: Calls = {
+    **{
+        name: (
+            ({"input": (2, 4, 2)}, {"ksize": 2, "strides": 2, "padding": "VALID"}),
+            ({"input": (1, 5, 1)}, {"ksize": 3, "strides": 2, "padding": "SAME"}),
+        )
+        for name in ("max_pool1d", "avg_pool1d")
+    },
+    "conv3d": (
+        (
+            {"input": (1, 3, 3, 2, 2), "filters": (2, 2, 2, 2, 1)},
+            {"strides": [1, 1, 1, 1, 1], "padding": "VALID"},
+        ),
+        (
+            {"input": (1, 2, 3, 2, 1), "filters": (2, 1, 2, 1, 2)},
+            {"strides": [1, 1, 2, 1, 1], "padding": "SAME"},
+        ),
+    ),
+    "conv1d_transpose": (
+        ({"input": (2, 3, 2), "filters": (2, 3, 2)}, {"output_shape": [2, 6, 3], "strides": 2}),
+        (
+            {"input": (1, 3, 1), "filters": (3, 2, 1)},
+            {"output_shape": [1, 5, 2], "strides": 1, "padding": "VALID"},
+        ),
+    ),
+    "conv2d_transpose": (
+        (
+            {"input": (1, 2, 2, 2), "filters": (3, 2, 1, 2)},
+            {"output_shape": [1, 4, 3, 1], "strides": 2},
+        ),
+        (
+            {"input": (2, 2, 2, 1), "filters": (2, 2, 2, 1)},
+            {"output_shape": [2, 3, 3, 2], "strides": [1, 1], "padding": "VALID"},
+        ),
+    ),
+    "conv3d_transpose": (
+        (
+            {"input": (1, 1, 2, 1, 2), "filters": (2, 2, 2, 1, 2)},
+            {"output_shape": [1, 2, 3, 2, 1], "strides": 2},
+        ),
+        (
+            {"input": (1, 2, 2, 1, 1), "filters": (2, 2, 1, 2, 1)},
+            {"output_shape": [1, 3, 3, 1, 2], "strides": 1, "padding": "VALID"},
+        ),
+    ),
+    "depthwise_conv2d": (
+        (
+            {"input": (2, 3, 4, 2), "filter": (2, 2, 2, 2)},
+            {"strides": [1, 1, 1, 1], "padding": "VALID"},
+        ),
+        (
+            {"input": (1, 4, 4, 1), "filter": (3, 2, 1, 2)},
+            {"strides": [1, 2, 2, 1], "padding": "SAME"},
+        ),
+    ),
+}
+
+MORE_CALLS: Calls = SEGMENTS | SCATTERS | LOSSES | CONVOLUTIONS
