@@ -58,6 +58,8 @@ def _elementwise(text: str, shape: Shape) -> list[Way]:
         if is_elementwise(op) and all(p.kind is Kind.REAL for p in op.inputs):
             example = op.example.args if op.example else {}
             given = [_inside(op, i, text) for i in range(len(op.inputs))]
+            if op.positions:
+                given = [f"{p.name}={one}" for p, one in zip(op.inputs, given, strict=True)]
             given += [f"{name}={example[name]!r}" for name in op.required]
             found.append((op.name, f"{op.tf}({', '.join(given)})", shape))
     found.append(("where", f"tf.where({text} > 0.5, {text}, tf.sin({text}))", shape))

@@ -29,6 +29,7 @@ def more_ways(text: str, shape: Shape) -> list[list[Way]]:
         _scatters(text, shape),
         _losses(text, shape),
         _convolutions(text, shape),
+        _orders(text, shape),
     ]
 
 
@@ -146,4 +147,14 @@ def _convolutions(text: str, shape: Shape) -> list[Way]:
             "'SAME')",
             (1, size, 1, 1),
         ),
+    ]
+
+
+def _orders(text: str, shape: Shape) -> list[Way]:
+    apart = _apart(text, shape)
+    return [
+        ("sort", f"tf.sort({apart})", shape),
+        ("sort", f"tf.sort({apart}, 0, 'DESCENDING')", shape),
+        ("top_k", f"tf.math.top_k({apart}, k=1)[0]", (*shape[:-1], 1)),
+        ("cumulative_logsumexp", f"tf.math.cumulative_logsumexp(tf.sin({text}), 0)", shape),
     ]

@@ -119,4 +119,26 @@ CONVOLUTIONS: Calls = {
     ),
 }
 
-MORE_CALLS: Calls = SEGMENTS | SCATTERS | LOSSES | CONVOLUTIONS
+_PLACES: tuple[tuple[int, ...], ...] = ((), (3,), (2, 1, 3))
+
+ORDERS: Calls = {
+    "polygamma": tuple(({"x": shape}, {"a": a}) for shape in _PLACES for a in (1.0, 2.0)),
+    "zeta": tuple(({"q": shape}, {"x": x}) for shape in _PLACES for x in (2.0, 3.5)),
+    "igamma": tuple(({"x": shape}, {"a": a}) for shape in _PLACES for a in (0.5, 2.0)),
+    "igammac": tuple(({"x": shape}, {"a": a}) for shape in _PLACES for a in (0.5, 2.0)),
+    "betainc": tuple(({"x": shape}, {"a": 2.0, "b": b}) for shape in _PLACES for b in (0.5, 3.0)),
+    "sort": (
+        ({"values": (4,)}, {}),
+        ({"values": (2, 3)}, {"direction": "DESCENDING"}),
+        ({"values": (3, 2, 2)}, {"axis": 0}),
+        ({"values": (2, 3, 2)}, {"axis": 1, "direction": "DESCENDING"}),
+    ),
+    "top_k": (({"input": (4,)}, {}), ({"input": (2, 4)}, {"k": 3}), ({"input": (2, 1, 3)}, {"k": 3})),
+    "cumulative_logsumexp": (
+        ({"x": (4,)}, {}),
+        ({"x": (2, 3)}, {"axis": -1, "reverse": True}),
+        ({"x": (2, 3)}, {"axis": 1}),
+    ),
+}
+
+MORE_CALLS: Calls = ORDERS | SEGMENTS | SCATTERS | LOSSES | CONVOLUTIONS

@@ -18,6 +18,7 @@ from gradcheck.ops.language import (
     array_functions,
     decompositions,
     matrix_functions,
+    ordering,
     segments,
     shares,
 )
@@ -159,6 +160,7 @@ _DEFINED: tuple[Function, ...] = (
     *(getattr(adjoints, name) for name in adjoints.__all__),
     *(getattr(shares, name) for name in shares.__all__),
     *(getattr(segments, name) for name in segments.__all__),
+    *(getattr(ordering, name) for name in ordering.__all__),
 )
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
