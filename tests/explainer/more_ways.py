@@ -30,6 +30,8 @@ def more_ways(text: str, shape: Shape) -> list[list[Way]]:
         _losses(text, shape),
         _convolutions(text, shape),
         _orders(text, shape),
+        _matrices(text, shape),
+        _images(text, shape),
     ]
 
 
@@ -157,4 +159,47 @@ def _orders(text: str, shape: Shape) -> list[Way]:
         ("sort", f"tf.sort({apart}, 0, 'DESCENDING')", shape),
         ("top_k", f"tf.math.top_k({apart}, k=1)[0]", (*shape[:-1], 1)),
         ("cumulative_logsumexp", f"tf.math.cumulative_logsumexp(tf.sin({text}), 0)", shape),
+    ]
+
+
+def _matrices(text: str, shape: Shape) -> list[Way]:
+    if len(shape) < 2:
+        return [("square", f"tf.square({text})", shape)]
+    rows, columns, batch = shape[-2], shape[-1], shape[:-2]
+    square = (*batch, rows, rows)
+    apart = [[float(2 * i + 1) * (i == j) for j in range(rows)] for i in range(rows)]
+    product = f"tf.matmul(tf.tanh({text}), tf.tanh({text}), transpose_b=True)"
+    safe = f"(0.1 * {product} + {apart})"
+    return [
+        ("expm", f"tf.linalg.expm(0.3 * {safe})", square),
+        ("sqrtm", f"tf.linalg.sqrtm({safe})", square),
+        ("pinv", f"tf.linalg.pinv({safe})", square),
+        ("lstsq", f"tf.linalg.lstsq({safe}, {text})", shape),
+        ("slogdet", f"tf.linalg.slogdet({safe})[1]", batch),
+        (
+            "cholesky_solve",
+            f"tf.linalg.cholesky_solve(tf.linalg.band_part({safe}, -1, 0), {text})",
+            (*batch, rows, columns),
+        ),
+    ]
+
+
+def _images(text: str, shape: Shape) -> list[Way]:
+    size, n = int(np.prod(shape, dtype=np.int64)), shape[-1]
+    four = f"tf.reshape(tf.stack([{text}, {text}, {text}, {text}]), [1, 2, -1, 1])"
+    deep = f"tf.reshape(tf.stack([{text}, {text}, {text}, {text}]), [1, 1, -1, 4])"
+    image = f"tf.reshape({text}, [1, 1, -1, 1])"
+    return [
+        ("space_to_depth", f"tf.nn.space_to_depth({four}, 2)", (1, 1, size, 4)),
+        ("depth_to_space", f"tf.nn.depth_to_space({deep}, 2)", (1, 2, 2 * size, 1)),
+        ("flip_left_right", f"tf.image.flip_left_right({image})", (1, 1, size, 1)),
+        ("flip_up_down", f"tf.image.flip_up_down({image})", (1, 1, size, 1)),
+        ("frame", f"tf.signal.frame({text}, 1, 1)", (*shape, 1)),
+        (
+            "overlap_and_add",
+            f"tf.signal.overlap_and_add(tf.stack([{text}, {text}], -2), 1)",
+            (*shape[:-1], n + 1),
+        ),
+        ("dct", f"tf.signal.dct({text}, norm='ortho')", shape),
+        ("idct", f"tf.signal.idct({text}, norm='ortho')", shape),
     ]

@@ -133,7 +133,11 @@ ORDERS: Calls = {
         ({"values": (3, 2, 2)}, {"axis": 0}),
         ({"values": (2, 3, 2)}, {"axis": 1, "direction": "DESCENDING"}),
     ),
-    "top_k": (({"input": (4,)}, {}), ({"input": (2, 4)}, {"k": 3}), ({"input": (2, 1, 3)}, {"k": 3})),
+    "top_k": (
+        ({"input": (4,)}, {}),
+        ({"input": (2, 4)}, {"k": 3}),
+        ({"input": (2, 1, 3)}, {"k": 3}),
+    ),
     "cumulative_logsumexp": (
         ({"x": (4,)}, {}),
         ({"x": (2, 3)}, {"axis": -1, "reverse": True}),
@@ -141,4 +145,49 @@ ORDERS: Calls = {
     ),
 }
 
-MORE_CALLS: Calls = ORDERS | SEGMENTS | SCATTERS | LOSSES | CONVOLUTIONS
+MATRICES: Calls = {
+    "expm": (({"input": (3, 3)}, {}), ({"input": (2, 2, 2)}, {})),
+    "sqrtm": (({"input": (3, 3)}, {}), ({"input": (2, 2, 2)}, {})),
+    "pinv": (({"a": (3, 2)}, {}), ({"a": (2, 3)}, {}), ({"a": (2, 3, 2)}, {})),
+    "lstsq": (
+        ({"matrix": (4, 2), "rhs": (4, 3)}, {}),
+        ({"matrix": (3, 2), "rhs": (3, 1)}, {"l2_regularizer": 0.5}),
+        ({"matrix": (2, 3, 2), "rhs": (2, 3, 2)}, {}),
+    ),
+    "cholesky_solve": (
+        ({"chol": (3, 3), "rhs": (3, 2)}, {}),
+        ({"chol": (2, 2, 2), "rhs": (2, 2, 1)}, {}),
+    ),
+    "slogdet": (({"input": (3, 3)}, {}), ({"input": (2, 2, 2)}, {})),
+}
+
+IMAGES: Calls = {
+    "space_to_depth": (
+        ({"input": (1, 2, 4, 1)}, {"block_size": 2}),
+        ({"input": (2, 2, 2, 2)}, {"block_size": 2}),
+    ),
+    "depth_to_space": (
+        ({"input": (1, 1, 2, 4)}, {"block_size": 2}),
+        ({"input": (2, 1, 1, 8)}, {"block_size": 2}),
+    ),
+    "flip_left_right": (({"image": (2, 3, 1)}, {}), ({"image": (2, 1, 3, 2)}, {})),
+    "flip_up_down": (({"image": (2, 3, 1)}, {}), ({"image": (2, 3, 1, 2)}, {})),
+    "frame": (
+        ({"signal": (5,)}, {"frame_length": 3, "frame_step": 1}),
+        ({"signal": (2, 6)}, {"frame_length": 2, "frame_step": 3}),
+    ),
+    "overlap_and_add": (
+        ({"signal": (3, 2)}, {"frame_step": 1}),
+        ({"signal": (2, 2, 3)}, {"frame_step": 2}),
+    ),
+    **{
+        name: (
+            ({"input": (4,)}, {}),
+            ({"input": (2, 3)}, {"norm": "ortho"}),
+            ({"input": (2, 2, 5)}, {}),
+        )
+        for name in ("dct", "idct")
+    },
+}
+
+MORE_CALLS: Calls = IMAGES | MATRICES | ORDERS | SEGMENTS | SCATTERS | LOSSES | CONVOLUTIONS

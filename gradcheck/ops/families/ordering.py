@@ -128,7 +128,9 @@ OPS = (
         family="ordering",
         summary="y = x in order along an axis",
         inputs=(Parameter("values", _NO_TIES),),
-        formula=lambda call: {"values": f"take_along(G, ranks({_falling(call)}values, axis), axis)"},
+        formula=lambda call: {
+            "values": f"take_along(G, ranks({_falling(call)}values, axis), axis)"
+        },
         forward=lambda call: "-sort(-values, axis)" if _falling(call) else "sort(values, axis)",
         tangent=lambda call: f"take_along(dvalues, order({_falling(call)}values, axis), axis)",
         code=_sort_code,
@@ -160,8 +162,9 @@ OPS = (
         inputs=(Parameter("input", _NO_TIES),),
         formula=lambda call: {"input": f"take_along({_filled(call, 'G')}, ranks(-input, -1), -1)"},
         forward=lambda call: f"part(-sort(-input, -1), -1, 0, {whole(call.args['k'], 'k')})",
-        tangent=lambda call: "part(take_along(dinput, order(-input, -1), -1), -1, 0, "
-        f"{whole(call.args['k'], 'k')})",
+        tangent=lambda call: (
+            f"part(take_along(dinput, order(-input, -1), -1), -1, 0, {whole(call.args['k'], 'k')})"
+        ),
         code=_top_code,
         shape=_top_shape,
         real_only=True,

@@ -5,6 +5,7 @@ The order is an argument here: by it there is no gradient to check, or none in c
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gradcheck.model import Sample
@@ -24,9 +25,23 @@ _BETA_DENSITY = (
 )
 _ORDERS_STAY = "a is an argument: the gradient by it has no closed form."
 
+
 def _zeta_code(call: Call) -> dict[str, str]:
     x = call.args["x"]
     return {"q": f"-{x} * G * tf.math.zeta(tf.cast({x + 1}, G.dtype), q)"}
+
+
+def _gamma_code(call: Call, sign: str = "") -> dict[str, str]:
+    a = call.args["a"]
+    density = f"tf.exp({a - 1} * tf.math.log(x) - x - {math.lgamma(a)!r})"
+    return {"x": f"{sign}G * {density}"}
+
+
+def _beta_code(call: Call) -> dict[str, str]:
+    a, b = call.args["a"], call.args["b"]
+    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    powers = f"{a - 1} * tf.math.log(x) + {b - 1} * tf.math.log1p(-x)"
+    return {"x": f"G * tf.exp({powers} + {scale!r})"}
 
 
 OPS = (
@@ -91,6 +106,7 @@ OPS = (
         example=Example({"x": (3,)}, {"a": 2.0}),
         forward="gammainc(a, x)",
         x=f"G * {_GAMMA_DENSITY}",
+        code=_gamma_code,
         slope=(
             Step(
                 f"P is the integral of tᵃ⁻¹e⁻ᵗ/Γ(a) from 0 to x. {_INTEGRAL}.",
@@ -114,6 +130,7 @@ OPS = (
         example=Example({"x": (3,)}, {"a": 2.0}),
         forward="gammaincc(a, x)",
         x=f"-G * {_GAMMA_DENSITY}",
+        code=lambda call: _gamma_code(call, "-"),
         slope=(
             Step(
                 "Q = 1 - P, and P has the density of the gamma distribution as its slope.",
@@ -134,6 +151,7 @@ OPS = (
         example=Example({"x": (3,)}, {"a": 2.0, "b": 1.5}),
         forward="betainc(a, b, x)",
         x=f"G * {_BETA_DENSITY}",
+        code=_beta_code,
         slope=(
             Step(
                 f"I is the integral of tᵃ⁻¹(1 - t)ᵇ⁻¹/B(a, b) from 0 to x. {_INTEGRAL}; the "

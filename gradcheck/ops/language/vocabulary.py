@@ -21,6 +21,7 @@ from gradcheck.ops.language import (
     ordering,
     segments,
     shares,
+    transforms,
 )
 from gradcheck.ops.language.adjoints import unbroadcast
 from gradcheck.ops.language.bounds import axes, bounded, numbers
@@ -161,6 +162,7 @@ _DEFINED: tuple[Function, ...] = (
     *(getattr(shares, name) for name in shares.__all__),
     *(getattr(segments, name) for name in segments.__all__),
     *(getattr(ordering, name) for name in ordering.__all__),
+    *(getattr(transforms, name) for name in transforms.__all__),
 )
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
