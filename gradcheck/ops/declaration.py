@@ -108,7 +108,7 @@ class Op:
     required: tuple[str, ...] = ()
     """The args (not in `args`) that a spec must give."""
     positions: tuple[str, ...] = ()
-    """The order in which TensorFlow takes inputs and args, where it is not inputs, required, args."""
+    """The order of TensorFlow's parameters, where it is not inputs, required, args."""
     aliases: tuple[str, ...] = ()
     """Other dotted TensorFlow names of the same callable."""
     is_part: bool = False

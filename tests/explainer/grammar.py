@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 __all__ = ["OUT_OF_REACH", "expressions", "ways"]
 
-OUT_OF_REACH = frozenset(["layer_norm"])
+OUT_OF_REACH = frozenset(
+    [
+        "layer_norm",
+        "batch_norm_training",
+        "rms_norm",
+        "scaled_dot_product_attention",
+        "lstm_cell",
+        "gru_cell",
+    ]
+)
 """Ops that are not one call of TensorFlow, so that an expression cannot name them."""
 
 LARGEST = 48

@@ -32,6 +32,7 @@ def more_ways(text: str, shape: Shape) -> list[list[Way]]:
         _orders(text, shape),
         _matrices(text, shape),
         _images(text, shape),
+        _basics(text, shape),
     ]
 
 
@@ -93,13 +94,11 @@ def _losses(text: str, shape: Shape) -> list[Way]:
         "MAPE": "mean_absolute_percentage_error", "MSLE": "mean_squared_logarithmic_error",
         "KLD": "kl_divergence",
     }  # fmt: skip
-    pairs = {name: (f"tf.sin({text})", text) for name in plain}
-    pairs |= {
-        name: (positive, f"(2.0 + {positive})") for name in ("MAE", "MAPE", "MSLE", "poisson")
-    }
-    pairs |= {
-        name: (share, other) for name in ("KLD", "binary_crossentropy", "categorical_crossentropy")
-    }
+    pairs = dict.fromkeys(plain, (f"tf.sin({text})", text))
+    pairs |= dict.fromkeys(("MAE", "MAPE", "MSLE", "poisson"), (positive, f"(2.0 + {positive})"))
+    pairs |= dict.fromkeys(
+        ("KLD", "binary_crossentropy", "categorical_crossentropy"), (share, other)
+    )
     pairs["cosine_similarity"] = (positive, f"(tf.sin({text}) + 2.0)")
     return [
         (names.get(name, name), f"tf.keras.losses.{name}({a}, {b})", shape[:-1])
@@ -123,7 +122,8 @@ def _convolutions(text: str, shape: Shape) -> list[Way]:
         ),
         (
             "conv3d",
-            f"tf.nn.conv3d({volume}, tf.reshape({text}, [-1, 1, 1, 1, 1]), [1, 1, 1, 1, 1], 'SAME')",
+            f"tf.nn.conv3d({volume}, tf.reshape({text}, [-1, 1, 1, 1, 1]), [1, 1, 1, 1, 1], "
+            "'SAME')",
             wide,
         ),
         (
@@ -203,3 +203,25 @@ def _images(text: str, shape: Shape) -> list[Way]:
         ("dct", f"tf.signal.dct({text}, norm='ortho')", shape),
         ("idct", f"tf.signal.idct({text}, norm='ortho')", shape),
     ]
+
+
+def _basics(text: str, shape: Shape) -> list[Way]:
+    n, rest = shape[0], shape[1:]
+    mask = [i % 2 == 0 for i in range(n)]
+    positive = _POSITIVE.format(text)
+    found: list[Way] = [
+        ("add_n", f"tf.add_n([{text}, tf.sin({text}), {text}])", shape),
+        ("linspace", f"tf.linspace({text}, tf.sin({text}), 3)", (3, *shape)),
+        ("boolean_mask", f"tf.boolean_mask({text}, {mask})", (sum(mask), *rest)),
+        ("clip_by_norm", f"tf.clip_by_norm({positive}, 0.1)", shape),
+        ("moments", f"tf.nn.moments({text}, [0])[0]", rest),
+        ("moments", f"tf.nn.moments({text}, [0])[1]", rest),
+        ("normalize", f"tf.linalg.normalize({positive}, axis=0)[0]", shape),
+    ]
+    if len(shape) > 1:
+        diagonal = f"tf.linalg.diag_part({text})"
+        found += [
+            ("adjoint", f"tf.linalg.adjoint({text})", (*shape[:-2], shape[-1], shape[-2])),
+            ("set_diag", f"tf.linalg.set_diag({text}, tf.sin({diagonal}))", shape),
+        ]
+    return found

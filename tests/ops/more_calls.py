@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-Calls = dict[str, tuple[tuple[dict[str, tuple[int, ...]], dict[str, Any]], ...]]
+Some = tuple[tuple[dict[str, tuple[int, ...]], dict[str, Any]], ...]
+Calls = dict[str, Some]
 
-_SORTED = (
+_SORTED: Some = (
     ({"data": (4,)}, {"segment_ids": [0, 0, 1, 2]}),
     ({"data": (4, 2)}, {"segment_ids": [0, 0, 0, 2]}),
     ({"data": (3, 2, 2)}, {"segment_ids": [0, 1, 1]}),
 )
-_UNSORTED = (
+_UNSORTED: Some = (
     ({"data": (5,), "segment_ids": (5,)}, {"num_segments": 2}),
     ({"data": (4, 2), "segment_ids": (4,)}, {"num_segments": 3}),
     ({"data": (2, 3, 2), "segment_ids": (2, 3)}, {"num_segments": 2}),
 )
-_SCATTERED = (
+_SCATTERED: Some = (
     ({"tensor": (4,), "indices": (3, 1), "updates": (3,)}, {}),
     ({"tensor": (3, 2), "indices": (2, 1), "updates": (2, 2)}, {}),
     ({"tensor": (2, 3), "indices": (4, 2), "updates": (4,)}, {}),
@@ -39,21 +40,29 @@ SCATTERS: Calls = {
     ),
 }
 
-_PAIRS = (
+_PAIRS: Some = (
     ({"y_true": (3,), "y_pred": (3,)}, {}),
     ({"y_true": (2, 4), "y_pred": (2, 4)}, {}),
     ({"y_true": (2, 2, 3), "y_pred": (2, 2, 3)}, {}),
 )
 
 LOSSES: Calls = {
-    **{
-        name: _PAIRS
-        for name in (
-            "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error",
-            "mean_squared_logarithmic_error", "log_cosh", "poisson", "hinge", "squared_hinge",
-            "kl_divergence", "binary_crossentropy", "categorical_crossentropy",
-        )
-    },
+    **dict.fromkeys(
+        [
+            "mean_squared_error",
+            "mean_absolute_error",
+            "mean_absolute_percentage_error",
+            "mean_squared_logarithmic_error",
+            "log_cosh",
+            "poisson",
+            "hinge",
+            "squared_hinge",
+            "kl_divergence",
+            "binary_crossentropy",
+            "categorical_crossentropy",
+        ],
+        _PAIRS,
+    ),
     "huber": (*_PAIRS, ({"y_true": (2, 4), "y_pred": (2, 4)}, {"delta": 0.4})),
     "cosine_similarity": (*_PAIRS, ({"y_true": (2, 4), "y_pred": (2, 4)}, {"axis": 0})),
     "weighted_cross_entropy_with_logits": (
@@ -190,4 +199,71 @@ IMAGES: Calls = {
     },
 }
 
-MORE_CALLS: Calls = IMAGES | MATRICES | ORDERS | SEGMENTS | SCATTERS | LOSSES | CONVOLUTIONS
+BASICS: Calls = {
+    "add_n": (({"p": (2, 3), "q": (2, 3)}, {}), ({"p": (), "q": (), "r": ()}, {})),
+    "linspace": (
+        ({"start": (), "stop": ()}, {"num": 3}),
+        ({"start": (2,), "stop": (2,)}, {"num": 4}),
+        ({"start": (2, 3), "stop": (2, 3)}, {"num": 2}),
+    ),
+    "boolean_mask": (
+        ({"tensor": (4,)}, {"mask": [True, False, False, True]}),
+        ({"tensor": (3, 2)}, {"mask": [False, True, True]}),
+        ({"tensor": (2, 2, 3)}, {"mask": [[True, False], [True, True]]}),
+    ),
+    "clip_by_norm": (
+        ({"t": (3,)}, {"clip_norm": 0.5}),
+        ({"t": (2, 3)}, {"clip_norm": 100.0}),
+        ({"t": (4, 2)}, {"clip_norm": 1.2, "axes": [1]}),
+    ),
+    "set_diag": (
+        ({"input": (3, 3), "diagonal": (3,)}, {}),
+        ({"input": (2, 4), "diagonal": (2,)}, {}),
+        ({"input": (2, 3, 2), "diagonal": (2, 2)}, {}),
+    ),
+    "adjoint": (({"matrix": (2, 3)}, {}), ({"matrix": (2, 3, 4)}, {})),
+    "moments": (
+        ({"x": (4,)}, {"axes": [0]}),
+        ({"x": (2, 3)}, {"axes": [1], "keepdims": True}),
+        ({"x": (2, 3, 2)}, {"axes": [0, 1]}),
+    ),
+    "batch_norm_training": (
+        ({"x": (4, 2), "scale": (2,), "offset": (2,)}, {}),
+        ({"x": (2, 3, 2), "scale": (2,), "offset": (2,)}, {"epsilon": 0.1}),
+    ),
+    "rms_norm": (
+        ({"x": (3,), "scale": (3,)}, {}),
+        ({"x": (2, 2, 4), "scale": (4,)}, {"epsilon": 0.1}),
+    ),
+    "normalize": (
+        ({"tensor": (3,)}, {}),
+        ({"tensor": (2, 3)}, {"axis": 0}),
+        ({"tensor": (2, 3)}, {}),
+    ),
+    "scaled_dot_product_attention": (
+        ({"query": (2, 3), "key": (4, 3), "value": (4, 2)}, {}),
+        ({"query": (2, 2, 2), "key": (2, 3, 2), "value": (2, 3, 1)}, {}),
+    ),
+    "gru_cell": (
+        (
+            {
+                "inputs": (2, 3), "h": (2, 2), "kernel": (3, 6), "recurrent_kernel": (2, 6),
+                "bias": (6,),
+            },
+            {},
+        ),
+    ),
+    "lstm_cell": (
+        (
+            {
+                "inputs": (2, 3), "h": (2, 2), "c": (2, 2), "kernel": (3, 8),
+                "recurrent_kernel": (2, 8), "bias": (8,),
+            },
+            {},
+        ),
+    ),
+}  # fmt: skip
+
+MORE_CALLS: Calls = (
+    BASICS | IMAGES | MATRICES | ORDERS | SEGMENTS | SCATTERS | LOSSES | CONVOLUTIONS
+)

@@ -77,8 +77,14 @@ class _Convolution:
             steps.insert(1, 1)
         tail = f"out_backprop={upstream}, strides={steps}, padding={padding!r})"
         kind, version = (f"{max(self.rank, 2)}D", "V2" if self.rank == 3 else "")
-        back = f"tf.raw_ops.Conv{kind}BackpropInput{version}(input_sizes=tf.shape({x}), filter={filters}, {tail}"
-        kernel = f"tf.raw_ops.Conv{kind}BackpropFilter{version}(input={x}, filter_sizes=tf.shape({filters}), {tail}"
+        back = (
+            f"tf.raw_ops.Conv{kind}BackpropInput{version}(input_sizes=tf.shape({x}), "
+            f"filter={filters}, {tail}"
+        )
+        kernel = (
+            f"tf.raw_ops.Conv{kind}BackpropFilter{version}(input={x}, "
+            f"filter_sizes=tf.shape({filters}), {tail}"
+        )
         if self.rank == 1:
             back, kernel = f"{back}[:, 0]", f"{kernel}[0]"
         return {"input": back, "filters": kernel}

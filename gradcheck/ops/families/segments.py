@@ -1,4 +1,4 @@
-"""Segments: rows that belong together by a number each are added, averaged, compared, multiplied."""
+"""Segments: rows that belong together by a number each are added, averaged, compared."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _sorted_shape(call: Call) -> Shape:
         )
     if ids != sorted(ids):
         raise ShapeError(
-            f"segment_ids must not fall, got {ids}: unsorted_segment_sum and its like take any order"
+            f"segment_ids must not fall, got {ids}: unsorted_segment_sum and such take any order"
         )
     return ((ids[-1] + 1) if ids else 0, *data[1:])
 

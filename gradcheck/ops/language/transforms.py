@@ -15,7 +15,7 @@ __all__ = ["dct_matrix", "idct_matrix"]
 
 
 def dct_matrix(x: Any, ortho: bool = False) -> Array:
-    """The cosines 2·cos(π·k·(2·i + 1)/(2·n)), row i and column k, n the size of the last axis of x."""
+    """The cosines 2·cos(π·k·(2·i + 1)/(2·n)), row i, column k, n the last size of x."""
     n = numbers(x).shape[-1]
     bounded((n, n))
     i, k = np.arange(n)[:, None], np.arange(n)[None, :]
