@@ -131,7 +131,7 @@ class Op:
     """By input: a line of TensorFlow, where the formula cannot be translated into one."""
     derivation: Derivation | Callable[[Call], Derivation] = ()
     """Written where no rule can generate it."""
-    slope: Derivation = ()
+    slope: Derivation | Callable[[Call], Derivation] = ()
     """Of an elementwise op: why its slope is what it is, where that is not the definition."""
     axes: Mapping[str, str] = field(default_factory=dict)
     """By input, and for `out`: a letter for each of the last axes, where no rule finds them."""
@@ -179,6 +179,10 @@ class Op:
     def derivation_steps(self, call: Call) -> Derivation:
         """The written derivation for this very call; empty where the rules generate it."""
         return self.derivation(call) if callable(self.derivation) else self.derivation
+
+    def slope_steps(self, call: Call) -> Derivation:
+        """Why the slope is what it is, in this very call."""
+        return self.slope(call) if callable(self.slope) else self.slope
 
     def formulas(self, call: Call) -> Formulas:
         """The formula of each input for this very call."""
