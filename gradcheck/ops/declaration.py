@@ -133,7 +133,7 @@ class Op:
     """Written where no rule can generate it."""
     slope: Derivation | Callable[[Call], Derivation] = ()
     """Of an elementwise op: why its slope is what it is, where that is not the definition."""
-    axes: Mapping[str, str] = field(default_factory=dict)
+    axes: Mapping[str, str] | Callable[[Call], Mapping[str, str]] = field(default_factory=dict)
     """By input, and for `out`: a letter for each of the last axes, where no rule finds them."""
     batches: str = ""
     """What batch axes and broadcasting add, where it is not what they add in the whole family."""
@@ -179,6 +179,10 @@ class Op:
     def derivation_steps(self, call: Call) -> Derivation:
         """The written derivation for this very call; empty where the rules generate it."""
         return self.derivation(call) if callable(self.derivation) else self.derivation
+
+    def axis_letters(self, call: Call) -> Mapping[str, str]:
+        """The letters of axes that are declared, for this very call."""
+        return self.axes(call) if callable(self.axes) else self.axes
 
     def slope_steps(self, call: Call) -> Derivation:
         """Why the slope is what it is, in this very call."""

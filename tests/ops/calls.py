@@ -366,6 +366,7 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
     "softmax_cross_entropy_with_logits": (
         ({"labels": (2, 3), "logits": (2, 3)}, {}),
         ({"labels": (4,), "logits": (4,)}, {}),
+        ({"labels": (2, 3), "logits": (2, 3)}, {"axis": 1}),
     ),
     "sparse_softmax_cross_entropy_with_logits": (
         ({"labels": (2,), "logits": (2, 3)}, {}),

@@ -127,7 +127,7 @@ OPS = (
         undefined=("At t·p = 1 there is a kink.",),
         why="Where t·p < 1 the term is 1 - t·p, whose slope by p is -t and by t is -p; where "
         "t·p > 1 it is 0, and stays 0.",
-        related=("squared_hinge", "categorical_hinge", "relu"),
+        related=("squared_hinge", "mean_absolute_error", "relu"),
     ),
     mean_loss(
         "squared_hinge",

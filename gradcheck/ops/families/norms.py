@@ -22,7 +22,9 @@ def _power(call: Call) -> float | None:
     """The power of the norm; None for the Euclidean one, infinity for the largest element."""
     given = call.args["ord"]
     over_matrices = isinstance(call.args["axis"], list | tuple) and len(call.args["axis"]) == 2
-    if given in ("euclidean", "fro") and not isinstance(given, bool):
+    if given == "fro" and not over_matrices:
+        raise ShapeError("ord 'fro' is a norm of matrices: name two axes, or take 'euclidean'")
+    if given in ("euclidean", "fro"):
         return None
     if given == "inf":
         given = float("inf")

@@ -36,6 +36,20 @@ def _fits(tensor: Shape, indices: Shape, updates: Shape) -> Shape:
     return tensor
 
 
+def _letters(call: Call) -> dict[str, str]:
+    """A letter for each axis: those that an index names, those behind, those of the updates."""
+    rank, updates = len(call.shapes["tensor"]), len(call.shapes["updates"])
+    if "indices" in call.shapes:
+        depth = call.shapes["indices"][-1]
+    else:
+        depth = np.asarray(call.args["indices"]).shape[-1]
+    rest = "jmn"[: rank - depth]
+    outer = "pqr"[: updates - len(rest)]
+    tensor = "iklh"[:depth] + rest
+    found = {"tensor": tensor, "updates": outer + rest, "out": tensor}
+    return found | ({"indices": f"{outer}d"} if "indices" in call.shapes else {})
+
+
 def _shape(call: Call) -> Shape:
     return _fits(call.shapes["tensor"], call.shapes["indices"], call.shapes["updates"])
 
@@ -142,6 +156,7 @@ def _extreme(name: str, word: str) -> Op:
         real_only=True,
         symbols=_SYMBOLS,
         derivation=steps,
+        axes=_letters,
         batches=_BATCHES,
         undefined=("Where the two that are compared are equal there is a kink.",),
         example=_EXAMPLE,
@@ -203,6 +218,7 @@ OPS = (
         positions=("tensor", "indices", "updates"),
         symbols=_SYMBOLS,
         derivation=_UPDATE,
+        axes=_letters,
         batches=_BATCHES,
         undefined=("Where an index occurs twice it is not said which update is kept.",),
         example=Example({"tensor": (4, 2), "updates": (2, 2)}, {"indices": [[0], [3]]}),

@@ -51,6 +51,15 @@ def _unsorted_shape(call: Call) -> Shape:
     return (count, *data[len(ids) :])
 
 
+def _letters(call: Call) -> dict[str, str]:
+    """A letter for each axis: those of the ids first, s for the segments."""
+    rank = len(call.shapes["data"])
+    first = len(call.shapes.get("segment_ids", (0,)))
+    rows, rest = "ikmn"[:first], "jpqr"[: rank - first]
+    found = {"data": rows + rest, "out": f"s{rest}"}
+    return found | ({"segment_ids": rows} if "segment_ids" in call.shapes else {})
+
+
 @dataclass(frozen=True, slots=True)
 class _Words:
     """How TensorFlow's code names the ids, and what a row takes from its segment."""
@@ -115,6 +124,7 @@ class _Segments:
             real_only=True,
             required=("segment_ids",) if is_sorted else ("num_segments",),
             symbols={"data": "x", "segment_ids": "ids"},
+            axes=_letters,
             batches=_BATCHES,
             undefined=self.undefined,
             example=example,

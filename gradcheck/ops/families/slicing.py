@@ -150,6 +150,8 @@ def _gather_nd_shape(call: Call) -> Shape:
 
 def _scatter_nd_shape(call: Call) -> Shape:
     shape = tuple(counts(call.args["shape"], "shape"))
+    if _depth(call) > len(shape):
+        raise ShapeError(f"indices have {_depth(call)} numbers each, but shape only {len(shape)}")
     wanted = (*call.shapes["indices"][:-1], *shape[_depth(call) :])
     if call.shapes["updates"] != wanted:
         raise ShapeError(

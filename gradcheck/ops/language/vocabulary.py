@@ -18,9 +18,9 @@ from gradcheck.ops.language import (
     array_functions,
     decompositions,
     matrix_functions,
-    ordering,
-    segments,
+    segment_sums,
     shares,
+    sorting,
     transforms,
 )
 from gradcheck.ops.language.adjoints import unbroadcast
@@ -160,8 +160,8 @@ _DEFINED: tuple[Function, ...] = (
     *(getattr(decompositions, name) for name in decompositions.__all__),
     *(getattr(adjoints, name) for name in adjoints.__all__),
     *(getattr(shares, name) for name in shares.__all__),
-    *(getattr(segments, name) for name in segments.__all__),
-    *(getattr(ordering, name) for name in ordering.__all__),
+    *(getattr(segment_sums, name) for name in segment_sums.__all__),
+    *(getattr(sorting, name) for name in sorting.__all__),
     *(getattr(transforms, name) for name in transforms.__all__),
 )
 
