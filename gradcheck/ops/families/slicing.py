@@ -80,9 +80,8 @@ def _gather_shape(call: Call) -> Shape:
 
 def _gathered_axis(call: Call) -> int:
     """The axis of a gather: that behind the batch axes where none is given."""
-    axis = call.args["axis"]
-    given = call.args["batch_dims"] if axis is None else axis
-    return one_axis(given, len(call.shapes["params"]))
+    name = "batch_dims" if call.args["axis"] is None else "axis"
+    return one_axis(call.args[name], len(call.shapes["params"]), name)
 
 
 def _gather_forward(call: Call, name: str = "params") -> str:
