@@ -108,9 +108,9 @@ _UPDATE = (
     ),
 )
 
-_FROM_X = "equal(tensor, out)"
-_FROM_U = "equal(updates, gather_nd(out, indices))"
-_WINNERS = f"({_FROM_X} + scatter_nd(indices, {_FROM_U} * 1, shape(tensor)))"
+_FROM_X = "where(equal(tensor, out), 1, 0)"
+_FROM_U = "where(equal(updates, gather_nd(out, indices)), 1, 0)"
+_WINNERS = f"({_FROM_X} + scatter_nd(indices, {_FROM_U}, shape(tensor)))"
 
 
 def _extreme(name: str, word: str) -> Op:
@@ -123,7 +123,7 @@ def _extreme(name: str, word: str) -> Op:
             f"p := {_FROM_X}",
         ),
         Step("", f"q := {_FROM_U}"),
-        Step("", "n := p + scatter_nd(indices, q * 1, shape(tensor))"),
+        Step("", "n := p + scatter_nd(indices, q, shape(tensor))"),
         Step(
             "A small change does not change which is the one, so y moves with it alone.",
             "dout == (p * dtensor + scatter_nd(indices, q * dupdates, shape(tensor))) / n",

@@ -177,7 +177,7 @@ def _words(call: Call) -> _Words:
     return _Words("segment_ids", call.args["num_segments"], inside)
 
 
-_HITS = "equal(data, of_segment(out, IDS))"
+_HITS = "where(equal(data, of_segment(out, IDS)), 1, 0)"
 _SELECTED = f"{_HITS} / maximum(of_segment(segment_sum({_HITS}, IDS, COUNT), IDS), 1)"
 _SIZES = "maximum(of_segment(segment_sum(ones_like(data), IDS, COUNT), IDS), 1)"
 
