@@ -38,6 +38,8 @@ def copies(subject: Subject) -> list[Copy] | None:
     if set(values) != set(subject.differentiable):
         return None
     found = _copied(subject, values)
+    if found is None:
+        return None
     return found if found == _copied(subject, {n: -v for n, v in values.items()}) else None
 
 
