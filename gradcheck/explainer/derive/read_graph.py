@@ -181,7 +181,7 @@ class Reader:
         if op.variadic:
             return self._variadic(node, op, keywords)
         inputs = [p.name for p in op.inputs]
-        order = [*inputs, *op.required, *op.args]
+        order = op.positions or (*inputs, *op.required, *op.args)
         given = dict(zip(order, node.args, strict=False)) | keywords
         given.pop("name", None)
         unknown = [key for key in given if key not in order]
