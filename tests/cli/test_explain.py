@@ -269,21 +269,21 @@ def test_what_is_named_alone_is_called_with_arguments_that_were_tried(
         return replace(question, unguessed="no arguments were found")
 
     monkeypatch.setattr("gradcheck.cli.explain.with_guess", tried)
-    said = gradcheck("explain", "tf.math.segment_sum")
+    said = gradcheck("explain", "tf.sparse.segment_sum")
     assert said.code == 0
-    assert "it makes SegmentSum" in " ".join(said.out.split())
-    assert "registers _SegmentSumGrad" in said.out
-    refused = gradcheck("explain", "tf.math.segment_sum", "--verify")
+    assert "it makes SparseSegmentSumWithNumSegments, SparseSegmentSum." in " ".join(said.out.split())
+    assert "registers _SparseSegmentSumGrad" in said.out
+    refused = gradcheck("explain", "tf.sparse.segment_sum", "--verify")
     assert refused.code == 2
     assert "give --shape NAME=3,4" in refused.err
-    assert asked == ["tf.math.segment_sum"] * 2
+    assert asked == ["tf.sparse.segment_sum"] * 2
 
 
 def test_who_needs_no_guess() -> None:
     for question in (
         Question("matmul"),
         Question("tf.raw_ops.Roll"),
-        Question("tf.math.segment_sum", shapes={"data": (2,)}),
+        Question("tf.sparse.segment_sum", shapes={"data": (2,)}),
         Question("no_such_op"),
         Question("specs/x.yaml::case"),
         Question(expr="tf.sin(x)", shapes={"x": ()}),
@@ -292,8 +292,9 @@ def test_who_needs_no_guess() -> None:
 
 
 def test_an_undeclared_name_with_its_arguments(gradcheck: Gradcheck) -> None:
-    given = ("--shape", "data=3,2", "--arg", "segment_ids=[0,0,1]")
-    said = gradcheck("explain", "tf.math.segment_sum", *given, "--forward", "--verify")
+    indices = ("--arg", "indices=[0,1,2]", "--arg", "segment_ids=[0,0,1]")
+    given = ("--shape", "data=3,2", *indices)
+    said = gradcheck("explain", "tf.sparse.segment_sum", *given, "--forward", "--verify")
     assert said.code == 0
     assert "J₁[a,b,c,d]" in said.out
     assert "Proof of forward mode" in said.out

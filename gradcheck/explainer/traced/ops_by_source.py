@@ -17,6 +17,9 @@ MOST_KINDS = 6
 """Ops of which the registered gradient is shown."""
 _MADE = re.compile(r"gen_\w+\.(\w+)\(")
 """How TensorFlow's own Python calls an op."""
+_CALLED = re.compile(r"(?<![\w.])([a-z_]\w*)\(")
+DEEPEST = 2
+"""How far calls are followed: `tf.sparse.segment_sum` calls another function, and that the op."""
 
 
 def explain_by_source(name: str, why: str) -> Document:
@@ -26,7 +29,7 @@ def explain_by_source(name: str, why: str) -> Document:
         raise UsageError(f"{why}: give --shape NAME=3,4 and --arg NAME=VALUE")
     told = (
         f"{name} has no declaration here, and {why}. With --shape and --arg, each of its ops is a "
-        f"step of the page. By its source and its name it makes {', '.join(kinds)}."
+        f"step of the page. By its source it makes {', '.join(kinds)}."
     )
     sources = [
         Section(f"The gradient of {kind}", tuple(registered_blocks(kind)[0]))
@@ -37,19 +40,35 @@ def explain_by_source(name: str, why: str) -> Document:
 
 
 def kinds_in_source(name: str) -> tuple[str, ...]:
-    """The kinds of ops that the source of a function calls, and the one that has its name."""
+    """The kinds of ops that the source of a function calls, itself or by what it calls."""
     import tensorflow as tf
 
     kinds = {_plain(kind): kind for kind in dir(tf.raw_ops) if kind[:1].isupper()}
-    function: Any = look_up(name)
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
+    named: dict[str, None] = {}
+    _collect(look_up(name), named, DEEPEST)
+    return tuple(dict.fromkeys(kinds[each] for each in named if each in kinds))
+
+
+def _collect(function: Any, named: dict[str, None], deepest: int) -> None:
+    """Add the ops that a function calls, and those of the functions of its module that it calls."""
+    function = inspect.unwrap(function)
+    module = str(getattr(function, "__module__", ""))
+    if module.rpartition(".")[2].startswith("gen_"):
+        # (What is generated is the op of that name.)
+        named[_plain(function.__name__)] = None
+        return
     try:
         source = inspect.getsource(function)
     except (OSError, TypeError):
-        source = ""
-    named = [_plain(found) for found in [name.rpartition(".")[2], *_MADE.findall(source)]]
-    return tuple(dict.fromkeys(kinds[each] for each in named if each in kinds))
+        return
+    named |= dict.fromkeys(map(_plain, _MADE.findall(source)))
+    if not deepest:
+        return
+    around = getattr(function, "__globals__", {})
+    for called in dict.fromkeys(_CALLED.findall(source)):
+        other = around.get(called)
+        if inspect.isfunction(other) and inspect.unwrap(other) is not function:
+            _collect(other, named, deepest - 1)
 
 
 def _plain(name: str) -> str:
