@@ -62,7 +62,7 @@ LAYERS = {
         ("format",),
         ("discover", "resolve", "setting_keys"),
         ("settings",),
-        ("load",),
+        ("load_specs",),
     ),
     "checker": (
         ("tolerances", "limits", "costs", "stepping"),
@@ -95,7 +95,8 @@ LAYERS = {
         ("proof", "page_code"),
         ("code_proof",),
         ("verify",),
-        ("tangents", "lazy_pictures"),
+        ("tangents",),
+        ("on_demand",),
         ("traced",),
         ("compose",),
         ("explanation",),

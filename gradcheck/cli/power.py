@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Case, Result
     from gradcheck.report.power_totals import PowerOutcome
-    from gradcheck.spec.load import Loaded
+    from gradcheck.spec.load_specs import Loaded
     from gradcheck.spec.settings import Settings
 
 CASE_TIMEOUT = 900.0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gradcheck.cli.session import Runner
     from gradcheck.model import Case, Result, Shard
     from gradcheck.run import Cluster
-    from gradcheck.spec.load import Loaded
+    from gradcheck.spec.load_specs import Loaded
 
 
 def _time_limit(

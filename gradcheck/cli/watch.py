@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gradcheck.cli.run_context import RunContext
     from gradcheck.cli.run_request import RunRequest
     from gradcheck.model import Case, Result, SpecProblem
-    from gradcheck.spec.load import Loaded
+    from gradcheck.spec.load_specs import Loaded
 
 LOOK_PAUSE = 0.1
 """Seconds between two looks at the files: a tenth of what a verdict may take after a save."""

@@ -18,13 +18,16 @@ from gradcheck.explainer.derive.complete_call import make_call
 from gradcheck.explainer.derive.op_subject import Subject
 from gradcheck.explainer.derive.safe_names import renamed
 from gradcheck.explainer.document import Bullets, Section
-from gradcheck.explainer.lazy_pictures import pictured_expression, pictured_op
 from gradcheck.explainer.loading import load_quietly
+from gradcheck.explainer.on_demand import (
+    along_of,
+    as_graph,
+    pictured_expression,
+    pictured_op,
+)
 from gradcheck.explainer.page.op_page import explain_op
 from gradcheck.explainer.proof import proof_section
 from gradcheck.explainer.question import Question
-from gradcheck.explainer.tangents.along import Along
-from gradcheck.explainer.tangents.one_step import graph_of_op
 from gradcheck.explainer.time_limit import TookTooLong, limited
 from gradcheck.ops.families.einsum import relettering_note
 from gradcheck.spec.expression.expression import parse_tf
@@ -32,7 +35,6 @@ from gradcheck.spec.expression.expression import parse_tf
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from gradcheck.explainer.derive.safe_names import Renaming
     from gradcheck.explainer.document import Document
     from gradcheck.explainer.proof import Proof
     from gradcheck.model import Array, Shape
@@ -121,35 +123,36 @@ def checked_value(name: str, array: Array, text: str) -> Array:
     return array.astype(np.float64) if name == "G" else array
 
 
+def _undeclared(question: Question, name: str) -> Answer:
+    from gradcheck.explainer.traced.code_to_run import is_undeclared
+
+    if is_undeclared(name) and question.shapes:
+        return _code(question)
+    if question.unguessed:
+        from gradcheck.explainer.traced.ops_by_source import explain_by_source
+
+        if question.verify or question.directions:
+            raise UsageError(f"{question.unguessed}: give --shape NAME=3,4 and --arg NAME=VALUE")
+        load_quietly()
+        return explain_by_source(name, question.unguessed), []
+    if re.fullmatch(r"tf\.raw_ops\.\w+", name):
+        from gradcheck.explainer.page.registered import explain_registered
+
+        load_quietly()
+        return explain_registered(name), []
+    from gradcheck.explainer.unknown_op import told_of_unknown
+
+    raise UsageError(told_of_unknown(name))
+
+
 def _op(question: Question, name: str) -> Answer:
     from gradcheck import ops
-    from gradcheck.explainer.traced.code_to_run import is_undeclared
 
     op = ops.find(name)
     if op is None:
-        if is_undeclared(name) and question.shapes:
-            return _code(question)
-        if question.unguessed:
-            from gradcheck.explainer.traced.ops_by_source import explain_by_source
-
-            if question.verify or question.directions:
-                raise UsageError(
-                    f"{question.unguessed}: give --shape NAME=3,4 and --arg NAME=VALUE"
-                )
-            load_quietly()
-            return explain_by_source(name, question.unguessed), []
-        if re.fullmatch(r"tf\.raw_ops\.\w+", name):
-            from gradcheck.explainer.page.registered import explain_registered
-
-            load_quietly()
-            return explain_registered(name), []
-        from gradcheck.explainer.unknown_op import told_of_unknown
-
-        raise UsageError(told_of_unknown(name))
+        return _undeclared(question, name)
     renaming = renamed(question.shapes if op.variadic else ())
-    question = replace(
-        question, shapes=renaming.of(question.shapes), at=_renamed_values(renaming, question.at)
-    )
+    question = replace(question, shapes=renaming.of(question.shapes), at=renaming.of(question.at))
     subject = Subject(op, make_call(op, question.shapes, question.args))
     document = _with_names(explain_op(subject), (*renaming.reasons, *_other_letters(subject)))
     document = replace(document, picture=pictured_op(subject, question.at))
@@ -157,8 +160,8 @@ def _op(question: Question, name: str) -> Answer:
         from gradcheck.explainer.page.worked_numbers import op_numbers
 
         document = _with(document, _computed(lambda: op_numbers(subject, question.at)))
-    along = Along(question.directions, lambda: graph_of_op(subject))
-    document = along.added(document)
+    along = along_of(question.directions, lambda: as_graph(subject))
+    document = along.added(document) if along else document
     if not question.verify:
         return document, []
     from gradcheck.explainer.verify import op_point, verify_op
@@ -167,7 +170,11 @@ def _op(question: Question, name: str) -> Answer:
     values = _inputs(question.at)
     proofs = verify_op(subject, values)
     document = _with(document, proof_section(proofs))
-    return along.proved(document, proofs, lambda: op_point(subject, values, 0))
+    return (
+        along.proved(document, proofs, lambda: op_point(subject, values, 0))
+        if along
+        else (document, proofs)
+    )
 
 
 def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -> Answer:
@@ -187,7 +194,7 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
         raise UsageError(f"{error}\n  {flat}\n  {caret}{hint}") from error
     if wanted is not None:
         wanted = tuple(renaming.names.get(name, name) for name in wanted)
-    question = replace(question, at=_renamed_values(renaming, question.at))
+    question = replace(question, at=renaming.of(question.at))
     said = (*renaming.reasons, *graph.notes)
     document = replace(_with_names(explain_expression(graph, wanted), said), title=text.strip())
     document = replace(document, picture=pictured_expression(graph, question.at, wanted))
@@ -195,8 +202,8 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
         from gradcheck.explainer.page.worked_numbers import expression_numbers
 
         document = _with(document, _computed(lambda: expression_numbers(graph, question.at)))
-    along = Along(question.directions, lambda: graph, wanted)
-    document = along.added(document)
+    along = along_of(question.directions, lambda: graph, wanted)
+    document = along.added(document) if along else document
     if not question.verify:
         return document, []
     from gradcheck.explainer.verify import expression_point, verify_expression
@@ -205,7 +212,11 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
     values = _inputs(question.at)
     proofs = verify_expression(graph, values, wanted=wanted)
     document = _with(document, proof_section(proofs))
-    return along.proved(document, proofs, lambda: expression_point(graph, values, 0))
+    return (
+        along.proved(document, proofs, lambda: expression_point(graph, values, 0))
+        if along
+        else (document, proofs)
+    )
 
 
 def _must_be_one(question: Question) -> None:
@@ -251,11 +262,6 @@ def _case(question: Question, name: str) -> Answer:
     from gradcheck.explainer.traced.asked_code import run_case
 
     return run_case(question, case, code)
-
-
-def _renamed_values(renaming: Renaming, at: Mapping[str, Array]) -> dict[str, Array]:
-    """The values under the names of the page; G is the input of that name where there is one."""
-    return renaming.of(at)
 
 
 def _other_letters(subject: Subject) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.run import Pool
-from gradcheck.spec.load import read_spec
+from gradcheck.spec.load_specs import read_spec
 from gradcheck.spec.yaml.source import Source
 from gradcheck.start.attempts import Attempts, Draft, Grade, UnusableError, attempts, grade
 from gradcheck.start.spec_text import case_lines

@@ -271,7 +271,9 @@ def test_what_is_named_alone_is_called_with_arguments_that_were_tried(
     monkeypatch.setattr("gradcheck.cli.explain.with_guess", tried)
     said = gradcheck("explain", "tf.sparse.segment_sum")
     assert said.code == 0
-    assert "it makes SparseSegmentSumWithNumSegments, SparseSegmentSum." in " ".join(said.out.split())
+    assert "it makes SparseSegmentSumWithNumSegments, SparseSegmentSum." in " ".join(
+        said.out.split()
+    )
     assert "registers _SparseSegmentSumGrad" in said.out
     refused = gradcheck("explain", "tf.sparse.segment_sum", "--verify")
     assert refused.code == 2

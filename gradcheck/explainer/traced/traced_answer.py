@@ -13,7 +13,7 @@ from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.gradient_functions import gradient_functions
 from gradcheck.checker.subject.tensors import FunctionRaised
 from gradcheck.errors import FunctionError, GradcheckError, UsageError
-from gradcheck.explainer.lazy_pictures import pictured_expression
+from gradcheck.explainer.on_demand import pictured_expression
 from gradcheck.explainer.page.worked_numbers import expression_numbers
 from gradcheck.explainer.proof import Proof, proof_section
 from gradcheck.explainer.tangents.along import prove_along, with_directions

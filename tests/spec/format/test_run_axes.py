@@ -6,7 +6,7 @@ import pytest
 
 from gradcheck.model import CheckKind, Mode, Result, Verdict
 from gradcheck.spec.format.run_axes import RunAxes, shorter_ids
-from gradcheck.spec.load import load
+from gradcheck.spec.load_specs import load
 
 SPEC = """
 op: sin

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gradcheck.model import CheckKind, Mode, TargetKind
 from gradcheck.spec.format.keys import CASE_KEYS, INPUT_KEYS
-from gradcheck.spec.load import load, read_spec
+from gradcheck.spec.load_specs import load, read_spec
 from gradcheck.spec.yaml.source import Source
 from tests.spec.examples import GOOD
 

@@ -1,4 +1,4 @@
-"""The pictures of a page, which are made when something draws them."""
+"""Parts of a page that are made, and imported, where they are wanted alone."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.derive.op_subject import Subject
+    from gradcheck.explainer.question import Directions
+    from gradcheck.explainer.tangents.along import Along
     from gradcheck.explainer.worked_example import Picture
     from gradcheck.model import Array
 
@@ -38,3 +40,21 @@ def pictured_expression(
         return expression_picture(graph, at, wanted)
 
     return picture
+
+
+def along_of(
+    directions: Directions, graph: Callable[[], Graph], wanted: tuple[str, ...] | None = None
+) -> Along | None:
+    """What `--forward` and `--second` add; None where neither is asked for."""
+    if not directions:
+        return None
+    from gradcheck.explainer.tangents.along import Along
+
+    return Along(directions, graph, wanted)
+
+
+def as_graph(subject: Subject) -> Graph:
+    """An op as a graph of one step."""
+    from gradcheck.explainer.tangents.one_step import graph_of_op
+
+    return graph_of_op(subject)
