@@ -88,10 +88,14 @@ def _noise_of(lines: Array) -> Told:
     levels = np.where(usable, level, np.nan)
     # What the shortest line that moves shows is noise. What a longer one shows on top may be a
     # function that varies too fast for it, unless the next longer line shows the same. No noise
-    # at all, on one line, may be steps of just one quantum each: believed if all lines agree.
+    # at all, on one line, may be steps of just one quantum each: believed if all lines agree. What
+    # is more than such a quantum is none of it, but a kink that the longer line runs across.
     noise = np.full(lines.shape[2], np.nan)
-    for line in levels:
-        noise = np.where((np.isnan(noise) | (noise == 0)) & ~np.isnan(line), line, noise)
+    steps, quantum = np.abs(increments).max(axis=1), np.full(lines.shape[2], np.inf)
+    for line, most in zip(levels, steps, strict=True):
+        believed = (np.isnan(noise) | (noise == 0)) & (line <= quantum)
+        noise = np.where(believed, line, noise)
+        quantum = np.where(line == 0, np.minimum(quantum, most), quantum)
     low, high = np.fmin(levels[:-1], levels[1:]), np.maximum(levels[:-1], levels[1:])
     plateaus = np.where(high <= tolerances.PLATEAU * low, high, -1.0).max(axis=0)
     noise = np.where(plateaus >= 0, np.fmax(noise, plateaus), noise)
