@@ -64,3 +64,21 @@ def test_a_kink_is_no_staircase() -> None:
     told = over_lines(np.array([1 + 2e-6, 1.0]), 1 + np.stack([kinked, stairs], axis=1), 3)
     assert told.level[0] < 1e-7
     assert told.level[1] > 5e-7
+
+
+@pytest.mark.parametrize("gap", [0.3, 1.4, 3.0, 5.6, 6.9])
+@pytest.mark.parametrize("flat", [True, False])
+def test_a_kink_on_a_line_is_no_noise(gap: float, flat: bool) -> None:
+    beyond = np.maximum(line_steps(SPACINGS) - gap * SPACINGS[0], 0.0)
+    bent = beyond if flat else 0.25 + line_steps(SPACINGS) + beyond
+    told = over_lines(np.full(1, 0.0 if flat else 0.25), bent[:, np.newaxis], 3)
+    assert not told.level[0] > 1e-15
+
+
+def test_what_rounds_is_no_kink() -> None:
+    # One step in eight is missed, or two are made at once: its increments go there and back.
+    places = np.arange(1.0, limits.LINE_POINTS)
+    for late in range(2, limits.LINE_POINTS - 1):
+        stairs = np.where(places < late, places, places + 1) * 2.0**-20
+        told = over_lines(np.zeros(1), np.tile(stairs, 3)[:, np.newaxis], 3)
+        assert told.level[0] > 2.0**-24
