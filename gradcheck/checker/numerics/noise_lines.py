@@ -84,7 +84,8 @@ def _noise_of(lines: Array) -> Told:
     level, smooth, increments = _difference_table(lines)
     moving = increments != 0
     moves = moving.sum(axis=1) > limits.LINE_POINTS // 2
-    usable = moves & ~smooth & ~_bend_once(increments) & (level <= tolerances.NOISE_SHARE * np.ptp(lines, axis=1))
+    straight = ~_bend_once(increments)
+    usable = moves & ~smooth & straight & (level <= tolerances.NOISE_SHARE * np.ptp(lines, axis=1))
     levels = np.where(usable, level, np.nan)
     # What the shortest line that moves shows is noise. What a longer one shows on top may be a
     # function that varies too fast for it, unless the next longer line shows the same. No noise
@@ -105,7 +106,7 @@ def _noise_of(lines: Array) -> Told:
     # Whatever it is that a line shows, the noise is not more; nor what it shows without the point
     # itself, where the function may jump.
     beside, _, _ = _difference_table(lines[:, 1:])
-    limit = np.where(moves & (level > 0), np.fmin(level, beside), np.inf).min(axis=0)
+    limit = np.where(moves & straight & (level > 0), np.fmin(level, beside), np.inf).min(axis=0)
     limit = np.where(np.isfinite(limit), limit, np.nan)
     varies, last = np.ptp(lines[0], axis=0), tolerances.FAST
     return Told(
