@@ -226,7 +226,7 @@ def _on_kinks(own: OfInput, agreement: Agreement) -> str:
 
 def _on_rounding(agreement: Agreement) -> str:
     if not agreement.rounding:
-        return ""
+        return agreement.excuse
     return (
         "what the gradient is off is what its own arithmetic loses where results cancel on the "
         "way to it"
