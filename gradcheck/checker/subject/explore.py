@@ -58,13 +58,14 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         return problem
     seen, trainable = found.called.seen, found.called.trainable
     low = is_low(operands)
+    precisions = seen.precisions & limits.BITS_OF.keys()
     problem = replace(
         problem,
         operands=operands,
         takes_other_shapes=all_take_other_shapes(seen.kinds),
         repeats=all_repeat(seen.kinds),
-        keeps_its_digits=all_keep_their_digits(seen.kinds),
-        rounds_in=frozenset(() if low else seen.precisions & limits.BITS_OF.keys()),
+        keeps_its_digits=all_keep_their_digits(seen.kinds, casts=not (low or precisions)),
+        rounds_in=frozenset(() if low else precisions),
         ops=seen.ops,
         blocked=told_not_differentiable(seen.kinds),
         some_outputs=_selects(problem.function),
