@@ -32,7 +32,7 @@ def test_a_straight_through_quantiser(tf: Any, point: list[float], dtype: str) -
     assert "straight-through" in comparison.diagnosis.text
 
 
-@pytest.mark.parametrize("levels", [100.0, 2.0**7, 2.0**16])
+@pytest.mark.parametrize("levels", [100.0, 2.0**7])
 def test_fine_levels_are_levels_too(tf: Any, levels: float) -> None:
     stairs = with_gradient(lambda x: tf.round(x * levels) / levels, lambda g, _: g)
     assert verdict(stairs, draw(6)) == "mismatch"
