@@ -103,3 +103,18 @@ def all_keep_their_digits(kinds: AbstractSet[str], *, casts: bool = False) -> bo
         casts: no less than double precision was seen, so that casts lose nothing.
     """
     return kinds <= _KNOWN - (_MAY_LOSE - {"Cast"} if casts else _MAY_LOSE)
+
+
+_CHOOSING = """
+    Abs ArgMax ArgMin Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalNot LogicalOr Max
+    MaxPool MaxPool3D Maximum Min Minimum Neg NotEqual Relu Relu6 Select SelectV2 Sign TopKV2
+"""
+_EXACT = frozenset(f"{_MOVING} {_CHOOSING}".split()) - {"Range", "ScatterNd"}
+
+
+def all_are_exact(kinds: AbstractSet[str]) -> bool:
+    """Whether all of these ops only move or choose numbers, so that none of them rounds anything.
+
+    Without it `test_what_only_chooses_does_not_round` fails.
+    """
+    return kinds <= _EXACT
