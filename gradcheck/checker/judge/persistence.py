@@ -59,7 +59,7 @@ def unless_it_is_rounding(derivatives: Derivatives, own: OfInput) -> OfInput:
         if is_low_precision(operand.value.dtype)
     )
     size = own.size_that_matters(point.weights * derivatives.noise.counted(point.base))
-    most = tolerances.LARGEST_ULPS * unit * size
+    most = unit * size
     if not wrong.any() or (agreement.error[wrong] > most).any():
         return own
     columns = own.part.columns[agreement.worst(limits.PERSISTENT)]
