@@ -153,3 +153,50 @@ def test_a_tensor_without_a_loss_is_summed() -> None:
 
 def test_another_upstream_weighs_the_outputs() -> None:
     assert gradient("other-weights", "x").tolist() == [[2, -8], [3, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "input_", "right"),
+    [
+        ("scalar-weighs-by-g", "s", 7),
+        ("scalar-weighs-by-g", "t", [[2, -2], [0, 4]]),
+        ("product-of-matrices", "a", [[5, 6], [7, 8]]),
+        ("row-added-to-a-matrix", "y", [4, 6]),
+        ("column-times-a-matrix", "y", [[3], [7]]),
+        ("numpy-detour", "y", [1, 4]),
+        ("at-one", "s", -60),
+        ("cube", "x", [3, 12]),
+    ],
+)
+def test_what_the_course_says_is_right(name: str, input_: str, right: list[float]) -> None:
+    assert gradient(name, input_).tolist() == right
+
+
+@pytest.mark.parametrize(
+    ("name", "input_", "claimed", "right"),
+    [
+        ("s-goes-to-one", "t", [[1, 1], [1, 1]], [[2, 2], [2, 2]]),
+        ("scalar-forgets-g", "s", 10, 7),
+        ("times-is-not-differentiable", "a", [[0, 0], [0, 0]], [[5, 6], [7, 8]]),
+        ("without-transpose", "a", [[12, 14], [12, 14]], [[11, 15], [11, 15]]),
+        ("row-gets-the-mean", "y", [2, 3], [4, 6]),
+        ("tape-averages", "x", [[0.5, 1], [1.5, 2]], [[2, 4], [6, 8]]),
+        ("softmax-without-gradient", "logits", [[0, 0]], [[0.25, -0.25]]),
+        ("descent-ends-at-one", "s", 0, -60),
+    ],
+)
+def test_what_people_say_is_wrong_by_these_numbers(
+    name: str, input_: str, claimed: list[float], right: list[float]
+) -> None:
+    found = comparison(name, input_)
+    assert found.verdict is Verdict.MISMATCH
+    assert found.analytic is not None
+    assert found.numeric is not None
+    np.testing.assert_allclose(found.analytic, claimed, rtol=1e-12)
+    np.testing.assert_allclose(found.numeric, right, rtol=1e-9)
+
+
+def test_a_claim_of_16_numbers_is_refused_for_its_shape() -> None:
+    found = comparison("sum-has-a-square-jacobian", "x")
+    assert found.verdict is Verdict.MISMATCH
+    assert found.note == "the gradient has shape [4, 4], but its input has shape [4]"

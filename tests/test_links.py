@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES += sorted((ROOT / "benchmarks").glob("*.md"))
 
 
@@ -74,7 +74,7 @@ def test_every_page_of_the_docs_can_be_found_from_the_readme() -> None:
         seen.add(page)
         paths = (link.partition("#")[0] for link in links(page.read_text("utf-8")))
         ahead += [(page.parent / path).resolve() for path in paths if path and ":" not in path]
-    assert {page.resolve() for page in (ROOT / "docs").glob("*.md")} <= {p.resolve() for p in seen}
+    assert {page.resolve() for page in (ROOT / "docs").rglob("*.md")} <= {p.resolve() for p in seen}
 
 
 def test_every_picture_is_small_and_used() -> None:

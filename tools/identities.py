@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,14 @@ from gradcheck.explainer.calculus.evaluate import evaluate
 from gradcheck.explainer.derive.chain import closed_form, run_chain
 from gradcheck.explainer.derive.read_graph import read_graph
 from gradcheck.explainer.page.expression_page import setting_of
+from gradcheck.explainer.page.named_parts import named_parts
 from gradcheck.explainer.style import UNICODE
 from tools.identity_list import IDENTITIES, SHAPES, Identity
+
+if TYPE_CHECKING:
+    import ast
+
+    from gradcheck.explainer.derive.call_graph import Graph
 
 __all__ = ["errors", "page"]
 
@@ -72,9 +78,19 @@ def _symmetric(gradient: Any) -> Any:
 def _row(identity: Identity) -> str:
     graph = read_graph(identity.expr, {name: SHAPES[name] for name in identity.names})
     form, setting = closed_form(graph, identity.by), setting_of(graph, UNICODE)
-    ours = "—" if form is None or form.formula is None else setting.text(form.formula)
+    ours = "—" if form is None or form.formula is None else _printed(graph, form.formula)
     cells = (f"`{identity.expr}`", f"∂/∂{identity.by}", ours, setting.text(identity.known))
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _printed(graph: Graph, formula: ast.expr) -> str:
+    """The formula as the page prints it, its letters behind it."""
+    setting, short = setting_of(graph, UNICODE), named_parts(graph, formula)
+    parts = [f"{letter} = {setting.text(tree)}" for letter, tree in short.names.items()]
+    steps = [step for step in graph.steps if step.name in trees.names_in(formula)]
+    parts += [f"{UNICODE.symbol(s.name)} = {setting.text(s.forward)}" for s in steps]
+    whole = setting.text(short.formulas[0])
+    return f"{whole}, {', '.join(parts)}" if parts else whole
 
 
 def page() -> str:

@@ -17,6 +17,8 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "s": (),
     "T": (4, 3),
     "t": (4,),
+    "Q": (2, 3),
+    **dict.fromkeys("KV", (4, 3)),
 }
 """By name: its shape in every row."""
 
@@ -80,6 +82,15 @@ def _outer(a: str, b: str) -> str:
 
 _XTX = _mm(_t("T"), "T")
 _R = f"({_mv('T')} - t)"
+
+_ATTENTION = "tf.nn.softmax(tf.matmul(Q, K, transpose_b=True) / 1.7)"
+_P = "softmax(matmul(Q, mT(K)) / 1.7, -1)"
+_DP = f"({_P} * (matmul(G, mT(V)) - sum({_P} * matmul(G, mT(V)), -1, True)))"
+_CENTRED = "tf.reduce_mean(X, -1, keepdims=True)"
+_SPREAD = "sqrt(mean(square(X - mean(X, -1, True)), -1, True) + 0.001)"
+_HAT = f"(X - mean(X, -1, True)) / {_SPREAD}"
+_GELU = "0.5 * x * (1.0 + tf.tanh(0.79788 * (x + 0.044715 * x ** 3)))"
+_TANH = "tanh(0.79788 * (x + 0.044715 * x ** 3))"
 
 _ROWS = [
     # Linear and quadratic forms.
@@ -176,6 +187,20 @@ _ROWS = [
     ("tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(y, z))", "z", "sigmoid(z) - y"),
     ("-tf.reduce_sum(y * tf.math.log(tf.sigmoid(z)) + (1.0 - y) * tf.math.log(1.0 - tf.sigmoid(z)))", "z", "sigmoid(z) - y"),
     ("tf.reduce_mean(tf.square(x - y))", "x", "2 * (x - y) / 3"),
+    ("tf.reduce_mean(tf.square(x - tf.reduce_mean(x)))", "x", "2 * (x - mean(x)) / 3"),
+    ("tf.reduce_sum(tf.nn.softplus(z) - y * z)", "z", "sigmoid(z) - y"),
+    ("tf.reduce_sum(tf.nn.softplus(-y * z))", "z", "-y * sigmoid(-y * z)"),
+    ("-tf.reduce_sum(y * tf.math.log_sigmoid(z) + (1.0 - y) * tf.math.log_sigmoid(-z))", "z", "sigmoid(z) - y"),
+    ("tf.math.log(tf.reduce_sum(tf.exp(z)))", "z", "softmax(z, -1)"),
+    ("tf.exp(z) / tf.reduce_sum(tf.exp(z))", "z", "softmax(z, -1) * (G - sum(G * softmax(z, -1)))"),
+    # Layers.
+    ("1.0 / (1.0 + tf.exp(-x))", "x", "G * (sigmoid(x) * (1 - sigmoid(x)))"),
+    ("(tf.exp(x) - tf.exp(-x)) / (tf.exp(x) + tf.exp(-x))", "x", "G * (1 - square(tanh(x)))"),
+    (_GELU, "x", f"G * (0.5 * (1 + {_TANH}) + 0.5 * x * (1 - square({_TANH})) * 0.79788 * (1 + 0.134145 * x ** 2))"),
+    (f"tf.matmul({_ATTENTION}, V)", "V", f"matmul(mT({_P}), G)"),
+    (f"tf.matmul({_ATTENTION}, V)", "K", f"matmul(mT({_DP}), Q) / 1.7"),
+    (f"tf.matmul({_ATTENTION}, V)", "Q", f"matmul({_DP}, K) / 1.7"),
+    (f"(X - {_CENTRED}) / tf.sqrt(tf.math.reduce_variance(X, -1, keepdims=True) + 0.001)", "X", f"(G - mean(G, -1, True) - {_HAT} * mean(G * {_HAT}, -1, True)) / {_SPREAD}"),
     (f"tf.reduce_sum(tf.math.log(1.0 + tf.exp(-t * {_mv('T')})))", "x", "-" + _mult("mT(T)", f"t * sigmoid(-t * {_mult('T', 'x', 4)})")),
     # Factors of symmetric matrices.
     ("tf.reduce_sum(tf.math.log(tf.linalg.diag_part(tf.linalg.cholesky(S))))", "S", "inv(S) / 2"),

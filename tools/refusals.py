@@ -100,6 +100,7 @@ HANDLED_KERNELS = re.compile(
     r"|SparseMatrix(Add|MatMul|Mul|Softmax|SparseMatMul|Transpose)"
     r"|EmptyTensorList|TensorList(Concat|FromTensor|Gather|GetItem|PopBack|PushBack|Reserve|Resize"
     r"|Scatter|ScatterIntoExistingList|SetItem|Split|Stack)(V2)?"
+    r"|Optional(FromValue|GetValue)"
     r"|Ragged(Gather|FillEmptyRows)|RaggedTensor(From|To)Variant|RaggedTensorTo(Sparse|Tensor))$"
 )
 

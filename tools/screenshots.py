@@ -1,4 +1,4 @@
-"""The pictures in docs/images: a terminal, the page of a run, and the site, as they are now.
+"""The pictures in docs/images: a terminal, pages of runs and ops, and the site, as they are now.
 
     python -m tools.screenshots          needs Chromium; those of the site also `make docs` before
 
@@ -70,8 +70,28 @@ def pages(project: Path, scratch: Path) -> None:
         _shoot(browser, "report.png")
         browser.look(390, 844, dark=True)
         browser.open(lessons)
+        browser.run("document.querySelector('#known details').open = true")
         browser.run("location.hash = '#known'")
         _shoot(browser, "report-phone.png")
+
+
+_MLP = "tf.matmul(tf.tanh(tf.matmul(x, w1) + b1), w2) + b2"
+
+
+def explanations(scratch: Path) -> None:
+    """The chain of a small network as it is drawn, and where the numbers of matmul come from."""
+    shapes = {"x": "2,3", "w1": "3,4", "b1": "4", "w2": "4,2", "b2": "2"}
+    given = [word for name, sizes in shapes.items() for word in ("--shape", f"{name}={sizes}")]
+    drawn = _gradcheck(scratch, "explain", "--expr", _MLP, *given, "--format", "svg")
+    _keep("explain-chain.svg", drawn.encode())
+    page = scratch / "matmul.html"
+    page.write_text(_gradcheck(scratch, "explain", "matmul", "--format", "html"), encoding="utf-8")
+    with Browser(scratch / "explained") as browser:
+        browser.look(1000, 620)
+        browser.open(page)
+        browser.run("document.querySelector('.gcx-from .e6 input').click()")
+        browser.run("document.querySelector('.gcx-from').scrollIntoView()")
+        _shoot(browser, "explain-numbers.png")
 
 
 def site(scratch: Path) -> None:
@@ -146,6 +166,7 @@ def main() -> None:
         write_files(ROOT / "docs" / "getting-started.md", project)
         terminal(project)
         pages(project, scratch)
+        explanations(scratch)
         site(scratch)
 
 

@@ -1,10 +1,10 @@
-"""The pages of the site: gathered from the README, docs/, the ops, the lessons and the findings.
+"""The pages of the site: gathered from the README, docs/ and the ops.
 
     python -m tools.site_pages           write them to build/docs, for mkdocs
     python -m tools.site_pages --build   and build the site from them: what `make docs` does
 
 No case is run: the pages of ops are those of `gradcheck explain`, the tutorial has the outputs that
-are kept in it, and what is known of TensorFlow stands in specs/*/known_bugs.yaml.
+are kept in it, and what is known of TensorFlow stands in docs/findings.md.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from pathlib import Path
 
 from gradcheck import ops
 from gradcheck.cli.app import COMMANDS
-from tools.site_parts import escaped, explanation, findings, known_bugs, lesson, notebook
+from tools.site_parts import escaped, explanation, notebook
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "build" / "docs"
 
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
-_KNOWN_BUGS = "specs/*/known_bugs.yaml"
 
 STYLE = """\
 .md-typeset table:not([class]) { font-size: .7rem; }
@@ -40,14 +39,13 @@ math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", "Noto 
 def pages() -> dict[str, str]:
     """All texts of the site, by the path of their page."""
     found = {"index.md": _moved(ROOT / "README.md", "index.md")}
-    for path in sorted((ROOT / "docs").glob("*.md")):
-        found[path.name] = _moved(path, path.name)
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        name = path.relative_to(ROOT / "docs").as_posix()
+        found[name] = _moved(path, name)
     for name in ("ARCHITECTURE.md", "CHANGELOG.md", "benchmarks/RESULTS.md", "benchmarks/SWEEP.md"):
         found[name] = _moved(ROOT / name, name)
     found["tutorial.md"] = notebook(ROOT / "docs" / "tutorial.ipynb")
-    found["guide.md"] = _guide()
     found["commands.md"] = _commands()
-    found["findings.md"] = _findings()
     found |= _ops()
     return found
 
@@ -94,19 +92,6 @@ def _ops() -> dict[str, str]:
     return {"ops/index.md": "\n".join(listed) + "\n", **found}
 
 
-def _guide() -> str:
-    text = ["# The guide", ""]
-    text += [
-        "`gradcheck guide --copy lessons` writes these lessons to a folder, to run and to change:"
-    ]
-    text += ["`cd lessons && gradcheck run`.", ""]
-    text += [lesson(path) for path in sorted((ROOT / "specs" / "guide").glob("*.yaml"))]
-    for name in ("functions.py", "models.py"):
-        code = (ROOT / "specs" / "guide" / name).read_text("utf-8")
-        text += [f"## `{name}`", "", f"```python\n{code}```", ""]
-    return "\n".join(text)
-
-
 def _commands() -> str:
     text = ["# Commands", ""]
     for name in COMMANDS:
@@ -117,22 +102,6 @@ def _commands() -> str:
         )
         text += [f"## `gradcheck {name}`", "", "```text", done.stdout.rstrip(), "```", ""]
     return "\n".join(text)
-
-
-def _findings() -> str:
-    """What TensorFlow gets wrong, from the spec that holds it."""
-    text = [
-        "# What was found in TensorFlow",
-        "",
-        f"Each row is a case of `{_KNOWN_BUGS}`, which expects that verdict.",
-        "When TensorFlow mends one, its case fails: `gradcheck run specs/ --tags known_bug`.",
-        "[Keras' layers](keras.md) have a page of their own.",
-        "",
-        "| op | dtype | verdict | where | because |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    rows = [row for path in known_bugs(ROOT) for row in findings(path)]
-    return "\n".join([*text, *rows, ""])
 
 
 def write() -> None:

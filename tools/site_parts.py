@@ -1,4 +1,4 @@
-"""Parts of the site's pages: explanations, lessons, a notebook, what was found."""
+"""Parts of the site's pages: explanations, a notebook."""
 
 from __future__ import annotations
 
@@ -7,19 +7,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 import gradcheck
-from gradcheck import ops
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from gradcheck.ops.declaration import Op
-
-
-_DECLARED = frozenset(op.name for op in ops.all_ops())
 
 
 def escaped(text: str) -> str:
@@ -33,23 +26,16 @@ def explanation(op: Op) -> str:
     title, _, body = text.partition("</h3>")
     head = title.partition("<h3>")[0]
     # (A blank line inside of an element would begin a paragraph of Markdown.)
-    body = re.sub(r"\n{2,}", "\n", body)
+    body = re.sub(r"\n{2,}", "\n", head + body)
     body = re.sub(r"<h4>(.*?)</h4>", lambda m: _heading(m[1]), body)
     called = " or ".join(f"`{name}`" for name in (op.tf, *op.aliases))
     command = f"{called}; on the command line `gradcheck explain {op.name}`"
-    return f"# {op.name}\n\n{command}\n\n{head}{body}\n"
+    return f"# {op.name}\n\n{command}\n\n{body}\n"
 
 
 def _heading(text: str) -> str:
     anchor = re.sub(r"\W+", "-", html.unescape(text).lower()).strip("-")
     return f'<h2 id="{anchor}">{text}</h2>'
-
-
-def lesson(path: Path) -> str:
-    """A lesson: its comments at the top as text, then the spec."""
-    text = path.read_text("utf-8")
-    title = text.partition("\n")[0].removeprefix("#").strip().rstrip(".")
-    return f"## {path.stem[:2]}. {title}\n\n```yaml\n{text}```\n"
 
 
 def notebook(path: Path) -> str:
@@ -75,31 +61,3 @@ def _output(output: dict[str, Any]) -> str:
         return f'<img alt="the figure" src="data:image/png;base64,{inside}">'
     told = "".join(output.get("text", data.get("text/plain", "")))
     return f"```text\n{told.rstrip()}\n```"
-
-
-def known_bugs(root: Path) -> list[Path]:
-    """The specs that hold what TensorFlow gets wrong, a file for each family that has some."""
-    return sorted(root.glob("specs/*/known_bugs.yaml"))
-
-
-def findings(path: Path) -> Iterator[str]:
-    """The rows of a table of known bugs: op, dtype, verdict, where, why."""
-    spec = yaml.safe_load(path.read_text("utf-8"))
-    for case in spec["cases"]:
-        expect = case.get("expect", spec["expect"])
-        for each in expect if isinstance(expect, list) else [expect]:
-            verdict, when = each, ""
-            if isinstance(each, dict) and "verdict" in each:
-                verdict, when = each["verdict"], each.get("when", "")
-            reason = each.get("reason") if isinstance(each, dict) else None
-            why = escaped(reason or case["reason"])
-            name = case.get("op") or case["name"]
-            op = f"[`{name}`](ops/{name}.md)" if name in _DECLARED else f"`{name}`"
-            dtype, where = case.get("dtype", "float64"), escaped(when) or "all"
-            yield f"| {op} | {dtype} | {_verdict(verdict)} | {where} | {why} |"
-
-
-def _verdict(verdict: str | dict[str, str]) -> str:
-    if isinstance(verdict, str):
-        return verdict
-    return ", ".join(f"{each} of `{name}`" for name, each in verdict.items())

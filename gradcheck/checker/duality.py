@@ -61,7 +61,7 @@ class BothModes:
             mode: that of both.
             noise: the share of an output that the function itself loses.
         """
-        self._point, self._accumulator = point, accumulator
+        self._point, self.accumulator = point, accumulator
         self._tape = Tape(point.problem.function, point.problem.operands, mode)
         precision = np.dtype(np.float64) if point.precision is None else point.precision
         double = epsilon_of(np.dtype(np.float64))
@@ -74,7 +74,7 @@ class BothModes:
         at = point.values if values is None else values
         forward, sizes = [], []
         for vector in vectors:
-            moved = self._accumulator(at, point.inputs.unflatten(vector))
+            moved = self.accumulator(at, point.inputs.unflatten(vector))
             moves = point.outputs.flatten(moved.moves)
             forward.append(float(moves @ point.weights))
             sizes.append(float(np.abs(moves) @ np.abs(point.weights)))

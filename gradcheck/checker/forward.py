@@ -17,7 +17,7 @@ from gradcheck.checker.judge.agreement import (
     relative_error,
 )
 from gradcheck.checker.judge.figures import index_of
-from gradcheck.checker.judge.notes import joined, what_was_judged
+from gradcheck.checker.judge.notes import IS_MISSING, joined, what_was_judged
 from gradcheck.checker.numerics.matrix_kinds import Moved, moved_elements
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest, widest
@@ -34,6 +34,8 @@ from gradcheck.model import (
     Tolerance,
     Verdict,
 )
+
+NO_MOVE = f"forward mode gives None, and the outputs move with this input, {IS_MISSING}"
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate, Noise
@@ -83,6 +85,8 @@ def _compared(
     verdict, note, failing, row = _with_duality(both, dual, vectors, estimate, agreement, point)
     if verdict.acceptable:
         note = what_was_judged(point, operand)
+    elif verdict is Verdict.MISMATCH and both.accumulator.silent:
+        verdict, note = Verdict.DISCONNECTED, NO_MOVE
     worst: tuple[Element, ...] = ()
     if single and row is not None:
         flat = int(elements.position[row])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 from gradcheck.checker.budget import Spent
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.refusals import NoGradient, told_without_gradient
@@ -9,6 +11,19 @@ from gradcheck.checker.subject.tape import GradientRaised
 from gradcheck.checker.subject.tensors import FunctionRaised, explain_exception
 from gradcheck.errors import GradcheckError
 from gradcheck.model import CheckKind, Stage, Verdict
+
+OURS = "the check itself failed"
+"""How the message begins of what is no fault of the function's."""
+
+
+def _where(error: Exception) -> str:
+    """The line of ours that raised it, or called what did: a report without it helps nobody."""
+    frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    for code, line in reversed(frames):
+        _, found, path = code.co_filename.rpartition("gradcheck/")
+        if found:
+            return f" (gradcheck/{path}:{line}, in {code.co_name})"
+    return ""
 
 
 def as_verdict(error: Exception | Spent, kind: CheckKind) -> Ended:
@@ -32,5 +47,5 @@ def as_verdict(error: Exception | Spent, kind: CheckKind) -> Ended:
             message = f"the function raised {error}"
         case _:  # a fault of ours must not take the other cases with it
             told = explain_exception(error)
-            message = f"the check itself failed, please report this: {told}"
+            message = f"{OURS}, please report this: {told}{_where(error)}"
     return Ended(Verdict.ERROR, message)

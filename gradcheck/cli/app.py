@@ -36,7 +36,7 @@ COMMANDS = {
     "shrink": "Make a failing case as small as it can be.",
     "explain": "Show where the gradient of an op or an expression comes from.",
     "ops": "List the declared ops, or show one of them.",
-    "guide": "List the lessons that come with gradcheck, or copy them to a folder.",
+    "guide": "Learn gradients: go through a lesson, or copy them to a folder.",
     "schema": "Print the JSON Schema of specs, or of reports.",
     "completion": "Print what a shell reads to complete commands with Tab.",
 }

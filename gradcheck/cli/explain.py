@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-import shutil
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradcheck.cli import options
+from gradcheck.cli.explain_formats import FORMATS, rendered
 from gradcheck.cli.explain_values import literal, pairs, shape_of, values_of
+from gradcheck.cli.guessed_case import with_guess
 from gradcheck.cli.say import say_json, say_styled
 from gradcheck.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gradcheck.explainer import Document
+    from gradcheck.explainer.compose import Question
+    from gradcheck.model import Array, Shape
     from gradcheck.ops.declaration import Op
 
 
 @click.command(name="explain")
 @click.argument("name", required=False)
 @click.option("--expr", metavar="TEXT", help="Explain an expression of TensorFlow calls.")
-@click.option("--arg", "args", multiple=True, metavar="NAME=VALUE", help="An argument of the op.")
+@click.option(
+    "--function", metavar="PKG:NAME", help="Explain a function of yours, which is run once."
+)
+@click.option(
+    "--layer", metavar="CLASS", help="Explain a layer, of Keras' or yours (PKG:NAME); it is made."
+)
+@click.option(
+    "--arg",
+    "args",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An argument of the op, function or class.",
+)
 @click.option("--shape", "shapes", multiple=True, metavar="NAME=3,4", help="An input's shape.")
 @click.option(
     "--at", multiple=True, metavar="NAME=[[1,2]]", help="An input's value (or G's): adds numbers."
@@ -30,25 +45,36 @@ if TYPE_CHECKING:
 @click.option(
     "--verify", is_flag=True, help="Evaluate the formulas against the tape and differences."
 )
+@click.option("--forward", is_flag=True, help="Derive forward mode too: ẏ = J ẋ.")
+@click.option("--second", is_flag=True, help="Derive the Hessian times a direction too.")
+@options.allow
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["text", "markdown", "latex", "json"]),
+    type=click.Choice(list(FORMATS)),
     default="text",
     show_default=True,
+    help="How it is set; html is a page and svg a picture, for a file.",
 )
 def command(
     name: str | None,
     expr: str | None,
+    function: str | None,
+    layer: str | None,
     args: tuple[str, ...],
     shapes: tuple[str, ...],
     at: tuple[str, ...],
     verify: bool,
+    forward: bool,
+    second: bool,
+    allow: tuple[str, ...],
     style: str,
 ) -> int:
-    """Show where the gradient of an op or an expression comes from.
+    """Show where the gradient of an op, an expression, a function or a layer comes from.
 
-    NAME is an op, a TensorFlow name, or a case of a spec. Without it the ops are listed.
+    NAME is an op, a TensorFlow name, a case of a spec, or an expression as for --expr.
+    Without it the ops are listed.
+    A function, a layer and a case of these are run once, and every op in them is a step.
 
     \b
     Examples:
@@ -58,39 +84,51 @@ def command(
       gradcheck explain add --shape x=3,4 --shape y=4
       gradcheck explain --expr 'tf.reduce_sum(tf.square(x))' --at x='[1, 2]'
       gradcheck explain specs/linalg/matmul.yaml::transposed-a --format latex
+      gradcheck explain softmax --format html > softmax.html
+      gradcheck explain --function mypkg.losses:focal --shape logits=4,3 --verify
+      gradcheck explain tf.linalg.svd
+      gradcheck explain softmax --second --verify
+      gradcheck explain --expr 'tf.sin(x) * y' --shape x=3 --shape y=3 --forward
+      gradcheck explain --layer keras.layers.Dense --arg units=2 --shape x=2,3
     """  # noqa: D301  (click reads the \b)
-    wanted = {key: shape_of(key, text) for key, text in pairs(shapes, "--shape")}
-    literals = {key: literal(text) for key, text in pairs(args, "--arg")}
-    values = values_of(at)
-    if name is None and expr is None:
+    given = _given(args, shapes, at)
+    if name is None and expr is None and function is None and layer is None:
         _list_ops(style)
         return 0
     from gradcheck.explainer.compose import Question, answer, answering
 
-    with answering(verify=verify):
-        document, proofs = answer(Question(name, expr, literals, wanted, values, verify))
-        text = _rendered(document, style)
+    question = Question(
+        *(name, expr, *given, verify, function, layer, allow),
+        forward=forward,
+        second=second,
+    )
+    question = with_guess(question)
+    with answering(verify=question.runs):
+        document, proofs = answer(question)
+        text = rendered(document, style)
     (say_json if style == "json" else say_styled)(text)
     return int(ExitCode.OK if all(proof.holds for proof in proofs) else ExitCode.FAILED)
 
 
-def _rendered(document: Document, style: str) -> str:
-    if style == "markdown":
-        from gradcheck.explainer.render.markdown import render_markdown
+def asked(words: list[str]) -> Question:
+    """What `gradcheck explain` is asked by these words: a lesson shows a part of the answer."""
+    from gradcheck.explainer.compose import Question
 
-        return render_markdown(document)
-    if style == "latex":
-        from gradcheck.explainer.render.latex import render_latex
+    # (A command keeps the option for help that it was first asked with: it must be everybody's.)
+    names = ["-h", "--help"]
+    with command.make_context("explain", words, help_option_names=names) as context:
+        found = context.params
+    given = _given(found["args"], found["shapes"], found["at"])
+    return Question(found["name"], found["expr"], *given)
 
-        return render_latex(document)
-    if style == "json":
-        from gradcheck.explainer.render.json import render_json
 
-        return render_json(document)
-    from gradcheck.explainer.render.terminal import WIDEST, render_text
-
-    width = shutil.get_terminal_size((WIDEST, 24)).columns
-    return render_text(document, lambda text: click.style(text, bold=True), width)
+def _given(
+    args: tuple[str, ...], shapes: tuple[str, ...], at: tuple[str, ...]
+) -> tuple[dict[str, Any], dict[str, Shape], dict[str, Array]]:
+    """Arguments, shapes and values, by name."""
+    wanted = {key: shape_of(key, text) for key, text in pairs(shapes, "--shape")}
+    literals = {key: literal(text) for key, text in pairs(args, "--arg")}
+    return literals, wanted, values_of(at)
 
 
 def _list_ops(style: str) -> None:
@@ -116,4 +154,4 @@ def _listing(ops: tuple[Op, ...]) -> Iterator[str]:
             line = one_line(Subject(op, make_call(op, {}, {})), UNICODE)
             yield f"  {op.name:{width}}  {line}"
         yield ""
-    yield f"{len(ops)} ops; `gradcheck explain NAME` derives one"
+    yield f"{len(ops)} ops; `gradcheck explain NAME` derives one, `gradcheck guide` is a course"

@@ -1,8 +1,8 @@
 """Where a gradient comes from: derived formulas that are executed as they are printed.
 
-In the order trees, style, document, calculus, formula, typeset, derive, page, render, proof,
-verify, compose, explanation each imports from those before it alone, for types too. loading stands
-by itself.
+In the order trees, style, worked_example, document, calculus, formula, typeset, derive, page,
+render, proof, verify, tangents, lazy_pictures, traced, compose, explanation each imports from those
+before it alone, for types too. loading stands by itself.
 """
 
 from gradcheck.explainer.derive.complete_call import make_call

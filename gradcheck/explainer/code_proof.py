@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Array
 
-__all__ = ["CodePoint", "prove_code"]
+__all__ = ["LOW_TOLERANCE", "CodePoint", "prove_code"]
 
 LARGE = 200.0
 """e²⁰⁰ is beyond float32; logits of this size occur."""
@@ -38,6 +38,8 @@ class CodePoint:
     free: frozenset[str]
     """Inputs that may take any value."""
     structures: Mapping[str, str]
+    beside: Mapping[str, Array] = field(default_factory=dict)
+    """What the code names beside the inputs: arrays that the function holds."""
 
 
 def prove_code(point: CodePoint, lines: Mapping[str, Sequence[str]]) -> list[Proof]:
@@ -89,6 +91,7 @@ class _Run:
         self.point = point
         self.tensors = {name: tf.constant(_cast(value, dtype)) for name, value in values.items()}
         watched = {n: t for n, t in self.tensors.items() if t.dtype.is_floating}
+        self.beside = {n: tf.constant(_cast(v, dtype)) for n, v in point.beside.items()}
         self.upstream = [tf.constant(_cast(g, dtype)) for g in point.upstream]
         with tf.GradientTape() as tape:
             tape.watch(list(watched.values()))
@@ -119,6 +122,7 @@ class _Run:
         several = self.point.several
         return {
             **self.tensors,
+            **self.beside,
             "G": self.upstream if several else self.upstream[0],
             "out": list(self.outs) if several else self.outs[0],
         }

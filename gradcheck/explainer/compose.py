@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +18,13 @@ from gradcheck.explainer.derive.complete_call import make_call
 from gradcheck.explainer.derive.op_subject import Subject
 from gradcheck.explainer.derive.safe_names import renamed
 from gradcheck.explainer.document import Bullets, Section
+from gradcheck.explainer.lazy_pictures import pictured_expression, pictured_op
 from gradcheck.explainer.loading import load_quietly
 from gradcheck.explainer.page.op_page import explain_op
 from gradcheck.explainer.proof import proof_section
+from gradcheck.explainer.question import Question
+from gradcheck.explainer.tangents.along import Along
+from gradcheck.explainer.tangents.one_step import graph_of_op
 from gradcheck.explainer.time_limit import TookTooLong, limited
 from gradcheck.ops.families.einsum import relettering_note
 from gradcheck.spec.expression.expression import parse_tf
@@ -39,20 +43,6 @@ LONGEST_EXPLANATION, LONGEST_PROOF = 60.0, 300.0
 """Seconds, after which nothing that is waited for will come; a proof loads TensorFlow."""
 
 Answer = tuple["Document", list["Proof"]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Question:
-    """What is to be explained, and at what."""
-
-    name: str | None = None
-    """An op, a TensorFlow name, or a case of a spec."""
-    expr: str | None = None
-    args: Mapping[str, Any] = field(default_factory=dict)
-    shapes: Mapping[str, Shape] = field(default_factory=dict)
-    at: Mapping[str, Array] = field(default_factory=dict)
-    """Values of inputs, and of G: the steps are then shown in numbers."""
-    verify: bool = False
 
 
 @contextlib.contextmanager
@@ -84,15 +74,28 @@ def answer(question: Question) -> Answer:
         if key != "G":
             shapes.setdefault(key, value.shape)
     question = replace(question, shapes=shapes)
+    if expr is None and name is not None and _is_call(name) and not question.args:
+        # An expression in the place of a name can be nothing else.
+        name, expr = None, name
+    _must_be_one(replace(question, name=name, expr=expr))
     if expr is not None:
-        if name is not None or question.args:
-            raise UsageError("--expr stands by itself: no NAME and no --arg beside it")
         return _expression(question, expr, None)
+    if question.case is not None:
+        from gradcheck.explainer.traced.asked_code import guessed
+
+        return guessed(question, question.case)
+    if question.function is not None or question.layer is not None:
+        return _code(question)
     if name is None:
         raise UsageError("name an op, or give --expr: `gradcheck explain` lists the ops")
     if "::" in name or name.endswith((".yaml", ".yml")):
         return _case(question, name)
     return _op(question, name)
+
+
+def _is_call(name: str) -> bool:
+    """Whether this is code rather than a name: no op and no TensorFlow name has brackets."""
+    return "(" in name and "::" not in name
 
 
 def checked_shape(name: str, sizes: tuple[int, ...]) -> Shape:
@@ -120,9 +123,21 @@ def checked_value(name: str, array: Array, text: str) -> Array:
 
 def _op(question: Question, name: str) -> Answer:
     from gradcheck import ops
+    from gradcheck.explainer.traced.code_to_run import is_undeclared
 
     op = ops.find(name)
     if op is None:
+        if is_undeclared(name) and question.shapes:
+            return _code(question)
+        if question.unguessed:
+            from gradcheck.explainer.traced.ops_by_source import explain_by_source
+
+            if question.verify or question.directions:
+                raise UsageError(
+                    f"{question.unguessed}: give --shape NAME=3,4 and --arg NAME=VALUE"
+                )
+            load_quietly()
+            return explain_by_source(name, question.unguessed), []
         if re.fullmatch(r"tf\.raw_ops\.\w+", name):
             from gradcheck.explainer.page.registered import explain_registered
 
@@ -137,17 +152,22 @@ def _op(question: Question, name: str) -> Answer:
     )
     subject = Subject(op, make_call(op, question.shapes, question.args))
     document = _with_names(explain_op(subject), (*renaming.reasons, *_other_letters(subject)))
+    document = replace(document, picture=pictured_op(subject, question.at))
     if question.at:
         from gradcheck.explainer.page.worked_numbers import op_numbers
 
         document = _with(document, _computed(lambda: op_numbers(subject, question.at)))
+    along = Along(question.directions, lambda: graph_of_op(subject))
+    document = along.added(document)
     if not question.verify:
         return document, []
-    from gradcheck.explainer.verify import verify_op
+    from gradcheck.explainer.verify import op_point, verify_op
 
     load_quietly()
-    proofs = verify_op(subject, _inputs(question.at))
-    return _with(document, proof_section(proofs)), proofs
+    values = _inputs(question.at)
+    proofs = verify_op(subject, values)
+    document = _with(document, proof_section(proofs))
+    return along.proved(document, proofs, lambda: op_point(subject, values, 0))
 
 
 def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -> Answer:
@@ -170,40 +190,67 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
     question = replace(question, at=_renamed_values(renaming, question.at))
     said = (*renaming.reasons, *graph.notes)
     document = replace(_with_names(explain_expression(graph, wanted), said), title=text.strip())
+    document = replace(document, picture=pictured_expression(graph, question.at, wanted))
     if question.at:
         from gradcheck.explainer.page.worked_numbers import expression_numbers
 
         document = _with(document, _computed(lambda: expression_numbers(graph, question.at)))
+    along = Along(question.directions, lambda: graph, wanted)
+    document = along.added(document)
     if not question.verify:
         return document, []
-    from gradcheck.explainer.verify import verify_expression
+    from gradcheck.explainer.verify import expression_point, verify_expression
 
     load_quietly()
-    proofs = verify_expression(graph, _inputs(question.at), wanted=wanted)
-    return _with(document, proof_section(proofs)), proofs
+    values = _inputs(question.at)
+    proofs = verify_expression(graph, values, wanted=wanted)
+    document = _with(document, proof_section(proofs))
+    return along.proved(document, proofs, lambda: expression_point(graph, values, 0))
+
+
+def _must_be_one(question: Question) -> None:
+    given = (question.name, question.expr, question.function, question.layer)
+    several = sum(each is not None for each in given) > 1
+    if question.expr is not None and (several or question.args):
+        raise UsageError("--expr stands by itself: no NAME and no --arg beside it")
+    if several:
+        raise UsageError("explain one thing at a time: a NAME, --expr, --function or --layer")
+
+
+def _code(question: Question) -> Answer:
+    from gradcheck.explainer.traced.asked_code import named_code
+
+    return named_code(question)
 
 
 def _case(question: Question, name: str) -> Answer:
+    from gradcheck import ops
+    from gradcheck.explainer.traced.code_to_run import settled
     from gradcheck.model import TargetKind
     from gradcheck.spec import load
 
-    loaded = load([name])
-    if loaded.problems:
+    code = settled(question.allow)
+    loaded = load([name], allow=code.allow)
+    if not loaded.cases:  # (what is wrong with other cases is no matter here)
         raise SpecError(loaded.problems)
     case = loaded.cases[0]
     shapes = {given.name: tuple(given.shape) for given in case.inputs}
     asked = replace(question, shapes=shapes, args=case.args)
-    if case.target.kind is TargetKind.OP:
+    if case.target.kind is TargetKind.OP and ops.find(case.target.text) is not None:
         return _op(asked, case.target.text)
-    if case.target.kind in (TargetKind.FUNCTION, TargetKind.LAYER):
-        raise UsageError(
-            f"a `{case.target.kind}:` is code of its own: only `op:` and `expr:` can be explained"
-        )
-    wanted = tuple(given.name for given in case.inputs if given.grad)
-    values = {g.name: g.values for g in case.inputs if g.values is not None}
-    complete = len(values) == len(case.inputs)
-    shown = {**values, **question.at} if question.at or complete else {}
-    return _expression(replace(asked, at=shown), case.target.text, wanted)
+    if case.target.kind is TargetKind.EXPR:
+        wanted = tuple(given.name for given in case.inputs if given.grad)
+        values = {g.name: g.values for g in case.inputs if g.values is not None}
+        complete = len(values) == len(case.inputs)
+        shown = {**values, **question.at} if question.at or complete else {}
+        try:
+            return _expression(replace(asked, at=shown), case.target.text, wanted)
+        except UsageError as error:
+            if not isinstance(error.__cause__, ExpressionError):
+                raise
+    from gradcheck.explainer.traced.asked_code import run_case
+
+    return run_case(question, case, code)
 
 
 def _renamed_values(renaming: Renaming, at: Mapping[str, Array]) -> dict[str, Array]:

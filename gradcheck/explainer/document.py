@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer.style import Style
+
+if TYPE_CHECKING:
+    from gradcheck.explainer.worked_example import Picture
 
 __all__ = [
     "Block",
@@ -86,22 +90,47 @@ class Document:
     sections: tuple[Section, ...]
     data: dict[str, Any] = field(default_factory=dict)
     """For `--format json`, beside the sections: names, shapes, formulas."""
+    picture: Callable[[], Picture] | None = None
+    """The chain and its numbers, computed for the formats that draw it."""
 
 
 def _broken(line: str, width: int) -> list[str]:
-    """A line of Python, broken inside of brackets alone: nowhere else may it be broken."""
-    if len(line) <= width or line.startswith("#"):
+    """A line of Python, broken inside of brackets alone: nowhere else may it be broken.
+
+    At spaces where that is enough, else behind an opening bracket too.
+    """
+    if line.startswith("#"):
+        return textwrap.wrap(line, width, subsequent_indent="# ", break_long_words=False)
+    if len(line) <= width:
         return [line]
-    words, word, depth = list[str](), "", 0
-    for character in line:
-        word += character
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(character, 0)
-        if character == " " and depth:
-            words.append(word)
-            word = ""
     lines = [""]
-    for part in [*words, word]:
-        if lines[-1].strip() and len(lines[-1] + part.rstrip()) > width:
-            lines.append("    ")
-        lines[-1] += part
+    for word in _parts(line, ends=" "):
+        if not lines[-1].strip() or len(lines[-1] + word.rstrip()) > width:
+            pieces = _parts(word, ends=" ([") if len(_INDENT + word.rstrip()) > width else [word]
+        else:
+            pieces = [word]
+        for piece in pieces:
+            if lines[-1].strip() and len(lines[-1] + piece.rstrip()) > width:
+                lines.append(_INDENT)
+            lines[-1] += piece
     return [one.rstrip() for one in lines]
+
+
+_INDENT = "    "
+"""Of what is continued."""
+
+
+def _parts(text: str, ends: str) -> list[str]:
+    """The text in pieces, each up to one of the characters inside of brackets, not of quotes."""
+    pieces, piece, depth, quote = list[str](), "", 0, ""
+    for character in text:
+        piece += character
+        if quote or character in "'\"":
+            quote = "" if character == quote else quote or character
+            continue
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(character, 0)
+        # (Behind an opening bracket it is inside of one, however many were open before.)
+        if character in ends and (depth > 0 or character != " "):
+            pieces.append(piece)
+            piece = ""
+    return [*pieces, piece]

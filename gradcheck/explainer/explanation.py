@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +16,12 @@ from gradcheck.explainer.compose import (
     checked_shape,
     checked_value,
 )
+from gradcheck.explainer.render.html_page import render_page
 from gradcheck.explainer.render.json import render_json
 from gradcheck.explainer.render.latex import render_latex
 from gradcheck.explainer.render.markdown import render_markdown
 from gradcheck.explainer.render.notebook import render_formulas, render_html
+from gradcheck.explainer.render.svg import render_svg
 from gradcheck.explainer.render.terminal import render_text
 
 if TYPE_CHECKING:
@@ -40,8 +42,12 @@ def explain(
     shapes: Mapping[str, Sequence[int]] | None = None,
     at: Mapping[str, Any] | None = None,
     verify: bool = False,
+    function: str | None = None,
+    layer: str | None = None,
+    forward: bool = False,
+    second: bool = False,
 ) -> Explanation:
-    """Explain where the gradient of an op or an expression comes from.
+    """Explain where the gradient of an op, an expression, a function or a layer comes from.
 
     Args:
         name: an op ("matmul"), a TensorFlow name ("tf.linalg.matmul", "tf.raw_ops.Roll"), or a case
@@ -53,6 +59,10 @@ def explain(
         at: values of inputs, or of the upstream gradient "G": adds every step in numbers.
         verify: evaluate every printed formula against the tape and central differences; this loads
             TensorFlow.
+        function: in place of a name, a function of yours, "package.module:name"; it is run.
+        layer: in place of a name, a class of Keras' or yours; `args` are those of the class.
+        forward: derive forward mode too.
+        second: derive the Hessian times a direction too.
 
     Returns:
         An Explanation: it prints as text, and displays as a page in a notebook.
@@ -62,7 +72,9 @@ def explain(
         ExplainError: where something cannot be explained.
     """
     try:
-        return _explained(name, expr, args or {}, shapes or {}, at or {}, verify)
+        texts = {"name": name, "expr": expr, "function": function, "layer": layer}
+        question = _question(texts, args or {}, shapes or {}, at or {})
+        return _explained(replace(question, verify=verify, forward=forward, second=second))
     except (UsageError, ExplainError) as error:
         raise type(error)(_in_python(str(error))) from None
 
@@ -111,6 +123,16 @@ class Explanation:
         return self._set(render_html)
 
     @property
+    def page(self) -> str:
+        """A whole page of HTML, for a file: it needs nothing from elsewhere."""
+        return self._set(render_page)
+
+    @property
+    def svg(self) -> str:
+        """The chain rule as a picture, for a file."""
+        return self._set(render_svg)
+
+    @property
     def json(self) -> str:
         """A JSON object with everything, for machines."""
         return self._set(render_json)
@@ -148,30 +170,28 @@ class Explanation:
         }
 
 
-def _explained(
-    name: str | None,
-    expr: str | None,
+def _question(
+    texts: Mapping[str, Any],
     args: Mapping[str, Any],
     shapes: Mapping[str, Any],
     at: Mapping[str, Any],
-    verify: bool,
-) -> Explanation:
-    texts: dict[str, Any] = {"name": name, "expr": expr}
+) -> Question:
     for what, text in texts.items():
         if text is not None and not isinstance(text, str):
             hint = getattr(text, "__name__", "matmul")
             raise UsageError(f"{what} is {text!r}: explain takes a text, such as {hint!r}")
-    if name is None and expr is None:
+    if all(text is None for text in texts.values()):
         raise UsageError("explain needs the name of an op, as in explain('matmul'), or expr=…")
-    question = Question(
-        name,
-        expr,
-        dict(args),
-        {key: _shape(key, sizes) for key, sizes in shapes.items()},
-        {key: _value(key, value) for key, value in at.items()},
-        verify,
+    return Question(
+        **texts,
+        args=dict(args),
+        shapes={key: _shape(key, sizes) for key, sizes in shapes.items()},
+        at={key: _value(key, value) for key, value in at.items()},
     )
-    with answering(verify=verify):
+
+
+def _explained(question: Question) -> Explanation:
+    with answering(verify=question.runs):
         document, proofs = answer(question)
     return Explanation(document, tuple(proofs))
 

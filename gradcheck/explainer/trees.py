@@ -116,6 +116,12 @@ class _Picked(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
+        if isinstance(node.op, ast.Pow) and _whole(node.right) == 1:
+            return node.left
+        if isinstance(node.op, ast.Sub) and (left := _whole(node.left)) is not None:
+            # The exponent of a slope, 3 − 1; a difference below zero stays as it is written.
+            right = _whole(node.right)
+            return node if right is None or right > left else ast.Constant(left - right)
         if isinstance(node.op, ast.Add | ast.Sub) and called(node.right) == "zeros":
             return node.left
         return node.right if isinstance(node.op, ast.Add) and called(node.left) == "zeros" else node
@@ -127,8 +133,16 @@ class _Picked(ast.NodeTransformer):
         return node
 
 
+def _whole(node: ast.expr) -> int | None:
+    """A whole number that is written out; None for anything else."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if float(value).is_integer() else None
+
+
 def picked(tree: ast.expr) -> ast.expr:
-    """The tree with `a` for `[a, b][0]`, and without the zeros that nothing comes of."""
+    """The tree with `a` for `[a, b][0]`, without zeros that nothing comes of and powers of 1."""
     found: ast.expr = _Picked().visit(read(text_of(tree)))
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,13 +15,14 @@ from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.evaluate import evaluate
 from gradcheck.explainer.code_proof import CodePoint, prove_code
 from gradcheck.explainer.derive.chain import bar, closed_form, run_chain
+from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_input
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.page.expression_page import code_of
 from gradcheck.explainer.proof import Proof, beside_the_tape, proof_of
-from gradcheck.model import Array, Case, Input, Location, Sample, Shape, Target, TargetKind
-from gradcheck.ops.declaration import ANYWHERE, Domain, Kind
-from gradcheck.ops.samples.registry import SAMPLES, draw
+from gradcheck.model import Array, Case, Input, Location, Shape, Target, TargetKind
+from gradcheck.ops.declaration import ANYWHERE, Domain
+from gradcheck.ops.samples.registry import SAMPLES
 
 if TYPE_CHECKING:
     import ast
@@ -32,9 +32,15 @@ if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Index
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.derive.op_subject import Subject
-    from gradcheck.ops.declaration import Parameter
 
-__all__ = ["verify_expression", "verify_op"]
+__all__ = [
+    "DrawnPoint",
+    "expression_point",
+    "op_point",
+    "printed_for_expression",
+    "verify_expression",
+    "verify_op",
+]
 
 Values = Mapping[str, Any]
 Printed = Callable[[Values], Any]
@@ -44,7 +50,7 @@ Formulas = Mapping[str, list[tuple[str, Printed]]]
 
 
 @dataclass(frozen=True)
-class _Point:
+class DrawnPoint:
     """A case and the values at which its formulas are evaluated."""
 
     case: Case
@@ -58,27 +64,39 @@ class _Point:
         """Whether the values are matrices that only move to matrices of their kind."""
         return SAMPLES[self.domains[name].sample.name].structure
 
+    def function(self) -> Callable[..., Any]:
+        """What TensorFlow computes, of one tensor per input."""
+        from gradcheck.checker.subject.build_function import build
+        from gradcheck.spec.resolve import resolve
+
+        return build(resolve(self.case), allow=(), root=".")
+
 
 def verify_op(
     subject: Subject, values: Mapping[str, Array] | None = None, seed: int = 0
 ) -> list[Proof]:
     """Every formula that the explanation of an op prints."""
+    point = op_point(subject, values, seed)
+    formulas = {name: _printed_for_op(subject, name) for name in subject.gradients}
+    code = dict.fromkeys(formulas, subject.code())
+    return _prove(point, formulas, lambda known: known, code)
+
+
+def op_point(subject: Subject, values: Mapping[str, Array] | None, seed: int) -> DrawnPoint:
+    """A call of an op at random inputs, or at those that are given."""
     op, call = subject.op, subject.call
     declared = {p.name: p for p in op.inputs}
     # A variadic op declares one parameter for inputs of any names.
     parameters = {name: declared.get(name, op.inputs[0]) for name in call.shapes}
-    drawn = {n: _draw_input(parameters[n], shape, n, seed) for n, shape in call.shapes.items()}
-    drawn |= {name: np.asarray(value) for name, value in (values or {}).items() if name in drawn}
-    point = _Point(
+    found = {n: drawn_input(parameters[n], shape, n, seed) for n, shape in call.shapes.items()}
+    found |= {name: np.asarray(value) for name, value in (values or {}).items() if name in found}
+    return DrawnPoint(
         _case(TargetKind.OP, op.name, call.shapes, call.args),
-        drawn,
+        found,
         {name: parameter.domain for name, parameter in parameters.items()},
         bool(op.outputs),
         seed,
     )
-    formulas = {name: _printed_for_op(subject, name) for name in subject.gradients}
-    code = dict.fromkeys(formulas, subject.code())
-    return _prove(point, formulas, lambda known: known, code)
 
 
 def _printed_for_op(subject: Subject, name: str) -> list[tuple[str, Printed]]:
@@ -99,26 +117,30 @@ def verify_expression(
 ) -> list[Proof]:
     """The chain of adjoints and the closed forms of an expression."""
     names = [n for n in (wanted or graph.inputs) if graph.uses(n)]
-    formulas = {name: _printed_for_expression(graph, name) for name in names}
+    formulas = {name: printed_for_expression(graph, name) for name in names}
+    point = expression_point(graph, values, seed)
+    code = {name: code_of(graph, name, closed_form(graph, name)) for name in names}
+    proofs = _prove(point, formulas, lambda known: run_chain(graph, known, known["G"]), code)
+    held = any(step.op is STOPPED for step in graph.steps)
+    return [beside_the_tape(proof) for proof in proofs] if held else proofs
+
+
+def expression_point(graph: Graph, values: Mapping[str, Array] | None, seed: int) -> DrawnPoint:
+    """An expression at random inputs at which it is finite, or at those that are given."""
     given = {name: np.asarray(value, dtype=np.float64) for name, value in (values or {}).items()}
     case = _case(TargetKind.EXPR, graph.text, graph.inputs, {})
     upstream = np.zeros(graph.shapes[graph.output])
-    for tried in _domains(graph):
+    for tried in domains_to_try(graph):
         domains = {name: tried.get(name, ANYWHERE) for name in graph.inputs}
-        drawn = {n: _draw(domains[n], shape, n, seed) for n, shape in graph.inputs.items()}
-        point = _Point(case, drawn | given, domains, several=False, seed=seed)
-        out = run_chain(graph, point.values, upstream)[graph.output]
-        if np.isfinite(out).all():
-            code = {name: code_of(graph, name, closed_form(graph, name)) for name in names}
-            proofs = _prove(
-                point, formulas, lambda known: run_chain(graph, known, known["G"]), code
-            )
-            held = any(step.op is STOPPED for step in graph.steps)
-            return [beside_the_tape(proof) for proof in proofs] if held else proofs
+        found = {n: drawn(domains[n], shape, n, seed) for n, shape in graph.inputs.items()}
+        point = DrawnPoint(case, found | given, domains, several=False, seed=seed)
+        if np.isfinite(run_chain(graph, point.values, upstream)[graph.output]).all():
+            return point
     raise UsageError("the expression is not finite at any point that was tried: give one with --at")
 
 
-def _printed_for_expression(graph: Graph, name: str) -> list[tuple[str, Printed]]:
+def printed_for_expression(graph: Graph, name: str) -> list[tuple[str, Printed]]:
+    """What the page of a graph prints for one gradient, each with a label."""
     formulas: list[tuple[str, Printed]] = [("chain rule", operator.itemgetter(bar(graph, name)))]
     form = closed_form(graph, name)
     if form is not None:
@@ -136,30 +158,6 @@ def _elements(node: Node, indices: tuple[Index, ...]) -> Printed:
     return functools.partial(evaluate, node, indices=indices)
 
 
-def _domains(graph: Graph) -> list[dict[str, Domain]]:
-    """What to try: the domains of the ops that take an input, then safer and safer ones."""
-    direct: dict[str, Domain] = {}
-    for step in graph.steps:
-        parameters = {p.name: p for p in step.op.inputs}
-        for parameter, value in step.differentiable.items():
-            if value in graph.inputs and parameter in parameters:
-                domain = parameters[parameter].domain
-                if domain != ANYWHERE:
-                    direct.setdefault(value, domain)
-    positive, unit = (Domain(sample=Sample(name)) for name in ("positive", "unit"))
-    return [direct, dict.fromkeys(graph.inputs, positive), dict.fromkeys(graph.inputs, unit), {}]
-
-
-def _draw(domain: Domain, shape: Shape, name: str, seed: int) -> Array:
-    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    return draw(domain.sample, shape, False, rng, domain)
-
-
-def _draw_input(parameter: Parameter, shape: Shape, name: str, seed: int) -> Array:
-    drawn = _draw(parameter.domain, shape, name, seed)
-    return drawn.astype(np.int32) if parameter.kind is Kind.INTEGER else drawn
-
-
 def _case(
     kind: TargetKind, text: str, shapes: Mapping[str, Shape], args: Mapping[str, Any]
 ) -> Case:
@@ -169,7 +167,7 @@ def _case(
 
 
 def _prove(
-    point: _Point,
+    point: DrawnPoint,
     formulas: Formulas,
     complete: Callable[[dict[str, Any]], Values],
     code: Mapping[str, list[str]],
@@ -179,12 +177,10 @@ def _prove(
     `complete` adds the values that formulas name beside the inputs, the output and G.
     """
     from gradcheck.checker.check import check_problem
-    from gradcheck.checker.subject.build_function import build
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.upstream import draw_upstream
-    from gradcheck.spec.resolve import resolve
 
-    function = build(resolve(point.case), allow=(), root=".")
+    function = point.function()
     operands = _operands(point, formulas)
     outputs = _outputs(function, operands)
     shapes = [output.shape for output in outputs]
@@ -218,7 +214,7 @@ def _prove(
         return proofs + prove_code(run, code)
 
 
-def _operands(point: _Point, formulas: Formulas) -> tuple[Operand, ...]:
+def _operands(point: DrawnPoint, formulas: Formulas) -> tuple[Operand, ...]:
     from gradcheck.checker.subject.operand import Operand
 
     return tuple(

@@ -2,9 +2,9 @@
 
 May import `gradcheck.start`, `gradcheck.run`, `gradcheck.checker`, `gradcheck.spec`,
 `gradcheck.ops`, `gradcheck.model` and `gradcheck.errors`. Inside, imports point one way: bandit,
-drafts, failures < draw_values, recorded, script_parts < script < signatures, second_opinion,
-shrinker < draw_call, record_calls < probe, quarry, ledger < task < pursuit < visit < expedition,
-single_case.
+drafts, failures < draw_values, one_cause, recorded, run_script, script_parts < script,
+short_script < signatures, second_opinion, shrinker < draw_call, record_calls < probe, quarry,
+ledger < task < pursuit < visit < expedition, single_case.
 
 All that calls anything runs in workers (`task.py` says which tasks there are); the command itself
 only deals them out, and writes down what was found.

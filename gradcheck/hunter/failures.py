@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.checker.judge.notes import IS_MISSING
 from gradcheck.checker.subject.phases import FREE_PHASE
+from gradcheck.checker.subject.refusals import WITHOUT_GRADIENT
 from gradcheck.model import Verdict
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 RAISED = "the forward pass is fine, but its "
 """How the message begins of what is raised by a gradient, and not by its function."""
 
-_UNREGISTERED = re.compile(r"TensorFlow has no gradient for (\w+)")
 _ON_PURPOSE = ("explicitly disabled",)
 """What TensorFlow says of what was made not to be differentiated."""
 _NOT_WRITTEN = (
@@ -92,16 +92,16 @@ def failure_of(result: Result) -> Failure | None:
 
 
 def _raised(message: str) -> Failure | None:
+    if unregistered := WITHOUT_GRADIENT.search(message):
+        return Failure(FailureKind.MISSING, about=unregistered[1], text=_first(message))
     if not message.startswith(RAISED) or any(words in message for words in _ON_PURPOSE):
         return None
     told = _first(message.removeprefix(RAISED))
-    if unregistered := _UNREGISTERED.search(message):
-        return Failure(FailureKind.MISSING, about=unregistered[1], text=told)
     raised = re.search(r"raised: (\w+)", message)
-    about = raised[1] if raised else ""
     if any(words in message for words in _NOT_WRITTEN):
-        return Failure(FailureKind.MISSING, about=about, text=told)
-    return Failure(FailureKind.RAISES, about=about, text=told)
+        # (Of which op, nothing says but the call.)
+        return Failure(FailureKind.MISSING, text=told)
+    return Failure(FailureKind.RAISES, about=raised[1] if raised else "", text=told)
 
 
 def _is_meant(comparison: Comparison) -> bool:

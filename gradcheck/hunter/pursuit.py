@@ -28,8 +28,10 @@ from gradcheck.hunter.drafts import (
 )
 from gradcheck.hunter.failures import Failure, FailureKind, failure_of
 from gradcheck.hunter.ledger import Finding, Ledger
+from gradcheck.hunter.one_cause import NUMBERS, cause_of, same
 from gradcheck.hunter.script import program_of
 from gradcheck.hunter.script_parts import NoScriptError
+from gradcheck.hunter.short_script import short_texts
 from gradcheck.hunter.shrinker import MOST_STEPS, Checked, shrunk
 from gradcheck.hunter.signatures import RAW
 from gradcheck.model import Case, CheckKind, Mode, Result, Verdict
@@ -47,8 +49,6 @@ CHECK_SECONDS = 25.0
 
 STEPS_OF_A_CRASH = 12
 """Steps to shrink what kills its worker: each takes a new one, and all others wait."""
-
-_NUMBERS = (FailureKind.WRONG, FailureKind.NONFINITE, FailureKind.DISCONNECTED)
 
 
 @dataclass(slots=True)
@@ -89,11 +89,11 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
     failure = failure_of(result)
     if failure is None or not is_in_order(draft):
         return
-    if failure.kind in _NUMBERS and not is_finite(draft):
+    if failure.kind in NUMBERS and not is_finite(draft):
         # (Where an input is infinite, no difference of the function says anything.)
         return
     # (What came of it is the same for the next call that looks like this one.)
-    provisional = f"seen: {_cause(target_of(draft), failure, draft)}"
+    provisional = f"seen: {cause_of(target_of(draft), failure, draft)}"
     if provisional in hunt.open or hunt.ledger.is_settled(provisional):
         return
     hunt.open.add(provisional)
@@ -101,7 +101,7 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
         draft, failure = yield from _in_the_plainest_way(hunt, draft, failure)
         draft, failure, why = yield from _to_blame(hunt, draft, failure)
         blamed = failure.about if failure.kind is FailureKind.MISSING else target_of(draft)
-        cause = _cause(blamed or target_of(draft), failure, draft)
+        cause = cause_of(blamed or target_of(draft), failure, draft)
         hunt.ledger.doubt(provisional, f"see {cause}")
         if why:
             hunt.ledger.settle(cause, why)
@@ -119,20 +119,6 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
         hunt.open.discard(provisional)
 
 
-def _cause(blamed: str, failure: Failure, draft: Draft) -> str:
-    """What makes two failures one: who, in which way, by which derivative, of which numbers."""
-    if failure.kind is FailureKind.MISSING:
-        return f"{blamed} {failure.kind}"
-    where = f"{mode_of(draft)} {check_of(draft)}"
-    return f"{blamed} {failure.kind} {where} {dtype_class(draft)}"
-
-
-def _same(one: Failure | None, other: Failure) -> bool:
-    if one is None or one.kind is not other.kind:
-        return False
-    return one.about == other.about or one.kind in _NUMBERS or one.kind is FailureKind.CRASH
-
-
 def _in_the_plainest_way(
     hunt: Hunt, draft: Draft, failure: Failure
 ) -> Generator[Case, Result, tuple[Draft, Failure]]:
@@ -148,7 +134,7 @@ def _in_the_plainest_way(
         if (mode_of(draft), check_of(draft)) == (mode, check):
             break
         again = failure_of((yield from hunt.check(plain)))
-        if again is not None and _same(again, failure):
+        if again is not None and same(again, failure):
             return plain, again
     return draft, failure
 
@@ -177,7 +163,7 @@ def _to_blame(
         on_purpose = target_of(draft).removeprefix(RAW) in silent
         why = f"{target_of(draft)} is registered as not differentiable" if on_purpose else ""
         return draft, failure, why if failure.kind is FailureKind.DISCONNECTED else ""
-    if "StopGradient" in silent and failure.kind in _NUMBERS:
+    if "StopGradient" in silent and failure.kind in NUMBERS:
         return draft, failure, "it goes through tf.stop_gradient, which is meant to be so"
     if failure.kind is FailureKind.DISCONNECTED and silent and not single:
         why = f"it goes through {', '.join(silent)}, registered as not differentiable"
@@ -210,7 +196,7 @@ def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: s
     """Shrink it, have it shown by a program, see the written spec hold, and write it down."""
 
     def holds(candidate: Draft, result: Result) -> bool:
-        return _same(failure_of(result), failure) and is_in_order(candidate)
+        return same(failure_of(result), failure) and is_in_order(candidate)
 
     small = draft
     if failure.kind is not FailureKind.HANG:
@@ -222,7 +208,7 @@ def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: s
     if last is None:
         hunt.ledger.doubt(cause, "it did not fail again")
         return
-    cause = _cause(blamed, last, small)
+    cause = cause_of(blamed, last, small)
     if hunt.ledger.is_settled(cause):
         return
     try:
@@ -230,20 +216,24 @@ def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: s
     except NoScriptError as error:
         hunt.ledger.doubt(cause, f"no program shows it: {error}")
         return
-    why, shown = yield from _second_opinion(hunt, small, last, program)
+    why, shown, text = yield from _second_opinion(hunt, small, last, program)
     if why:
         hunt.ledger.doubt(cause, f"{why}: {json.dumps(small)}")
         return
-    yield from _written(hunt, small, last, result, (cause, blamed, shown, program.text))
+    yield from _written(hunt, small, last, result, (cause, blamed, shown, text))
 
 
 def _second_opinion(
     hunt: Hunt, draft: Draft, failure: Failure, program: Program
-) -> Generator[Case, Result, tuple[str, str]]:
-    """Why the program does not show it, or what it shows."""
+) -> Generator[Case, Result, tuple[str, str, str]]:
+    """Why the program does not show it, or what it shows; and the program to hand on."""
+    complete = with_values(draft, hunt.allow)
     request = {
         "script": program.text,
+        "draft": complete,
         "kind": failure.kind,
+        "about": failure.about,
+        "text": failure.text,
         "names": program.names,
         "wrong": program.wrong,
         "dtype": str(draft.get("dtype", "float64")),
@@ -254,16 +244,19 @@ def _second_opinion(
     if failure.kind in (FailureKind.CRASH, FailureKind.HANG):
         ends = {FailureKind.CRASH: Verdict.CRASHED, FailureKind.HANG: Verdict.TIMEOUT}
         if answer.verdict is not ends[failure.kind]:
-            return "the program comes to an end", ""
+            return "the program comes to an end", "", ""
         alone = yield from hunt.ask(task.OPINION, **request, forward_only=True)
         itself = alone.verdict is ends[failure.kind]
         if itself and failure.kind is FailureKind.HANG:
-            return "the function itself takes that long", ""
-        return "", "the function itself does it" if itself else "its gradient does it"
+            return "the function itself takes that long", "", ""
+        told = "the function itself does it" if itself else "its gradient does it"
+        return "", told, next(short_texts(complete, failure, ()))
     if answer.verdict is not Verdict.PASS:
-        return f"the program ends as {answer.verdict}", ""
+        return f"the program ends as {answer.verdict}", "", ""
     told = json.loads(answer.message)
-    return ("", told["why"]) if told["confirmed"] else (told.get("why", "not confirmed"), "")
+    if not told["confirmed"]:
+        return told.get("why", "not confirmed"), "", ""
+    return "", told["why"], told.get("short") or program.text
 
 
 def _written(

@@ -46,7 +46,7 @@ def _text(draft: Draft, failure: Failure, parts: Parts) -> str:
             "",
             *_VALUE.format(call=parts.call, names=parts.names, weights=parts.weights).splitlines(),
             "",
-            *_gradient(draft, parts),
+            *_gradient(draft, failure, parts),
             "",
             f'print("the function:        ", value({parts.names}).numpy())',
             f"gradient = derivative({parts.names})",
@@ -101,6 +101,14 @@ def derivative({names}):
     return tf.tensordot(tf.cast(np.concatenate(each), {wrong}.dtype), rows, 1)
 """
 
+_RAISING_JACOBIAN = """\
+def derivative({names}):
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch({wrong})
+        results = tf.nest.flatten(function({names}))
+    return [{made} for result in results if result.dtype.is_floating or result.dtype.is_complex]
+"""
+
 _DIFFERENCES = """\
 def differences(step):
     base = np.array({wrong})
@@ -119,7 +127,7 @@ print("central differences:  ", differences({step}))
 """
 
 
-def _gradient(draft: Draft, parts: Parts) -> list[str]:
+def _gradient(draft: Draft, failure: Failure, parts: Parts) -> list[str]:
     """The definition of `derivative`, in the mode of the case."""
     check, names, wrong = check_of(draft), parts.names, parts.wrong
     compiled = mode_of(draft) is Mode.XLA
@@ -141,6 +149,8 @@ def _gradient(draft: Draft, parts: Parts) -> list[str]:
         return [*text.splitlines(), "", "", *_FORWARD_LOOP.format(
             names=names, wrong=wrong, turns=_turns(parts)
         ).splitlines()]  # fmt: skip
+    elif check == "jacobian" and parts.jacobian and failure.kind is FailureKind.RAISES:
+        text = _RAISING_JACOBIAN.format(names=names, wrong=wrong, made=parts.jacobian)
     elif check == "jacobian":
         text = _JACOBIAN.format(names=names, wrong=wrong, weights=parts.weights)
     else:

@@ -7,6 +7,7 @@ import pprint
 from typing import TYPE_CHECKING, Any
 
 from gradcheck import ops
+from gradcheck.checker.subject.jacobian_ways import Way
 from gradcheck.hunter.drafts import (
     COMPLEX,
     Draft,
@@ -42,6 +43,7 @@ _TAKEN = frozenset(
             "along",
         ),
         *("gradient", "reference", "differences", "tape", "result", "outputs", "rows", "flat"),
+        *("f", "step", "direction", "claimed", "right", "along_i"),
         *("each", "tangent", "accumulator", "input", "range", "abs", "map", "print"),
     )
 )
@@ -60,7 +62,7 @@ class Parts:
         self.dtype = str(draft.get("dtype", "float64"))
         self.complex = self.dtype in COMPLEX
         self.weights = WEIGHTS[self.complex]
-        entries = {_name(path): entry for path, entry in tensors(draft)}
+        entries = {name_in_program(path): entry for path, entry in tensors(draft)}
         self.floating = [name for name, entry in entries.items() if _is_floating(entry)]
         wrong = [_bare(name) for name in failure.inputs]
         wanted = [n for n, e in entries.items() if n in self.floating and is_differentiated(e)]
@@ -76,6 +78,7 @@ class Parts:
         self.constants = [self._constant(name, entry) for name, entry in entries.items()]
         self.imports = ["import numpy as np", "import tensorflow as tf"]
         self.call = self._call()
+        self.jacobian = _jacobian(failure.text, self.wrong)
         mode, check = mode_of(draft), check_of(draft)
         what = {"reverse": "", "second": "the gradient of its "}.get(check, f"its {check}-mode ")
         where = "" if mode is Mode.EAGER else f" in {mode}"
@@ -101,9 +104,11 @@ class Parts:
         texts = []
         for name, entry in pairs:
             parts = entry.get("list") if isinstance(entry, dict) else None
-            text = _name((name,))
+            text = name_in_program((name,))
             if parts is not None:
-                text = f"[{', '.join(_name((name, place)) for place in range(len(parts)))}]"
+                text = (
+                    f"[{', '.join(name_in_program((name, place)) for place in range(len(parts)))}]"
+                )
             # (A custom gradient sees only what it is given by position.)
             placed = isinstance(given, list) or key == "function"
             texts.append(text if placed else f"{name}={text}")
@@ -141,6 +146,16 @@ class Parts:
         raise NoScriptError(f"nothing is known of {key}: {target}")
 
 
+def _jacobian(told: str, wrong: str) -> str:
+    """The expression that makes the Jacobian of `result` in the way that fails; empty if none."""
+    way = next((way for way in Way if way in told), Way.ROWS)
+    if way is Way.ROWS:
+        return ""
+    method = "batch_jacobian" if way.is_batch else "jacobian"
+    behind = "" if way.is_vectorised else ", experimental_use_pfor=False"
+    return f"tape.{method}(result, {wrong}{behind})"
+
+
 def np_text(value: Any) -> str:
     """Plain data as Python writes it; with numpy's names for what is not finite."""
     text = pprint.pformat(value, width=10_000, compact=True)
@@ -153,7 +168,7 @@ def _is_floating(entry: dict[str, Any]) -> bool:
     return is_differentiated({**entry, "grad": True})
 
 
-def _name(path: tuple[Any, ...]) -> str:
+def name_in_program(path: tuple[Any, ...]) -> str:
     """A name for a tensor in the program: none that stands for something else there."""
     text = "_".join(map(str, path))
     text = f"input{text}" if text[:1].isdigit() else text
@@ -162,4 +177,4 @@ def _name(path: tuple[Any, ...]) -> str:
 
 def _bare(name: str) -> str:
     """The name in the program of an input: `x_0` for `x[0]`."""
-    return _name((name.replace("[", "_").replace("]", "").replace("'", ""),))
+    return name_in_program((name.replace("[", "_").replace("]", "").replace("'", ""),))

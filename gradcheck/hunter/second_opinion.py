@@ -7,20 +7,17 @@ meant to be symmetric, of which a gradient says as much with the other half of i
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
-import io
 import json
 import re
 import sys
-import tempfile
-import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.hunter.failures import FailureKind
+from gradcheck.hunter.failures import Failure, FailureKind
+from gradcheck.hunter.one_cause import NUMBERS
+from gradcheck.hunter.run_script import SAME_START, run_script, shows
+from gradcheck.hunter.short_script import short_texts
 from gradcheck.model import Case, Mode, Result, Verdict
 
 if TYPE_CHECKING:
@@ -29,8 +26,6 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Array
 
-_WHERE = re.compile(r"\{\{function_node [^}]*\}\} ?| ?\[Op:\w+\]( name:)?")
-"""What TensorFlow says of the device in its messages: it is another one each time."""
 CLEARLY = 10.0
 """How many times the error of the differences a gradient must be off."""
 AT_LEAST = 1e-3
@@ -53,36 +48,44 @@ def second_opinion(case: Case, *, allow: Collection[str], root: str) -> Result:
         sys.path.insert(0, root)
     del allow
     kind = FailureKind(request["kind"])
-    module, printed, raised = _run(
-        request["script"], forward_only=request.get("forward_only", False)
-    )
+    text = request["script"]
+    if request.get("forward_only"):
+        text = text.partition("\ngradient = ")[0]
+    module, printed, raised = run_script(text)
     answer: dict[str, Any] = {"printed": printed[-4000:], "raised": raised, "confirmed": False}
     try:
         with np.errstate(all="ignore"):
             answer["confirmed"], answer["why"] = _judged(kind, module, raised, request)
     except Exception as error:  # (whatever a function under test does at another point)
         answer["why"] = f"it is not taken in a graph, or close by: {type(error).__name__}: {error}"
+    if answer["confirmed"]:
+        answer["short"] = _short(kind, module, raised, request)
     return Result(case.id, Verdict.PASS, message=json.dumps(answer), case=case)
 
 
-def _run(text: str, *, forward_only: bool) -> tuple[ModuleType, str, str]:
-    """The module that the program makes, what it prints, and what it raises."""
-    if forward_only:
-        text = text.partition("\ngradient = ")[0]
-    printed, raised = io.StringIO(), ""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "shows_it.py")
-        path.write_text(text, encoding="utf-8")
-        spec = importlib.util.spec_from_file_location("shows_it", path)
-        module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                spec.loader.exec_module(module)  # type: ignore[union-attr]
-            except Exception as error:
-                said = _WHERE.sub("", " ".join(str(error).split()))
-                raised = f"{type(error).__name__}: {said[:300]}"
-    return module, printed.getvalue(), raised
+def _short(kind: FailureKind, module: ModuleType, raised: str, request: dict[str, Any]) -> str:
+    """A program of a dozen lines that shows it too; empty where none does."""
+    failure = Failure(kind, (request["wrong"],), text=request["text"])
+    try:
+        place = _worst(module) if kind in NUMBERS else ()
+        for text in short_texts(request["draft"], failure, place):
+            if shows(kind, text, raised):
+                return text
+    except Exception:  # (the long one is there, whatever the function does in another form)
+        return ""
+    return ""
+
+
+def _worst(module: ModuleType) -> tuple[int, ...]:
+    """The element of the gradient that is furthest off."""
+    known = module.reference if hasattr(module, "reference") else module.differences(1e-3)
+    right = _wide(_numpy(known))
+    told = module.gradient
+    claimed = np.zeros(right.shape) if told is None else _wide(_numpy(told))
+    if claimed.shape != right.shape:
+        return _place(np.abs(right))
+    off = np.abs(claimed - right)
+    return _place(np.where(np.isnan(off), np.inf, off))
 
 
 def _judged(
@@ -91,8 +94,11 @@ def _judged(
     """Whether the failure is there, and why it is or is not."""
     forward = "the function:" in request.get("printed", "") or hasattr(module, "gradient")
     if kind in (FailureKind.RAISES, FailureKind.MISSING):
-        came = bool(raised) and not hasattr(module, "gradient")
-        return came and _is_meant(module, request), raised or "nothing was raised"
+        if not raised or hasattr(module, "gradient"):
+            return False, raised or "nothing was raised"
+        if not _is_that(raised, request):
+            return False, f"something else is raised: {raised}"
+        return _is_meant(module, request), raised
     if raised and not forward:
         return False, f"the program raises {raised}"
     if kind in (FailureKind.CRASH, FailureKind.HANG):
@@ -101,6 +107,21 @@ def _judged(
     if hasattr(module, "reference"):
         return _in_double(module, str(request["dtype"]))
     return _by_differences(kind, module, str(request["wrong"]))
+
+
+def _is_that(raised: str, request: dict[str, Any]) -> bool:
+    """Whether what the program raises is what the check has seen."""
+    seen = _plain(request["text"])
+    if request["about"] and request["kind"] == FailureKind.MISSING:
+        return request["about"] in raised
+    name, _, said = raised.partition(": ")
+    # (In a graph messages begin with other names.)
+    return name in seen and (request["mode"] != Mode.EAGER or _plain(said)[:SAME_START] in seen)
+
+
+def _plain(text: str) -> str:
+    """Without numbers, which are those of the point."""
+    return re.sub(r"\d+", "#", " ".join(text.split()))
 
 
 def _is_meant(module: ModuleType, request: dict[str, Any]) -> bool:

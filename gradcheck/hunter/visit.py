@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.raised import OURS
 from gradcheck.hunter import task
 from gradcheck.hunter.drafts import COMPLEX, Draft, copied, dtype_class
 from gradcheck.hunter.failures import Failure, FailureKind, failure_of
@@ -121,8 +122,8 @@ def _note(hunt: Hunt, quarry: Quarry, draft: Draft, result: Result) -> bool:
     """Take in what a check showed; whether it was something new."""
     arm = hunt.ledger.arms[quarry.name]
     arm.seconds += result.seconds
-    if "the check itself failed" in result.message:
-        hunt.ledger.own_errors[quarry.name] = f"{json.dumps(draft)[:600]}: {result.message[:300]}"
+    if OURS in result.message:
+        hunt.ledger.own_errors[quarry.name] = f"{json.dumps(draft)[:6000]}: {result.message[:300]}"
     text = f"{features(draft)} {result.verdict} {result.decided_by}"
     new = hunt.ledger.is_new(quarry.name, f"{zlib.crc32(text.encode()):08x}")
     arm.paid += new

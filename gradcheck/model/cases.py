@@ -111,6 +111,23 @@ Expectation = Verdict | Mapping[str, Verdict] | None
 """The verdict a case expects: of the whole, or input by input (the others pass)."""
 
 
+@dataclass(frozen=True, slots=True)
+class KnownBug:
+    """What a spec says of a wrong gradient, beside its verdict and the reason."""
+
+    versions: str = ""
+    """The versions that have it, as the spec writes them: `tensorflow<2.22`; empty for all."""
+    otherwise: str = ""
+    """What the spec expects of other versions: `error when tensorflow<2.17`."""
+    mended: str = ""
+    """The reason of an expectation that older versions have and the installed one has not: it is
+    mended here. Empty where the bug is expected."""
+    instead: str = ""
+    """The same function, written so that its gradient is right: an expression over the inputs."""
+    issue: str = ""
+    """Where it was reported: an address."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
     """One fully concrete check."""
@@ -147,6 +164,9 @@ class Case:
     """Whether the run chose a mode or a check that the spec does not name: what is expected was
     said of others, so that here it may come true and need not."""
     reason: str = ""
+    bug: KnownBug | None = None
+    """What else is known of a wrong gradient; None where the spec expects none here or elsewhere
+    by version, and says nothing of how to go around it."""
     seed: int = 0
     tolerance: Tolerance | None = None
     timeout: float | None = None

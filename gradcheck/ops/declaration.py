@@ -107,6 +107,8 @@ class Op:
     """The arguments that are not differentiated, with their defaults."""
     required: tuple[str, ...] = ()
     """The args (not in `args`) that a spec must give."""
+    positions: tuple[str, ...] = ()
+    """The order of TensorFlow's parameters, where it is not inputs, required, args."""
     aliases: tuple[str, ...] = ()
     """Other dotted TensorFlow names of the same callable."""
     is_part: bool = False
@@ -129,9 +131,9 @@ class Op:
     """By input: a line of TensorFlow, where the formula cannot be translated into one."""
     derivation: Derivation | Callable[[Call], Derivation] = ()
     """Written where no rule can generate it."""
-    slope: Derivation = ()
+    slope: Derivation | Callable[[Call], Derivation] = ()
     """Of an elementwise op: why its slope is what it is, where that is not the definition."""
-    axes: Mapping[str, str] = field(default_factory=dict)
+    axes: Mapping[str, str] | Callable[[Call], Mapping[str, str]] = field(default_factory=dict)
     """By input, and for `out`: a letter for each of the last axes, where no rule finds them."""
     batches: str = ""
     """What batch axes and broadcasting add, where it is not what they add in the whole family."""
@@ -177,6 +179,14 @@ class Op:
     def derivation_steps(self, call: Call) -> Derivation:
         """The written derivation for this very call; empty where the rules generate it."""
         return self.derivation(call) if callable(self.derivation) else self.derivation
+
+    def axis_letters(self, call: Call) -> Mapping[str, str]:
+        """The letters of axes that are declared, for this very call."""
+        return self.axes(call) if callable(self.axes) else self.axes
+
+    def slope_steps(self, call: Call) -> Derivation:
+        """Why the slope is what it is, in this very call."""
+        return self.slope(call) if callable(self.slope) else self.slope
 
     def formulas(self, call: Call) -> Formulas:
         """The formula of each input for this very call."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -68,7 +69,7 @@ def failure_details(result: Result, plan: Plan | None = None) -> FailureDetails:
         id=one_line(result.id),
         location=one_line(str(case.location)) if case else "",
         verdict=result.verdict,
-        headline=_broken_expectation(result),
+        headline=_broken_expectation(result, _versions(plan)),
         meaning=_meaning(result),
         reason=one_line(case.reason) if case else "",
         message=clipped(result.message) if result.message else "",
@@ -218,14 +219,21 @@ def _expectation(result: Result) -> Expectation:
     return result.case.expect if result.case else None
 
 
-def _broken_expectation(result: Result) -> str:
+def _versions(plan: Plan | None) -> str:
+    """What to say of the versions that have a bug which the installed one has not."""
+    version = plan.environment.get("tensorflow", "") if plan else ""
+    match = re.match(r"\d+\.\d+", version)
+    return f", or say which versions have it: `when: tensorflow<{match[0]}`" if match else ""
+
+
+def _broken_expectation(result: Result, versions: str) -> str:
     expect = _expectation(result)
     if expect is None:
         return ""
     if isinstance(expect, Verdict):
-        return _broken(expect, result.verdict)
+        return _broken(expect, result.verdict, versions)
     broken = [
-        f"{c.name}: {_broken(expect[c.name], c.verdict)}"
+        f"{c.name}: {_broken(expect[c.name], c.verdict, versions)}"
         for c in result.comparisons
         if c.name in expect and c.verdict != expect[c.name]
     ]
@@ -248,8 +256,8 @@ def _meant(name: str, known: list[str]) -> str:
     return f"; did you mean {near!r}?" if near else ""
 
 
-def _broken(expected: Verdict, seen: Verdict) -> str:
+def _broken(expected: Verdict, seen: Verdict, versions: str) -> str:
     if seen is Verdict.PASS:
-        gone = "the known bug is gone; remove `expect` from the spec"
+        gone = f"the known bug is gone; remove `expect` from the spec{versions}"
         return f"expected {expected}, but it passes: {gone}"
     return f"expected {expected}, got {seen}"

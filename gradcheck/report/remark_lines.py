@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from gradcheck.model import NO_DOUBLE, Verdict
@@ -10,15 +11,72 @@ from gradcheck.report.details import input_label
 from gradcheck.report.safe_text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gradcheck.model import Element, Result
+
+
+_PACKAGES = {"tensorflow": "TensorFlow", "keras": "Keras", "numpy": "NumPy", "python": "Python"}
+_MOST_NAMES = 5
+"""Cases that are named in a line."""
 
 
 def known_line(result: Result) -> str:
     """One line for a known bug: the case, its verdict, the reason that the spec gives."""
     reason = one_line(result.case.reason) if result.case else ""
     return f"{one_line(result.id)}  {result.verdict}{reason and f': {reason}'}"
+
+
+def is_mended(result: Result) -> bool:
+    """Whether older versions get it wrong, and this one does not: a pass like any other."""
+    bug = result.case.bug if result.case else None
+    return bool(bug and bug.mended) and result.expected and result.verdict is not Verdict.SKIPPED
+
+
+def expects_a_bug(result: Result) -> bool:
+    """Whether its spec expects a verdict that is not right; a kink is."""
+    expect = result.case.expect if result.case else None
+    wanted = [expect] if expect is None or isinstance(expect, Verdict) else list(expect.values())
+    return not all(verdict is None or verdict.acceptable for verdict in wanted)
+
+
+def is_gone(result: Result) -> bool:
+    """Whether it is right, and its spec expects a known bug of this version: a failure."""
+    right = result.verdict.acceptable and result.verdict is not Verdict.SKIPPED
+    return right and not result.expected and expects_a_bug(result)
+
+
+def mended_lines(results: Iterable[Result], environment: Mapping[str, str]) -> list[str]:
+    """What an upgrade has mended: a line on the known bugs of older versions, which pass here."""
+    mended: dict[str, list[Result]] = {}
+    for result in filter(is_mended, results):
+        bug = result.case.bug if result.case else None
+        package = re.split(r"[<>=!]", bug.versions if bug else "")[0]
+        where = f"{_PACKAGES.get(package, package)} {environment.get(package, '')}"
+        mended.setdefault(where, []).append(result)
+    return [
+        f"{_bugs(some)} mended in {one_line(where).strip()}: {_names(some)}"
+        for where, some in mended.items()
+    ]
+
+
+def gone_lines(results: Iterable[Result]) -> list[str]:
+    """A line on the known bugs that are not there, which fails the run: the spec must say so."""
+    gone = list(filter(is_gone, results))
+    if not gone:
+        return []
+    told = "the specs do not say so" if len(gone) > 1 else "its spec does not say so"
+    return [f"{_bugs(gone)} gone, and {told}: {_names(gone)}"]
+
+
+def _bugs(results: Sequence[Result]) -> str:
+    return "1 known bug is" if len(results) == 1 else f"{len(results)} known bugs are"
+
+
+def _names(results: Sequence[Result]) -> str:
+    shown = ", ".join(one_line(result.id) for result in results[:_MOST_NAMES])
+    more = len(results) - _MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def weak_lines(result: Result) -> list[str]:

@@ -10,6 +10,7 @@ from gradcheck.model import Verdict
 from gradcheck.report import numbers
 from gradcheck.report.details import mark
 from gradcheck.report.matrix import Matrix
+from gradcheck.report.remark_lines import is_mended
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -93,7 +94,7 @@ class ResultTally:
     def is_told(result: Result) -> bool:
         """Whether there is something to say of a result, however many there are."""
         good = result.verdict.acceptable and result.verdict is not Verdict.SKIPPED
-        return not (good and result.expected)
+        return not (good and result.expected) or is_mended(result)
 
     @property
     def verdicts(self) -> str:

@@ -39,7 +39,7 @@ ARISES_IN = {
         *(Stage.NOISE, Stage.CONFIRMATION, Stage.DIRECTIONS, Stage.PRECISION, Stage.FORWARD),
         Stage.JACOBIAN,
     },
-    Verdict.DISCONNECTED: {Stage.CONNECTION, Stage.PRECISION, Stage.JACOBIAN},
+    Verdict.DISCONNECTED: {Stage.CONNECTION, Stage.PRECISION, Stage.FORWARD, Stage.JACOBIAN},
     Verdict.INCONCLUSIVE: {
         Stage.BUDGET,
         *(Stage.SET_UP, Stage.NOISE, Stage.CONFIRMATION, Stage.ROUNDING, Stage.DIRECTIONS),

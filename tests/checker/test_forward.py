@@ -46,6 +46,23 @@ class TestForwardMode:
         assert told.verdict is Verdict.NONFINITE
         assert told.max_abs_error == told.max_rel_error == np.inf
 
+    @pytest.mark.parametrize("mode", ["eager", "graph"])
+    def test_none_is_no_number(self, tf: Any, mode: str) -> None:
+        """Its gradient has a gradient that is None; the accumulator then knows of no move."""
+
+        def resized(x: Any) -> Any:
+            return tf.raw_ops.ResizeBilinear(images=x, size=[3, 1])
+
+        image = np.ones((1, 2, 1, 1), np.float32)
+        (told,) = gradcheck.check(resized, image, checks=["forward"], mode=mode).comparisons
+        assert told.verdict is Verdict.DISCONNECTED, told
+        assert "forward mode gives None" in told.note
+        assert gradcheck.check(resized, image, mode=mode).verdict is Verdict.PASS
+
+    def test_none_for_what_does_not_matter(self, tf: Any) -> None:
+        result = gradcheck.check(lambda x: tf.floor(x + 0.1) + 1.0, X, checks=["forward"])
+        assert result.verdict is Verdict.PASS, describe(result)
+
     def test_complex(self, tf: Any) -> None:
         assert gradcheck.check(tf.exp, X + 1j, checks=["forward"]).verdict is Verdict.PASS
 

@@ -17,7 +17,12 @@ def test_what_a_shell_reads_names_the_command(gradcheck: Gradcheck, shell: str) 
 
 @pytest.mark.parametrize(
     ("words", "place", "offered"),
-    [("gradcheck val", "1", "validate"), ("gradcheck run --maxf", "2", "--maxfail")],
+    [
+        ("gradcheck val", "1", "validate"),
+        ("gradcheck run --maxf", "2", "--maxfail"),
+        ("gradcheck guide 03", "2", "03-matmul"),
+        ("gradcheck guide matm", "2", "matmul"),
+    ],
 )
 def test_a_shell_is_told_what_may_come_next(
     gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch, words: str, place: str, offered: str

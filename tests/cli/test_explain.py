@@ -1,17 +1,22 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from gradcheck import ops
+from gradcheck.cli.guessed_case import with_guess
+from gradcheck.explainer.question import Question
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gradcheck.explainer import Document
     from tests.cli.conftest import Gradcheck
 
 EXPR = "tf.matmul(x, tf.expand_dims(tf.reduce_sum(x, 0), 1))"
@@ -83,14 +88,37 @@ def test_a_case_of_a_spec_is_explained(gradcheck: Gradcheck, tmp_path: Path) -> 
     assert gradcheck("explain", f"{spec}::thrice").code == 2
 
 
-def test_a_layer_is_not_explained(gradcheck: Gradcheck, tmp_path: Path) -> None:
+def test_a_layer_is_run_and_explained(gradcheck: Gradcheck, tmp_path: Path) -> None:
     spec = tmp_path / "s.yaml"
     spec.write_text(
         "layer: keras.layers.Dense\nname: c\ninit: {units: 2}\ninputs: {inputs: [2, 3]}\n"
     )
     done = gradcheck("explain", f"{spec}::c")
-    assert done.code == 2
-    assert "a `layer:` is code of its own" in done.err
+    assert done.code == 0
+    assert "∂L/∂kernel = inputsᵀ G" in done.out
+    given = ("--layer", "keras.layers.Dense", "--arg", "units=2", "--shape", "inputs=2,3")
+    assert gradcheck("explain", *given) == done
+    both = gradcheck("explain", "exp", "--layer", "keras.layers.Dense")
+    assert both.code == 2
+    assert "one thing at a time" in both.err
+
+
+def test_code_of_a_spec_runs_only_where_it_is_allowed(
+    gradcheck: Gradcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'w').close()\ndef f(x):\n    return x * x\n"
+    (tmp_path / "run_for_explain.py").write_text(code)
+    (tmp_path / "s.yaml").write_text("function: run_for_explain:f\nname: c\ninputs: {x: [2]}\n")
+    refused = gradcheck("explain", "s.yaml::c")
+    assert refused.code == 2
+    assert "--allow run_for_explain" in refused.err
+    assert not ran.exists()
+    done = gradcheck("explain", "s.yaml::c", "--allow", "run_for_explain", "--verify")
+    assert done.code == 0
+    assert "∂L/∂x = 2·G ⊙ x" in done.out
+    assert ran.exists()
 
 
 @pytest.mark.parametrize("name", ops.names())
@@ -98,6 +126,10 @@ def test_every_op_can_be_explained_in_every_format(gradcheck: Gradcheck, name: s
     assert gradcheck("explain", name).code == 0
     assert gradcheck("explain", name, "--format", "markdown").out.startswith(f"# `{name}`")
     assert gradcheck("explain", name, "--format", "latex").out.isascii()
+    page = gradcheck("explain", name, "--format", "html").out
+    assert page.startswith("<!doctype html>")
+    assert page.isascii()
+    assert gradcheck("explain", name, "--format", "svg").out.startswith("<?xml")
     content = json.loads(gradcheck("explain", name, "--format", "json").out)
     assert content["op"] == name
     assert content["gradient"]
@@ -123,7 +155,7 @@ def test_without_a_name_the_ops_are_listed_with_their_formulas(gradcheck: Gradch
         (["matmul", "--shape", "a=3,4", "--shape", "b=5,6"], "inner sizes must be equal"),
         (["exp", "--at", "x=one"], "a value is numbers"),
         (["--expr", "tf.exp(x)"], "give each input with --shape"),
-        (["--expr", "tf.linalg.pinv(x)", "--shape", "x=2,2"], "no declaration"),
+        (["--expr", "tf.linalg.logm(x)", "--shape", "x=2,2"], "no declaration"),
         (["exp", "--expr", "tf.exp(x)"], "--expr stands by itself"),
     ],
 )
@@ -140,6 +172,62 @@ def test_an_explanation_needs_neither_tensorflow_nor_sympy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("style", ["html", "svg"])
+def test_nor_does_a_page_with_its_numbers(style: str) -> None:
+    code = (
+        "import sys; from gradcheck.cli import main; "
+        f"main(['explain', 'softmax', '--format', {style!r}]); "
+        "sys.exit(bool({'tensorflow', 'sympy', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert done.returncode == 0
+
+
+def test_a_format_is_one_file_and_one_line(
+    gradcheck: Gradcheck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gradcheck.cli import explain_formats
+
+    (tmp_path / "shouted.py").write_text(
+        "def render(document):\n    return document.title.upper() + '!'\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    more = {**explain_formats.FORMATS, "shout": "shouted:render"}
+    monkeypatch.setattr(explain_formats, "FORMATS", more)
+    code = explain_formats.rendered
+    document = explained("tanh")
+    assert code(document, "shout") == "TANH!"
+    said = gradcheck("explain", "--help").out
+    for name in explain_formats.FORMATS.keys() - {"shout"}:
+        assert name in said
+
+
+def explained(name: str) -> Document:
+    from gradcheck.explainer.explanation import explain
+
+    return explain(name).document
+
+
+def test_a_terminal_without_blocks_gets_letters() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "60"}
+    done = subprocess.run(
+        [sys.executable, "-m", "gradcheck", "explain", "softmax"],
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    said = done.stdout.decode()
+    assert "\n  +--..." in said
+    assert "█" not in said
+    assert max(map(len, said.splitlines())) <= 60
+
+
+def test_what_cannot_be_drawn_is_said(gradcheck: Gradcheck) -> None:
+    found = gradcheck("explain", "tf.raw_ops.Roll", "--format", "svg")
+    assert found.code == 2
+    assert "no chain to draw" in found.err
 
 
 def test_formulas_are_proved_and_a_wrong_one_fails(
@@ -169,3 +257,43 @@ def test_a_raw_op_shows_the_registered_gradient(gradcheck: Gradcheck) -> None:
     assert "def _RollGrad(op, grad):" in said.out
     assert "manip_grad.py" in said.out
     assert "did you mean 'tf.raw_ops.Roll'" in gradcheck("explain", "tf.raw_ops.Rol").err
+
+
+def test_what_is_named_alone_is_called_with_arguments_that_were_tried(
+    gradcheck: Gradcheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def tried(question: Question) -> Question:
+        asked.append(question.name or "")
+        return replace(question, unguessed="no arguments were found")
+
+    monkeypatch.setattr("gradcheck.cli.explain.with_guess", tried)
+    said = gradcheck("explain", "tf.math.segment_sum")
+    assert said.code == 0
+    assert "it makes SegmentSum" in " ".join(said.out.split())
+    assert "registers _SegmentSumGrad" in said.out
+    refused = gradcheck("explain", "tf.math.segment_sum", "--verify")
+    assert refused.code == 2
+    assert "give --shape NAME=3,4" in refused.err
+    assert asked == ["tf.math.segment_sum"] * 2
+
+
+def test_who_needs_no_guess() -> None:
+    for question in (
+        Question("matmul"),
+        Question("tf.raw_ops.Roll"),
+        Question("tf.math.segment_sum", shapes={"data": (2,)}),
+        Question("no_such_op"),
+        Question("specs/x.yaml::case"),
+        Question(expr="tf.sin(x)", shapes={"x": ()}),
+    ):
+        assert with_guess(question) is question
+
+
+def test_an_undeclared_name_with_its_arguments(gradcheck: Gradcheck) -> None:
+    given = ("--shape", "data=3,2", "--arg", "segment_ids=[0,0,1]")
+    said = gradcheck("explain", "tf.math.segment_sum", *given, "--forward", "--verify")
+    assert said.code == 0
+    assert "J₁[a,b,c,d]" in said.out
+    assert "Proof of forward mode" in said.out

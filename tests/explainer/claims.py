@@ -54,7 +54,7 @@ def failing_claims(subject: Subject) -> list[str]:
         "G": upstream if op.outputs else upstream[0],
     }
     failed = []
-    for step in (*subject.derivation, *op.slope):
+    for step in (*subject.derivation, *op.slope_steps(call)):
         if " := " in step.claim:
             name, text = step.claim.split(" := ")
             known[name] = trees.run(subject.tree(text), known)

@@ -15,6 +15,7 @@ from gradcheck import ops
 from gradcheck.explainer.formula.broadcasting import is_elementwise
 from gradcheck.ops.declaration import Kind
 from gradcheck.ops.rules import broadcast_call
+from tests.explainer.more_ways import more_ways
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
@@ -22,7 +23,16 @@ if TYPE_CHECKING:
 
 __all__ = ["OUT_OF_REACH", "expressions", "ways"]
 
-OUT_OF_REACH = frozenset(["layer_norm"])
+OUT_OF_REACH = frozenset(
+    [
+        "layer_norm",
+        "batch_norm_training",
+        "rms_norm",
+        "scaled_dot_product_attention",
+        "lstm_cell",
+        "gru_cell",
+    ]
+)
 """Ops that are not one call of TensorFlow, so that an expression cannot name them."""
 
 LARGEST = 48
@@ -57,6 +67,8 @@ def _elementwise(text: str, shape: Shape) -> list[Way]:
         if is_elementwise(op) and all(p.kind is Kind.REAL for p in op.inputs):
             example = op.example.args if op.example else {}
             given = [_inside(op, i, text) for i in range(len(op.inputs))]
+            if op.positions:
+                given = [f"{p.name}={one}" for p, one in zip(op.inputs, given, strict=True)]
             given += [f"{name}={example[name]!r}" for name in op.required]
             found.append((op.name, f"{op.tf}({', '.join(given)})", shape))
     found.append(("where", f"tf.where({text} > 0.5, {text}, tf.sin({text}))", shape))
@@ -220,7 +232,14 @@ def ways(text: str, shape: Shape, axis: int = 0, keep: bool = False) -> list[lis
     """Every way to go on from a value, by kind."""
     small = int(np.prod(shape, dtype=np.int64)) <= LARGEST and len(shape) < 5
     kinds = [_elementwise(text, shape), _reductions(text, shape, axis, keep)]
-    return [*kinds, _moves(text, shape, axis), _matrices(text, shape)] if small else kinds
+    if not small:
+        return kinds
+    return [
+        *kinds,
+        _moves(text, shape, axis),
+        _matrices(text, shape),
+        *more_ways(text, shape),
+    ]
 
 
 @st.composite

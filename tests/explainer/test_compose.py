@@ -24,6 +24,15 @@ def test_values_give_their_shapes() -> None:
     assert document.sections[-1].heading == "In numbers"
 
 
+def test_an_expression_may_stand_in_the_place_of_a_name() -> None:
+    by_name, _ = answer(Question("tf.reduce_sum(x**2)", shapes={"x": (3,)}))
+    by_option, _ = answer(Question(expr="tf.reduce_sum(x**2)", shapes={"x": (3,)}))
+    assert by_name.data == by_option.data
+    assert by_name.data["gradient"] == {"x": "2 * (G * x)"}
+    with pytest.raises(UsageError, match="give each input with --shape"):
+        answer(Question("tf.reduce_sum(x**2)"))
+
+
 def test_nothing_is_asked_for() -> None:
     with pytest.raises(UsageError, match="name an op"):
         answer(Question())

@@ -25,5 +25,12 @@ def test_a_long_line_is_broken_inside_of_brackets_alone() -> None:
     assert Code((line,)).broken(80) == [line]
     assert Code((line,)).broken(30) == [
         "da = tf.matmul(G,",
-        "    tf.linalg.matrix_transpose(b)) + b",
+        "    tf.linalg.matrix_transpose(",
+        "    b)) + b",
     ]
+
+
+def test_a_text_in_quotes_and_a_remark_are_broken_as_they_may_be() -> None:
+    call = "x = tf.einsum('ij, jk -> ik', first, second)"
+    assert Code((call,)).broken(32) == ["x = tf.einsum('ij, jk -> ik',", "    first, second)"]
+    assert Code(("# one two three",)).broken(10) == ["# one two", "# three"]

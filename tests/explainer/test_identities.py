@@ -33,3 +33,14 @@ def test_the_page_has_every_row() -> None:
     rows = re.findall(r"^\| `(.+?)` \| ∂/∂(\w+) \|", text, re.MULTILINE)
     assert rows == [(i.expr.replace("|", "\\|"), i.by) for i in IDENTITIES]
     assert "| — |" not in text
+
+
+def test_ours_is_not_longer() -> None:
+    """But for G in front, which takes three letters and a pair of brackets, and for one order."""
+    text = Path(PAGE).read_text("utf-8")
+    rows = re.findall(r"^\| `.+?` \| ∂/∂\w+ \| (.+?) \| (.+?) \|$", text, re.MULTILINE)
+    assert len(rows) == len(IDENTITIES)
+    for ours, known in rows:
+        # What the letters stand for comes behind the formula.
+        formula = re.split(r", \S+ = ", ours)[0]
+        assert len(formula.replace("G·", "")) <= len(known) + 3, (ours, known)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pytest
+
 from gradcheck.explainer import trees
 from gradcheck.ops import all_ops
 from tests.explainer.explained import example_of
@@ -28,3 +31,20 @@ def test_a_formula_is_shortened_by_the_names_that_it_uses() -> None:
     short = trees.shorten((trees.read("matmul(eigenvectors(a), G)"),), definitions)
     assert list(short.names) == ["V"]
     assert [trees.text_of(formula) for formula in short.formulas] == ["matmul(V, G)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shorter"),
+    [
+        ("G * 2 * x ** (2 - 1)", "G * 2 * x"),
+        ("x ** (3 - 1)", "x ** 2"),
+        ("x ** (2.0 - 1)", "x"),
+        ("x ** (1 - 2)", "x ** (1 - 2)"),
+        ("x ** (0.5 - 1)", "x ** (0.5 - 1)"),
+    ],
+)
+def test_the_exponent_of_a_slope_is_computed(text: str, shorter: str) -> None:
+    found = trees.picked(trees.read(text))
+    assert trees.text_of(found) == shorter
+    values = {"x": np.array([0.5, 2.0, 3.0]), "G": np.array([1.0, -2.0, 0.5])}
+    np.testing.assert_allclose(trees.run(found, values), trees.run(text, values))

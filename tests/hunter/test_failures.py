@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from gradcheck.checker.subject.phases import FREE_PHASE
+from gradcheck.checker.subject.refusals import told_without_gradient
 from gradcheck.hunter.failures import RAISED, FailureKind, failure_of
-from gradcheck.model import Comparison, Result, Verdict
+from gradcheck.model import CheckKind, Comparison, Result, Verdict
 
 
 def compared(verdict: Verdict, note: str = "") -> Result:
@@ -22,11 +23,7 @@ def compared(verdict: Verdict, note: str = "") -> Result:
         (Result("a", Verdict.TIMEOUT, message="too long"), FailureKind.HANG),
         (Result("a", Verdict.ERROR, message=f"{RAISED}gradient raised: ValueError: no"), "raises"),
         (
-            Result(
-                "a",
-                Verdict.ERROR,
-                message=f"{RAISED}gradient raised: LookupError: TensorFlow has no gradient for Lu.",
-            ),
+            Result("a", Verdict.ERROR, message=told_without_gradient("Lu", CheckKind.REVERSE)),
             FailureKind.MISSING,
         ),
     ],

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from gradcheck.checker.subject.jacobian_ways import Way
 from gradcheck.hunter.drafts import Draft, mode_of, task_case
 from gradcheck.hunter.failures import Failure, FailureKind
 from gradcheck.hunter.script import program_of
@@ -22,10 +24,22 @@ def kernel(name: str, inputs: dict[str, Any], **keys: Any) -> Draft:
 
 
 def opinion(draft: Draft, kind: FailureKind, wrong: str) -> dict[str, Any]:
-    program = program_of(draft, Failure(kind, (wrong,) if kind in (WRONG, NONE) else ()))
+    told = {RAISES: f"gradient raised: {wrong}", MISSING: ""}
+    failure = Failure(
+        kind,
+        (wrong,) if kind in (WRONG, NONE) else (),
+        about=wrong if kind is MISSING else "",
+        text=told.get(kind, ""),
+    )
+    if draft.get("check") == "jacobian":
+        failure = replace(failure, text=Way.VECTORISED.value)
+    program = program_of(draft, failure)
     request = {
         "script": program.text,
+        "draft": draft,
         "kind": kind,
+        "about": failure.about,
+        "text": failure.text,
         "names": program.names,
         "wrong": program.wrong,
         "dtype": str(draft.get("dtype", "float64")),
@@ -37,14 +51,32 @@ def opinion(draft: Draft, kind: FailureKind, wrong: str) -> dict[str, Any]:
 
 
 INT: dict[str, Any] = {"values": 0, "dtype": "int32"}
+MOST_LINES = 24
+NOT_INVERTIBLE = "InvalidArgumentError: Input is not invertible."
+
 FOUND = [
     (kernel("Cumprod", {"x": [0.0, 3.0], "axis": INT}), WRONG, "x"),
     (kernel("Xlogy", {"x": "1+1j", "y": "1+2j"}, dtype="complex128"), WRONG, "y"),
     (kernel("BesselI1", {"x": 0.0}), WRONG, "x"),
     (kernel("BesselI0", {"x": 0.0}, check="second"), WRONG, "x"),
     (kernel("Zeta", {"x": 2.0, "q": 1.5}), NONE, "x"),
-    (kernel("Lu", {"input": [[1.0, 2.0], [3.0, 4.0]]}), MISSING, ""),
-    (kernel("MatrixDeterminant", {"input": [[0.0]]}), RAISES, ""),
+    (kernel("Lu", {"input": [[1.0, 2.0], [3.0, 4.0]]}), MISSING, "Lu"),
+    (kernel("MatrixDeterminant", {"input": [[0.0]]}), RAISES, NOT_INVERTIBLE),
+    (kernel("Atan2", {"y": [1.5], "x": [300.0]}, dtype="float16"), WRONG, "y"),
+    (
+        kernel(
+            "SparseSegmentSqrtNWithNumSegments",
+            {
+                "data": [1.0],
+                "indices": {**INT, "values": [0]},
+                "segment_ids": {**INT, "values": [1]},
+                "num_segments": {**INT, "values": 3},
+            },
+            check="jacobian",
+        ),
+        WRONG,
+        "data",
+    ),
 ]
 
 
@@ -52,12 +84,22 @@ FOUND = [
 def test_what_is_wrong_is_shown(draft: Draft, kind: FailureKind, wrong: str) -> None:
     answer = opinion(draft, kind, wrong)
     assert answer["confirmed"], answer
+    # ... and by a program for an issue tracker: imports, inputs, a function, a tape, two numbers.
+    assert answer["short"], answer
+    assert len([line for line in answer["short"].splitlines() if line]) <= MOST_LINES
 
 
 NO_FAULT = [
     # A gradient that is right.
     (kernel("Exp", {"x": [0.5]}), WRONG, "x", "agree"),
     (kernel("Exp", {"x": [0.5]}), RAISES, "", "nothing was raised"),
+    # Something else is raised than what the check has seen.
+    (
+        kernel("MatrixDeterminant", {"input": [[0.0]]}),
+        RAISES,
+        "InvalidArgumentError: Incompatible shapes",
+        "something else",
+    ),
     # Of symmetric matrices it says as much with one half of the elements.
     (kernel("Cholesky", {"input": [[2.0, 0.5], [0.5, 3.0]]}), WRONG, "input", "symmetric"),
     # Ties: close by it is another derivative.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.ops import Op, all_ops
 from gradcheck.ops.catalogue import FAMILIES
 from gradcheck.ops.rules import broadcast_call, equal_call
+from tests.ops.more_calls import MORE_CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,11 +169,19 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
         )
     ),
     "trace": (({"x": (3, 3)}, {}), ({"x": (2, 3, 4)}, {})),
-    "inv": (({"input": (3, 3)}, {}), ({"input": (2, 2, 2)}, {}), ({"input": (1, 1)}, {})),
+    "inv": (
+        ({"input": (3, 3)}, {"adjoint": True}),
+        ({"input": (2, 2, 2)}, {"adjoint": True}),
+        ({"input": (3, 3)}, {}),
+        ({"input": (2, 2, 2)}, {}),
+        ({"input": (1, 1)}, {}),
+    ),
     "det": (({"input": (3, 3)}, {}), ({"input": (2, 2, 2)}, {})),
     "solve": (
         ({"matrix": (3, 3), "rhs": (3, 2)}, {}),
         ({"matrix": (2, 2, 2), "rhs": (2, 2, 1)}, {}),
+        ({"matrix": (3, 3), "rhs": (3, 2)}, {"adjoint": True}),
+        ({"matrix": (2, 2, 2), "rhs": (2, 2, 1)}, {"adjoint": True}),
     ),
     "transpose": (
         ({"a": (2, 3)}, {}),
@@ -225,6 +234,9 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
         ({"params": (2, 4, 3), "indices": (2, 2)}, {"axis": 1}),
         ({"params": (3, 4), "indices": ()}, {"axis": -1}),
         ({"params": (4,), "indices": (0,)}, {}),
+        ({"params": (2, 4), "indices": (2, 3)}, {"batch_dims": 1}),
+        ({"params": (2, 2, 3), "indices": (2, 2)}, {"axis": 2, "batch_dims": 1}),
+        ({"params": (4, 3), "indices": (2,)}, {"axis": 1}),
     ),
     "reverse": (
         ({"tensor": (4,)}, {"axis": [0]}),
@@ -260,7 +272,17 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
         ({"tensor": shape}, args)
         for shape, args in _REDUCTIONS
         if args.get("axis") != [] and shape and not isinstance(args.get("axis"), list)
-    ),
+    )
+    + tuple(
+        ({"tensor": shape}, {"ord": power, **args})
+        for power in (1, 3, 1.5, "inf")
+        for shape, args in (
+            ((4,), {}),
+            ((2, 3), {"axis": 1}),
+            ((2, 3), {"axis": 0, "keepdims": True}),
+        )
+    )
+    + (({"tensor": (2, 3)}, {"ord": "fro", "axis": [0, 1]}),),
     "cumprod": (
         ({"x": (4,)}, {}),
         ({"x": (2, 3)}, {"axis": -1, "reverse": True}),
@@ -289,6 +311,10 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
     "pad": (
         ({"tensor": (3,)}, {"paddings": [[1, 2]]}),
         ({"tensor": (2, 3)}, {"paddings": [[0, 1], [2, 0]]}),
+        ({"tensor": (2,)}, {"paddings": [[1, 1]], "constant_values": 2.5}),
+        ({"tensor": (3,)}, {"paddings": [[2, 1]], "mode": "REFLECT"}),
+        ({"tensor": (2, 3)}, {"paddings": [[1, 2], [0, 3]], "mode": "SYMMETRIC"}),
+        ({"tensor": (3, 2)}, {"paddings": [[1, 2], [1, 0]], "mode": "REFLECT"}),
     ),
     "tile": (
         ({"input": (3,)}, {"multiples": [2]}),
@@ -297,10 +323,13 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
     "repeat": (
         ({"input": (3,)}, {"repeats": 2, "axis": 0}),
         ({"input": (2, 3)}, {"repeats": 3, "axis": -1}),
+        ({"input": (2, 3)}, {"repeats": [2, 0, 1], "axis": -1}),
+        ({"input": (2, 3)}, {"repeats": [1, 3], "axis": 0}),
     ),
     "matvec": (
         ({"a": (3, 4), "b": (4,)}, {}),
         ({"a": (4, 3), "b": (4,)}, {"transpose_a": True}),
+        ({"a": (4, 3), "b": (4,)}, {"adjoint_a": True}),
         ({"a": (2, 3, 4), "b": (4,)}, {}),
         ({"a": (3, 4), "b": (2, 4)}, {}),
     ),
@@ -337,6 +366,7 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
     "softmax_cross_entropy_with_logits": (
         ({"labels": (2, 3), "logits": (2, 3)}, {}),
         ({"labels": (4,), "logits": (4,)}, {}),
+        ({"labels": (2, 3), "logits": (2, 3)}, {"axis": 1}),
     ),
     "sparse_softmax_cross_entropy_with_logits": (
         ({"labels": (2,), "logits": (2, 3)}, {}),
@@ -384,6 +414,8 @@ _OTHERS: dict[str, tuple[tuple[dict[str, Shape], dict[str, Any]], ...]] = {
     ),
     "leaky_relu": (({"features": (5,)}, {"alpha": 0.3}),),
     "silu": (({"features": (5,)}, {"beta": 1.5}),),
+    "gelu": (({"features": (5,)}, {"approximate": True}),),
+    **MORE_CALLS,
 }
 
 

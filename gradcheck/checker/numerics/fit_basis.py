@@ -34,10 +34,13 @@ class Polynomials:
 
         The slope is then the size of that kink.
         """
-        terms = np.polynomial.legendre.legvander(places, degree)
+        # (An input that is infinite cannot be moved: without places, nothing is told apart.)
+        movable = np.isfinite(places).all(axis=1, keepdims=True)
+        moves = np.where(movable, places, 0.0)
+        terms = np.polynomial.legendre.legvander(moves, degree)
         at_zero = _slopes_at_zero(degree)
         if kink:
-            terms = np.concatenate([terms, np.abs(places)[..., np.newaxis]], axis=-1)
+            terms = np.concatenate([terms, np.abs(moves)[..., np.newaxis]], axis=-1)
             at_zero = np.append(np.zeros(degree + 1), 2.0)
         left, sizes, right = np.linalg.svd(terms, full_matrices=False)
         kept = sizes > sizes[:, :1] * places.shape[1] * np.finfo(np.float64).eps

@@ -41,6 +41,8 @@ class Accumulator:
         # (It knows which variables hold the values.)
         self._tape = Tape(function, operands)
         self._traced: Any = None
+        self.silent = False
+        """Whether it knew of no output how it moves, and said None, when it ran last."""
 
     def __call__(self, values: Sequence[Array], tangents: Sequence[Array]) -> Moved:
         """How each output moves when the differentiated operands move along their tangents.
@@ -95,4 +97,8 @@ class Accumulator:
         primals = [a for a, o in zip(arguments, self._operands, strict=True) if o.differentiate]
         with tf.autodiff.ForwardAccumulator(primals, tangents) as accumulator:
             outputs = call(self._function, arguments)
-        return outputs, [accumulator.jvp(o, tf.UnconnectedGradients.ZERO) for o in outputs]
+        moves = [accumulator.jvp(output) for output in outputs]
+        # (In a graph that is known when it is traced, and holds for all that it runs on.)
+        self.silent = all(move is None for move in moves)
+        pairs = zip(outputs, moves, strict=True)
+        return outputs, [tf.zeros_like(o) if move is None else move for o, move in pairs]

@@ -22,6 +22,8 @@ _NOT_COMPILED = re.compile(
     r"[^\n]*"
 )
 _NO_ENTRY = re.compile(r"gradient registry has no entry for: (\w+)")
+WITHOUT_GRADIENT = re.compile(r"(\w+) has no gradient in TensorFlow")
+"""How it is told that an op has none; the group is its name."""
 _FOR_KERNEL = re.compile(r"\(OpKernel was found, but attributes didn't match\)")
 
 

@@ -1,4 +1,4 @@
 """Index notation and its calculus: terms, derivatives, simplification, values.
 
-Imports trees alone of the rest of the explainer: nothing here knows how mathematics looks.
+Imports trees, time_limit and named_functions: nothing here knows how mathematics looks.
 """

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.calculus.einstein import (
-    Apply,
     Delta,
     Node,
     Number,
     Product,
     Select,
     free,
+    is_simple,
     rename,
     select,
 )
 from gradcheck.explainer.calculus.indices import extent
+from gradcheck.explainer.calculus.inverses import peeled
 from gradcheck.explainer.calculus.orthonormal import met
+from gradcheck.explainer.calculus.powers import gathered
 from gradcheck.explainer.calculus.terms import Term
+from gradcheck.explainer.calculus.triangular import rejoined
 
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Index
@@ -29,14 +33,15 @@ def contracted(term: Term) -> Term | None:
     """The term, deltas and sums over nothing resolved; None for a term that is zero."""
     work = _Contraction(term)
     work.run()
-    used = {index for factor in work.done for index in free(factor)}
+    factors = gathered(work.done)
+    used = {index for factor in factors for index in free(factor)}
     for index in work.bound:
         if index not in used:
             work.coefficient *= extent(index)
     if work.coefficient == 0:
         return None
     kept = tuple(index for index in work.bound if index in used)
-    return Term(work.coefficient, kept, tuple(_cancel(work.done)))
+    return Term(work.coefficient, kept, tuple(factors))
 
 
 class _Contraction:
@@ -50,8 +55,8 @@ class _Contraction:
         """Look at every factor, and again at all of them when an index has gone."""
         while self.pending:
             factor = self.pending.pop(0)
-            if isinstance(factor, Number):
-                self.coefficient *= factor.value
+            if isinstance(factor, Number) and is_simple(factor.value):
+                self.coefficient *= Fraction(factor.value)
             elif isinstance(factor, Product):
                 self.pending[:0] = factor.factors
             elif isinstance(factor, Delta):
@@ -62,6 +67,8 @@ class _Contraction:
                 continue
             simpler = _resolved(self.done, self.bound)
             simpler = met(self.done, self.bound) if simpler is None else simpler
+            simpler = rejoined(self.done, self.bound) if simpler is None else simpler
+            simpler = peeled(self.done, self.bound) if simpler is None else simpler
             if simpler is not None:
                 self.pending, self.done = simpler, []
 
@@ -105,15 +112,3 @@ def _replaceable(delta: Delta, bound: list[str]) -> tuple[str, Index] | None:
         if isinstance(old, str) and old in bound and old != new:
             return old, new
     return None
-
-
-def _cancel(factors: list[Node]) -> list[Node]:
-    """Without the pairs x · 1/x."""
-    left = list(factors)
-    for factor in factors:
-        if isinstance(factor, Apply) and factor.function == "reciprocal":
-            inner = factor.args[0]
-            if inner in left and factor in left:
-                left.remove(inner)
-                left.remove(factor)
-    return left

@@ -36,6 +36,7 @@ __all__ = [
     "children",
     "differentiate",
     "free",
+    "is_simple",
     "magnitude",
     "mentions",
     "rename",
@@ -48,6 +49,11 @@ __all__ = [
 def magnitude(value: Fraction | float) -> Fraction | float:
     """The number without its sign, as exact as before."""
     return -value if value < 0 else value
+
+
+def is_simple(value: Fraction | float) -> bool:
+    """Whether a number is a fraction as one writes it: a half, a quarter, but not 0.1."""
+    return isinstance(value, Fraction) or float(8 * value).is_integer()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcheck.explainer.calculus.einstein import Array, Delta, Node, free
-from gradcheck.explainer.calculus.terms import same
+from gradcheck.explainer.calculus.equality import same
 
 __all__ = ["met"]
 

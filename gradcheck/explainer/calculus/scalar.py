@@ -12,12 +12,14 @@ import numpy as np
 
 from gradcheck.errors import ExpressionError
 from gradcheck.explainer import trees
+from gradcheck.explainer.calculus.einstein import is_simple
+from gradcheck.explainer.named_functions import named
 from gradcheck.explainer.time_limit import TookTooLong, limited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-__all__ = ["NotScalar", "can_fuse", "derivative"]
+__all__ = ["NotScalar", "can_fuse", "derivative", "load_sympy"]
 
 MOST_FACTORED, MOST_SIMPLIFIED = 60, 20
 """Beyond so many operations SymPy takes long to factor, and to simplify, and finds little."""
@@ -79,7 +81,7 @@ def derivative(formula: ast.expr, name: str) -> ast.expr:
     """
     if sum(1 for _ in ast.walk(formula)) > _MOST_PARTS or _degree(formula) > _LARGEST_DEGREE:
         raise NotScalar
-    return trees.read(_derivative(trees.text_of(formula), name))
+    return trees.read(_derivative(trees.text_of(named(formula)), name))
 
 
 def _degree(node: ast.expr) -> float:
@@ -114,6 +116,11 @@ def _number(node: ast.expr) -> float | None:
     return None if trees.names_in(node) else math.inf
 
 
+def load_sympy() -> None:
+    """Load it now: what is told in a limited time does not then depend on how long that takes."""
+    import sympy  # noqa: F401
+
+
 @cache
 def _derivative(text: str, name: str) -> str:
     import sympy
@@ -130,7 +137,7 @@ def _derivative(text: str, name: str) -> str:
     if plain.count_ops() > MOST_FACTORED:
         return trees.text_of(best)
     shortest = len(trees.text_of(best))
-    for candidate in _candidates(plain, sympy):
+    for candidate in (*_candidates(plain, sympy), *reader.mirrored(plain)):
         try:
             tree = reader.written(candidate)
         except (NotScalar, ExpressionError):
@@ -143,7 +150,9 @@ def _derivative(text: str, name: str) -> str:
 def _candidates(plain: Any, sympy: Any) -> list[Any]:
     found = []
     ways = [sympy.factor_terms, sympy.cancel, sympy.expand, sympy.factor]
-    for simpler in [*ways, sympy.simplify] if plain.count_ops() <= MOST_SIMPLIFIED else ways:
+    # (Of a quotient of polynomials the ways above find all that there is, in a tenth of the time.)
+    deep = plain.count_ops() <= MOST_SIMPLIFIED and not plain.is_rational_function()
+    for simpler in [*ways, sympy.simplify] if deep else ways:
         try:
             with limited(SYMPY_SECONDS):
                 found.append(simpler(plain))
@@ -172,12 +181,13 @@ class _Reader:
     def __init__(self, symbols: dict[str, Any], sympy: Any) -> None:
         self.symbols, self.sympy = symbols, sympy
         self.kept: dict[tuple[str, Any], Any] = {}
+        self.decimals: dict[float, Any] = {}
+        self.arguments: dict[Any, ast.expr] = {}
 
     def read(self, node: ast.expr) -> Any:
         """A formula as SymPy sees it."""
         if isinstance(node, ast.Constant):
-            exact = self.sympy.Integer if isinstance(node.value, int) else self.sympy.Rational
-            return exact(str(node.value))
+            return self._constant(node.value)
         if isinstance(node, ast.Name):
             if node.id in self.symbols:
                 return self.symbols[node.id]
@@ -195,13 +205,22 @@ class _Reader:
             return _COMPOSED[name](self.sympy, arg)
         return getattr(self.sympy, _TO_SYMPY[name])(arg)
 
+    def _constant(self, value: Any) -> Any:
+        """An exact number; a decimal is a symbol, so that it stays as it is written."""
+        if is_simple(value):
+            return self.sympy.Rational(str(value))
+        symbol = self.sympy.Symbol(f"decimal_{len(self.decimals)}", positive=True)
+        return self.decimals.setdefault(value, symbol)
+
     def _keep(self, name: str, arg: Any) -> Any:
         if arg.could_extract_minus_sign():
-            # One symbol for both signs: σ(−x) is 1 − σ(x), tanh(−x) is −tanh(x).
+            # One symbol for both signs: σ(−x) is 1 − σ(x), tanh(−x) is −tanh(x), and
+            # softplus(−x) is softplus(x) − x.
             if name == "sigmoid":
                 return 1 - self._keep(name, -arg)
             if name == "tanh":
                 return -self._keep(name, -arg)
+            return self._keep(name, -arg) + arg
         symbol = self.sympy.Symbol(f"kept_{len(self.kept)}", real=True)
         return self.kept.setdefault((name, arg), symbol)
 
@@ -214,6 +233,16 @@ class _Reader:
                 total += outer * self._own_slope(name, arg, own) * self.slope(arg, symbol)
         return total
 
+    def mirrored(self, plain: Any) -> list[Any]:
+        """The same with σ(−x) for a σ(x) that stands in it: y·σ(x) − y is −y·σ(−x)."""
+        found = []
+        for (name, arg), own in list(self.kept.items()):
+            if name == "sigmoid" and plain.has(own) and plain.count_ops() <= MOST_SIMPLIFIED:
+                symbol = self.sympy.Symbol(f"kept_{len(self.kept)}", real=True)
+                other = self.kept.setdefault((name, -arg), symbol)
+                found.append(self.sympy.expand(plain.subs(own, 1 - other)))
+        return found
+
     def _own_slope(self, name: str, arg: Any, own: Any) -> Any:
         if name == "softplus":
             return self._keep("sigmoid", arg)
@@ -222,10 +251,15 @@ class _Reader:
     def written(self, expression: Any) -> ast.expr:
         """Back in the language, the functions that were kept in their places."""
         tree = _from_sympy(expression)
-        for (name, arg), own in reversed(list(self.kept.items())):
-            if str(own) in trees.names_in(tree):
-                tree = trees.substitute(tree, {str(own): trees.call(name, self.written(arg))})
-        return tree
+        symbols = trees.names_in(tree)
+        values: dict[str, Any] = {}
+        for (name, arg), own in self.kept.items():
+            if str(own) in symbols:
+                if arg not in self.arguments:
+                    self.arguments[arg] = self.written(arg)
+                values[str(own)] = trees.call(name, self.arguments[arg])
+        values |= {str(own): value for value, own in self.decimals.items() if str(own) in symbols}
+        return trees.substitute(tree, values) if values else tree
 
 
 def _from_sympy(expression: Any) -> ast.expr:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
+from gradcheck.explainer.calculus.centring import centred
 from gradcheck.explainer.calculus.contract import contracted
 from gradcheck.explainer.calculus.einstein import (
     Apply,
@@ -24,16 +25,20 @@ from gradcheck.explainer.calculus.einstein import (
     Tensor,
     Total,
     free,
+    is_simple,
+    magnitude,
     rename,
     walk,
 )
 from gradcheck.explainer.calculus.indices import extent
+from gradcheck.explainer.calculus.signs import begun, settled
 from gradcheck.explainer.calculus.terms import Term, collected
+from gradcheck.explainer.calculus.triangular import halved_diagonal
 
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Space
 
-__all__ = ["flatten", "simplify", "terms_of"]
+__all__ = ["flatten", "joined_terms", "simplify", "terms_of"]
 
 MOST_TERMS = 64
 """Where multiplying out gives more terms than this, nobody would read them."""
@@ -41,20 +46,27 @@ MOST_TERMS = 64
 
 def simplify(node: Node, space: Space) -> Node:
     """The expression in normal form: its value stays."""
-    return _joined(terms_of(node, space))
+    return joined_terms(terms_of(node, space))
 
 
-def _joined(terms: list[Term]) -> Node:
+def joined_terms(terms: list[Term]) -> Node:
     """The terms as one expression."""
     if not terms:
         return Number(Fraction(0))
-    return terms[0].node if len(terms) == 1 else Sum(tuple(term.node for term in terms))
+    if len(terms) == 1:
+        return terms[0].node
+    return Sum(begun(term.node for term in terms))
 
 
 def terms_of(node: Node, space: Space) -> list[Term]:
     """The terms of the normal form."""
+    return centred(_multiplied_out(node, space))
+
+
+def _multiplied_out(node: Node, space: Space) -> list[Term]:
+    """The terms, equal ones added up."""
     found = [done for term in _expand(node, space) if (done := contracted(term)) is not None]
-    return collected(found)
+    return collected(settled(found))
 
 
 def flatten(node: Node) -> Node:
@@ -80,7 +92,7 @@ def flatten(node: Node) -> Node:
 
 def _expand(node: Node, space: Space) -> list[Term]:
     if isinstance(node, Number):
-        return [Term(node.value)]
+        return [_of_number(node)]
     if isinstance(node, Sum):
         return [term for part in node.terms for term in _expand(part, space)]
     if isinstance(node, Total):
@@ -99,18 +111,28 @@ def _expand(node: Node, space: Space) -> list[Term]:
     if isinstance(node, Apply):
         return _apply(node, space)
     if isinstance(node, Array):
-        return [Term(Fraction(1), (), (_array(node, space),))]
+        array = _array(node, space)
+        known = halved_diagonal(array)
+        return [Term(Fraction(1), (), (array,))] if known is None else _expand(known, space)
     return [Term(Fraction(1), (), (node,))]
+
+
+def _of_number(node: Number) -> Term:
+    """A fraction stands in front; a decimal is a factor, so that it stays as it is written."""
+    if is_simple(node.value):
+        return Term(Fraction(node.value))
+    sign = Fraction(-1 if node.value < 0 else 1)
+    return Term(sign, (), (Number(magnitude(node.value)),))
 
 
 def _grouped(factor: Node, space: Space) -> list[Term]:
     """The terms of a factor; a sum that is plain arithmetic is not multiplied out."""
-    terms = terms_of(factor, space) if isinstance(factor, Sum) else _expand(factor, space)
+    terms = _multiplied_out(factor, space) if isinstance(factor, Sum) else _expand(factor, space)
     plain = len(terms) > 1 and not any(
         isinstance(part, Delta) for term in terms for f in term.factors for part in walk(f)
     )
     if plain and not any(term.bound for term in terms) and not _mentions_upstream(terms):
-        return [Term(Fraction(1), (), (_joined(terms),))]
+        return [Term(Fraction(1), (), (joined_terms(terms),))]
     return terms
 
 
@@ -133,18 +155,20 @@ def _array(node: Array, space: Space) -> Array:
 
 
 def _apply(node: Apply, space: Space) -> list[Term]:
-    args = tuple(simplify(arg, space) for arg in node.args)
+    args = tuple(a if isinstance(a, Number) else simplify(a, space) for a in node.args)
     one = Fraction(1)
     if node.function == "reciprocal":
         arg = args[0]
-        if isinstance(arg, Number) and arg.value != 0:
-            return [Term(1 / arg.value)]
+        if isinstance(arg, Number) and is_simple(arg.value) and arg.value != 0:
+            return [Term(1 / Fraction(arg.value))]
         if isinstance(arg, Product) and not any(isinstance(f, Sum) for f in arg.factors):
             # One over a product is the product of ones over.
             inverted = Product(tuple(Apply("reciprocal", (f,)) for f in arg.factors))
             return _expand(inverted, space)
         if isinstance(arg, Apply) and arg.function == "reciprocal":
             return _expand(arg.args[0], space)
+    if node.function == "power" and args[1] == Number(one):
+        return _expand(args[0], space)
     if isinstance(args[0], Array) and (node.function, args[0].function) in _UNDONE:
         other = _UNDONE[node.function, args[0].function]
         return [Term(one, (), (Array(other, args[0].args, args[0].indices, args[0].shape),))]

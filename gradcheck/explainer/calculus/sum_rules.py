@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.explainer.calculus.axes import counted_axes, shape_without
-from gradcheck.explainer.calculus.einstein import Node, NotDerivable, Product, total_over
+from gradcheck.explainer.calculus.einstein import Delta, Node, NotDerivable, Product, total_over
 from gradcheck.explainer.calculus.values import (
     Rule,
     Translator,
@@ -115,6 +115,15 @@ def square_diagonal(t: Translator, x: Value) -> Value:
     if x.shape[-1] != x.shape[-2]:
         return opaque(t.space, "diagonal", [x])
     return Value(x.shape[:-1], lambda ix: x.at((*ix, ix[-1])))
+
+
+def _diag_matrix(_t: Translator, x: Value) -> Value:
+    """Matrices with the vectors of the last axis on their diagonals."""
+    if x.shape[-1] == 1:
+        return Value((*x.shape, 1), lambda ix: x.at(ix[:-1]))
+    return Value(
+        (*x.shape, x.shape[-1]), lambda ix: Product((Delta(ix[-2], ix[-1]), x.at(ix[:-1])))
+    )
 
 
 def _unreduce(
@@ -230,6 +239,7 @@ SUM_RULES: dict[str, Rule] = {
     "array": _array,
     "broadcast_to": _broadcast_to,
     "column": _column,
+    "diag_matrix": _diag_matrix,
     "diagonal": square_diagonal,
     "einsum": _einsum,
     "expand_dims": _expand_dims,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
@@ -11,7 +11,7 @@ from gradcheck.explainer.named_functions import named
 from gradcheck.ops.declaration import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call, Op
@@ -39,6 +39,16 @@ class Step:
         """The step in the language of formulas, over the names of the expression."""
         whole = self.filled(self.op.forward_text(self.call))
         return whole if self.part is None else _element(whole, self.part)
+
+    @property
+    def shown(self) -> ast.expr:
+        """The step as a page writes it."""
+        return self.forward
+
+    @property
+    def through(self) -> Callable[[str, ast.expr], ast.expr] | None:
+        """How a change of an input goes through a step that has no rule; None where it has one."""
+        return None
 
     def around(self, upstream: ast.expr) -> tuple[ast.expr, ast.expr]:
         """What `G` and `out` are in the op's formulas: lists, where it has several outputs."""
@@ -81,6 +91,10 @@ class Graph:
     output: str
     notes: tuple[str, ...] = ()
     """What is written otherwise than in the text."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """By input: what it is, where it is none that somebody gives."""
+    unwritten: frozenset[str] = frozenset()
+    """Names of values that code cannot compute: what has no rule, and its Jacobians."""
 
     @property
     def shapes(self) -> dict[str, Shape]:

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.einstein import Node, NotDerivable, mentions, walk
-from gradcheck.explainer.calculus.indices import Index, Space
-from gradcheck.explainer.calculus.scalar import NotScalar, can_fuse, derivative
-from gradcheck.explainer.calculus.simplify import simplify
+from gradcheck.explainer.calculus.folding import folded
+from gradcheck.explainer.calculus.found_softmax import with_shares
+from gradcheck.explainer.calculus.scalar import NotScalar, load_sympy
+from gradcheck.explainer.calculus.simplify import joined_terms, terms_of
 from gradcheck.explainer.calculus.sum_rules import SUM_RULES
-from gradcheck.explainer.calculus.translate import OPEN_RULES, Translation
-from gradcheck.explainer.calculus.values import Rule, Value, tensor
-from gradcheck.explainer.formula.broadcasting import formula_shape, is_elementwise
+from gradcheck.explainer.calculus.translate import OPEN_RULES
+from gradcheck.explainer.derive.composition import Way, added, bar, composed, contributions, fusion
 from gradcheck.explainer.formula.matrix_form import formula_of
 from gradcheck.explainer.formula.sums_and_products import NoMatrixForm
 from gradcheck.explainer.time_limit import TookTooLong, limited
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Mapping
 
-    from gradcheck.explainer.derive.call_graph import Graph, Step
+    from gradcheck.explainer.calculus.indices import Index, Space
+    from gradcheck.explainer.derive.call_graph import Graph
 
-__all__ = ["Adjoint", "Closed", "Contribution", "adjoints", "bar", "closed_form", "run_chain"]
+__all__ = [
+    "Adjoint",
+    "Closed",
+    "ClosedForms",
+    "Contribution",
+    "adjoints",
+    "bar",
+    "closed_form",
+    "run_chain",
+]
 
 
 @dataclass(frozen=True)
@@ -62,11 +72,6 @@ class Closed:
     """The steps that are named in it; none where it is written over the inputs alone."""
 
 
-def bar(graph: Graph, name: str) -> str:
-    """The name of the gradient that reaches a value."""
-    return "G" if name == graph.output else f"{name}_bar"
-
-
 def adjoints(graph: Graph) -> tuple[Adjoint, ...]:
     """From the output back to the inputs."""
     parts: dict[str, list[Contribution]] = {}
@@ -76,29 +81,10 @@ def adjoints(graph: Graph) -> tuple[Adjoint, ...]:
             if step.name not in parts:
                 continue
             found.append(Adjoint(step.name, tuple(parts[step.name])))
-        for name, tree in _contributions(graph, step):
+        for name, tree in contributions(graph, step):
             parts.setdefault(name, []).append(Contribution(step.name, tree))
     found += [Adjoint(name, tuple(parts[name])) for name in graph.inputs if name in parts]
     return tuple(found)
-
-
-def _contributions(graph: Graph, step: Step) -> list[tuple[str, ast.expr]]:
-    formulas = step.op.formulas(step.call)
-    upstream, out = step.around(ast.Name(bar(graph, step.name)))
-    found = []
-    for parameter, value in step.differentiable.items():
-        if parameter in formulas:
-            formula = trees.picked(step.filled(formulas[parameter], G=upstream, out=out))
-            found.append((value, _summed(step, parameter, formula)))
-    return found
-
-
-def _summed(step: Step, parameter: str, formula: ast.expr) -> ast.expr:
-    """Summed over the axes along which the value was repeated."""
-    shape = step.call.shapes[parameter]
-    if formula_shape(step.op, step.call, parameter) == shape:
-        return formula
-    return trees.call("unbroadcast", formula, trees.read(repr(list(shape))))
 
 
 def run_chain(graph: Graph, values: Mapping[str, Any], upstream: Any) -> dict[str, Any]:
@@ -114,41 +100,80 @@ def run_chain(graph: Graph, values: Mapping[str, Any], upstream: Any) -> dict[st
 
 CLOSED_SECONDS = 6.0
 """What may be spent on putting the gradient of an input together; usually it is hundredths."""
+MUCH_SHORTER = 0.8
+"""A name has to take away so much of a formula, or it is not worth to look it up."""
 LONGEST_FORMULA = 240
 """A formula longer than this is easier to read with the steps named."""
 
 
 def closed_form(graph: Graph, name: str) -> Closed | None:
     """The gradient of an input in one formula; None where the calculus cannot compose it."""
-    found: list[Closed] = []
-    # Functions that move elements stay closed, so that the formula can do without indices; where
-    # one of them stands in the way, they are written with indices.
-    with contextlib.suppress(TookTooLong), limited(CLOSED_SECONDS):
-        for rules in (SUM_RULES, OPEN_RULES):
-            for inline in (True, False):
-                form = _tried(graph, name, rules, inline=inline)
-                found += [] if form is None else [form]
-            if found:
-                break
-    readable = [form for form in found if 0 < _size(form) <= LONGEST_FORMULA]
-    if readable or not found:
-        return next(iter(readable), None)
-    return min(found, key=lambda form: sum(1 for _ in walk(form.node)))
+    return ClosedForms(graph).of(name)
 
 
-def _tried(graph: Graph, name: str, rules: Mapping[str, Rule], *, inline: bool) -> Closed | None:
-    """The closed form by these rules; None where they do not lead to one.
+class ClosedForms:
+    """The closed forms of an expression: what its inputs share is computed once."""
 
-    Where SymPy does not differentiate chains of functions as a whole, they are taken step by step.
-    """
-    for fused in (_fusion(graph), {}):
-        try:
-            return _closed(graph, name, rules, fused, inline=inline)
-        except NotScalar:
-            continue
-        except Exception:  # numbers beyond all bounds, formulas too long: the steps are there
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.ways: dict[tuple[bool, bool, bool], Way] = {}
+
+    def of(self, name: str) -> Closed | None:
+        """The gradient of an input in one formula; None where the calculus cannot compose it."""
+        found: list[Closed] = []
+        roots = fusion(self.graph)
+        if len({*roots.values()}) < len(roots):
+            load_sympy()
+        # Functions that move elements stay closed, so that the formula can do without indices;
+        # where one of them stands in the way, they are written with indices.
+        with contextlib.suppress(TookTooLong), limited(CLOSED_SECONDS):
+            for opened in (False, True):
+                for inline in (True, False):
+                    form = self._tried(name, opened=opened, inline=inline)
+                    if form is not None and inline:
+                        form = self._with_quotients(form, opened=opened)
+                    if form is not None and 0 < _size(form) <= LONGEST_FORMULA:
+                        return form
+                    found += [] if form is None else [form]
+                if found:
+                    break
+        if not found:
             return None
-    return None
+        return min(found, key=lambda form: sum(1 for _ in walk(form.node)))
+
+    def _tried(self, name: str, *, opened: bool, inline: bool) -> Closed | None:
+        """The closed form by one set of rules; None where they do not lead to one.
+
+        Where SymPy does not differentiate chains of functions as a whole, they are taken step by
+        step.
+        """
+        for fused in (True, False):
+            try:
+                return _closed(self.graph, name, self._way(opened, fused, inline))
+            except NotScalar:
+                continue
+            except Exception:  # numbers beyond all bounds, formulas too long: the steps are there
+                return None
+        return None
+
+    def _with_quotients(self, form: Closed, *, opened: bool) -> Closed:
+        """The form with the names of normalised steps, where it is much shorter with them."""
+        way = next(way for key, way in self.ways.items() if key[0] == opened and key[2])
+        if not any(step.below for step in way.quotients):
+            return form
+        terms = folded(terms_of(form.node, way.space), way.quotients)
+        node = joined_terms(terms)
+        shorter = _written(self.graph, form.name, node, form.indices, way.space)
+        much = 0 < _size(shorter) < MUCH_SHORTER * _size(form)
+        return shorter if much and shorter.steps else form
+
+    def _way(self, opened: bool, fused: bool, inline: bool) -> Way:
+        key = (opened, fused, inline)
+        if key not in self.ways:
+            rules = OPEN_RULES if opened else SUM_RULES
+            roots = fusion(self.graph) if fused else {}
+            self.ways[key] = composed(self.graph, rules, roots, inline=inline)
+        return self.ways[key]
 
 
 def _size(form: Closed) -> int:
@@ -156,77 +181,22 @@ def _size(form: Closed) -> int:
     return len(trees.text_of(form.formula)) if form.formula is not None else 0
 
 
-def _closed(
-    graph: Graph,
-    name: str,
-    rules: Mapping[str, Rule],
-    fused: dict[str, str],
-    *,
-    inline: bool,
-) -> Closed:
-    space = Space()
-    known: dict[str, Value | Any] = {n: tensor(n, s) for n, s in graph.inputs.items()}
-    for step in graph.steps:
-        known[step.name] = tensor(step.name, step.shape)
-        if inline:
-            known[step.name] = Translation(space, known, rules).value(step.forward)
-    known["G"] = tensor("G", graph.shapes[graph.output])
-    reached: dict[str, list[Value]] = {}
-    for step in reversed(graph.steps):
-        if step.name in fused and fused[step.name] != step.name:
-            continue
-        if step.name != graph.output:
-            if step.name not in reached:
-                continue
-            known[bar(graph, step.name)] = _added(space, reached[step.name])
-        for target, tree in _fused_contributions(graph, step, fused):
-            reached.setdefault(target, []).append(Translation(space, known, rules).value(tree))
-    if name not in reached:
+def _closed(graph: Graph, name: str, way: Way) -> Closed:
+    if name not in way.reached:
         raise NotDerivable(name)
-    value = _added(space, reached[name])
+    space = way.space
+    value = added(space, way.reached[name])
     indices = space.axes(graph.inputs[name])
-    node = simplify(value.fitted(indices), space)
+    terms = with_shares(terms_of(value.fitted(indices), space))
+    return _written(graph, name, joined_terms(terms), indices, space)
+
+
+def _written(
+    graph: Graph, name: str, node: Node, indices: tuple[Index, ...], space: Space
+) -> Closed:
     try:
         formula: ast.expr | None = formula_of(node, indices, space)
     except NoMatrixForm:
         formula = None
     named = tuple(step.name for step in graph.steps if mentions(node, step.name))
     return Closed(name, node, indices, formula, named)
-
-
-def _added(space: Space, values: list[Value]) -> Value:
-    names = {f"part{i}": value for i, value in enumerate(values)}
-    return Translation(space, names).value(" + ".join(names))
-
-
-def _fusion(graph: Graph) -> dict[str, str]:
-    """By elementwise step: the step that ends its chain of scalar functions."""
-    roots: dict[str, str] = {}
-    for step in reversed(graph.steps):
-        if not is_elementwise(step.op) or not can_fuse(step.forward):
-            continue
-        consumers = {used.name for used in graph.uses(step.name)}
-        ends = {roots.get(consumer) for consumer in consumers}
-        end = next(iter(ends)) if len(ends) == 1 and step.name != graph.output else None
-        roots[step.name] = end or step.name
-    return roots
-
-
-def _fused_contributions(
-    graph: Graph, step: Step, fused: dict[str, str]
-) -> list[tuple[str, ast.expr]]:
-    members = {name for name, root in fused.items() if root == step.name}
-    if len(members) < 2:
-        return _contributions(graph, step)
-    whole = step.forward
-    for inner in reversed(graph.steps):
-        if inner.name in members and inner.name != step.name:
-            whole = trees.substitute(whole, {inner.name: inner.forward})
-    found = []
-    for leaf in sorted(trees.names_in(whole) & set(graph.shapes)):
-        slope = derivative(whole, leaf)
-        tree: ast.expr = ast.BinOp(ast.Name(bar(graph, step.name)), ast.Mult(), slope)
-        if graph.shapes[leaf] != step.shape:
-            tree = trees.call("unbroadcast", tree, trees.read(repr(list(graph.shapes[leaf]))))
-        found.append((leaf, tree))
-    return found

@@ -91,7 +91,7 @@ def _size(node: Node) -> int:
 def _output_letters(subject: Subject) -> str:
     """The letters that an equation gives to the axes of the output."""
     equation = trees.equation_of(subject.forward) if subject.forward is not None else ""
-    return equation.partition("->")[2] or subject.op.axes.get("out", "")
+    return equation.partition("->")[2] or subject.op.axis_letters(subject.call).get("out", "")
 
 
 def gradient_steps(subject: Subject, name: str) -> GradientSteps | None:

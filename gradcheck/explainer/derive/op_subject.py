@@ -25,7 +25,9 @@ __all__ = ["Subject"]
 _NOT_LINEAR = frozenset(
     [
         "exp", "log", "sqrt", "square", "max", "min", "prod", "inv", "solve", "det", "abs",
-        "cholesky", "power", "maximum", "minimum", "one_hot_max", "cumprod", "lgamma",
+        "cholesky", "power", "maximum", "minimum", "one_hot_max", "cumprod", "lgamma", "sort",
+        "segment_max", "segment_min", "segment_prod", "unsorted_max", "unsorted_min",
+        "scatter_max", "scatter_min", "expm", "sqrtm", "pinv", "slogdet",
     ]
 )  # fmt: skip
 

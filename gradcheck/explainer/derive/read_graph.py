@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gradcheck.ops.declaration import Call, Op
     from gradcheck.spec.expression.syntax import Tree
 
-__all__ = ["read_graph"]
+__all__ = ["Reader", "read_graph"]
 
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
@@ -51,7 +51,7 @@ def read_graph(text: str, shapes: Mapping[str, Shape]) -> Graph:
         if problem := size_problem(shape):
             raise ExpressionError(f"`{name}`: {problem}")
     parse_tf(text, shapes)
-    reader = _Reader(parse_tree(text), shapes)
+    reader = Reader(parse_tree(text), shapes)
     output = reader.value(reader.tree.body)
     if not isinstance(output, ast.Name) or output.id in shapes:
         raise ExpressionError("the expression computes nothing from its inputs")
@@ -64,7 +64,7 @@ def read_graph(text: str, shapes: Mapping[str, Shape]) -> Graph:
     )
 
 
-class _Reader:
+class Reader:
     """Collects the steps of one expression."""
 
     def __init__(self, tree: Tree, shapes: Mapping[str, Shape]) -> None:
@@ -77,6 +77,7 @@ class _Reader:
         self.prefix = next((letter for letter in "vhwuzs" if letter not in taken), "step")
 
     def refused(self, node: ast.AST, message: str, hint: str = "") -> ExpressionError:
+        """What is said of a part that cannot be read."""
         offset, length = self.tree.span(node)
         return ExpressionError(message, offset=offset, length=length, hint=hint)
 
@@ -92,7 +93,7 @@ class _Reader:
             # A condition has no gradient: it is written where it is used.
             found = ast.Compare(self.value(node.left), node.ops, [self.value(node.comparators[0])])
             try:
-                self._shape(found)
+                self.shape_of(found)
             except ValueError:
                 raise self.refused(node, "these shapes do not broadcast") from None
             return found
@@ -180,7 +181,7 @@ class _Reader:
         if op.variadic:
             return self._variadic(node, op, keywords)
         inputs = [p.name for p in op.inputs]
-        order = [*inputs, *op.required, *op.args]
+        order = op.positions or (*inputs, *op.required, *op.args)
         given = dict(zip(order, node.args, strict=False)) | keywords
         given.pop("name", None)
         unknown = [key for key in given if key not in order]
@@ -264,7 +265,7 @@ class _Reader:
     ) -> tuple[Call, Shape, int | None]:
         """The call, the shape of what it gives, and which of its outputs that is."""
         try:
-            call = op.call({k: self._shape(v) for k, v in operands.items()}, args)
+            call = op.call({k: self.shape_of(v) for k, v in operands.items()}, args)
             misfit = misfit_of(op, call)
             if misfit is None:
                 shapes = op.output_shapes(call) if part is not None else [op.shape(call)]
@@ -282,14 +283,15 @@ class _Reader:
             raise self.refused(node, f"the output of `{op.tf}`: {problem}")
         return call, shape, part
 
-    def _shape(self, operand: ast.expr) -> Shape:
+    def shape_of(self, operand: ast.expr) -> Shape:
+        """The shape of a name, a constant or a condition."""
         if isinstance(operand, ast.Name):
             return self.shapes[operand.id]
         if isinstance(operand, ast.Compare):
             return np.broadcast_shapes(
-                self._shape(operand.left), self._shape(operand.comparators[0])
+                self.shape_of(operand.left), self.shape_of(operand.comparators[0])
             )
         if isinstance(operand, ast.Call):
             # A condition as numbers.
-            return self._shape(operand.args[0])
+            return self.shape_of(operand.args[0])
         return np.shape(ast.literal_eval(ast.unparse(operand)))

@@ -1,4 +1,4 @@
 """From index notation back to closed formulas, and from formulas to TensorFlow code.
 
-Imports trees and calculus.
+Imports trees, named_functions and calculus.
 """

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from gradcheck.explainer.calculus.einstein import magnitude
+from gradcheck.explainer.formula.rows_and_columns import OF_ONE_NUMBER
 from gradcheck.explainer.formula.sums_and_products import Scaled, joined, times
 from gradcheck.explainer.trees import call, called, text_of
 
@@ -22,11 +23,14 @@ class _Term:
     chain: tuple[ast.expr, ...]
 
 
-def factored(parts: list[Scaled]) -> ast.expr:
-    """The sum, its common numbers and its common first and last matrices written once."""
+def factored(parts: list[Scaled], numbers: frozenset[str] = frozenset()) -> ast.expr:
+    """The sum, its common numbers and its common first and last matrices written once.
+
+    `numbers` are the names of arrays without axes.
+    """
     if len(parts) < 2 or any(body is None for _, body in parts):
         return joined(parts)
-    terms = [_split(coefficient, body) for coefficient, body in parts if body is not None]
+    terms = [_split(coefficient, body, numbers) for coefficient, body in parts if body is not None]
     if any(not term.chain for term in terms):
         return joined(parts)
     wrapped = all(called(term.chain[0]) == "vector" for term in terms)
@@ -37,14 +41,56 @@ def factored(parts: list[Scaled]) -> ast.expr:
     size = sizes.pop() if len(sizes) == 1 else Fraction(1)
     inner = [_Term(t.coefficient / size, _without(t.scalars, scalars), t.chain) for t in terms]
     left, right, inner = _ends(inner)
-    if not scalars and not left and not right:
+    middle, changed = _middle(inner)
+    if not scalars and not left and not right and not changed:
         return joined(parts)
-    # A sum begins with a term that is not negative, if there is one.
-    ordered = sorted(inner, key=lambda term: term.coefficient < 0)
-    middle = joined([(t.coefficient, _product(t)) for t in ordered])
     whole = _chained((*left, middle, *right))
     whole = call("vector", whole) if wrapped else whole
-    return joined([(size, times([*scalars, whole]))])
+    return joined([(size, _around(scalars, whole))])
+
+
+def _around(shared: list[ast.expr], whole: ast.expr) -> ast.expr:
+    """The product, what is divided by last."""
+    above = [factor for factor in shared if not _is_under(factor)]
+    below = [factor for factor in shared if _is_under(factor)]
+    return times([*above, whole, *below])
+
+
+def _middle(terms: list[_Term]) -> tuple[ast.expr, bool]:
+    """The sum of what is left of the terms, and whether they share elements or are all turned."""
+    turned = all(len(term.chain) == 1 and called(term.chain[0]) == "mT" for term in terms)
+    if turned:
+        terms = [replace(term, chain=(_unwrapped(term.chain[0]),)) for term in terms]
+    arrays, terms = _elements(terms)
+    # A sum begins with a term that is not negative, if there is one.
+    ordered = sorted(terms, key=lambda term: term.coefficient < 0)
+    inside = joined([(t.coefficient, _product(t)) for t in ordered])
+    whole = _around(arrays, inside) if arrays else inside
+    return (call("mT", whole) if turned else whole), turned or bool(arrays)
+
+
+def _is_under(node: ast.expr) -> bool:
+    """Whether this is one over something."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_one(node.left)
+
+
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 1
+
+
+def _elements(terms: list[_Term]) -> tuple[list[ast.expr], list[_Term]]:
+    """What all terms are multiplied by element by element, and the terms without it."""
+    if any(len(term.chain) != 1 for term in terms):
+        return [], terms
+    factors = [tuple(_factors(term.chain[0])) for term in terms]
+    shared = _shared(factors)
+    if not shared:
+        return [], terms
+    kept = [_without(own, shared) for own in factors]
+    return shared, [
+        replace(term, chain=(times(list(own)),) if own else ())
+        for term, own in zip(terms, kept, strict=True)
+    ]
 
 
 def _unwrapped(node: ast.expr) -> ast.expr:
@@ -52,10 +98,10 @@ def _unwrapped(node: ast.expr) -> ast.expr:
     return node.args[0] if isinstance(node, ast.Call) else node
 
 
-def _split(coefficient: Fraction | float, body: ast.expr) -> _Term:
+def _split(coefficient: Fraction | float, body: ast.expr, numbers: frozenset[str]) -> _Term:
     factors = _factors(body)
-    scalars = tuple(f for f in factors if _is_number(f))
-    rest = [f for f in factors if not _is_number(f)]
+    scalars = tuple(f for f in factors if _is_number(f, numbers))
+    rest = [f for f in factors if not _is_number(f, numbers)]
     chain = _matrices(times(rest)) if rest else ()
     return _Term(coefficient, scalars, chain)
 
@@ -63,12 +109,27 @@ def _split(coefficient: Fraction | float, body: ast.expr) -> _Term:
 def _factors(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         return [*_factors(node.left), *_factors(node.right)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and not _is_one(node.left):
+        below = [ast.BinOp(ast.Constant(1), ast.Div(), factor) for factor in _factors(node.right)]
+        return [*_factors(node.left), *below]
     return [node]
 
 
-def _is_number(node: ast.expr) -> bool:
-    """A factor that is known to be a single number by what it is called."""
-    return called(node) in ("scalar", "total") or (isinstance(node, ast.Name) and node.id == "G")
+def _is_number(node: ast.expr, numbers: frozenset[str]) -> bool:
+    """A factor that is known to be a single number by what it is made of."""
+    if isinstance(node, ast.Name):
+        return node.id in numbers
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, ast.BinOp):
+        return _is_number(node.left, numbers) and _is_number(node.right, numbers)
+    if called(node) in ("scalar", "total"):
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    if called(node) == "mean":
+        return len(node.args) == 1
+    return called(node) in OF_ONE_NUMBER and _is_number(node.args[0], numbers)
 
 
 def _matrices(node: ast.expr) -> tuple[ast.expr, ...]:
@@ -114,8 +175,9 @@ def _ends(terms: list[_Term]) -> tuple[list[ast.expr], list[ast.expr], list[_Ter
     return left, right[::-1], terms
 
 
-def _product(term: _Term) -> ast.expr:
-    return times([*term.scalars, _chained(term.chain)])
+def _product(term: _Term) -> ast.expr | None:
+    factors = [*term.scalars, *([_chained(term.chain)] if term.chain else [])]
+    return times(factors) if factors else None
 
 
 def _chained(matrices: tuple[ast.expr, ...]) -> ast.expr:

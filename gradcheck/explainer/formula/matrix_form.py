@@ -5,15 +5,26 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from gradcheck.explainer.calculus.einstein import Array, Grid, Node, Tensor, Total, free, walk
+from gradcheck.explainer.calculus.einstein import (
+    Array,
+    Grid,
+    Node,
+    Product,
+    Tensor,
+    Total,
+    free,
+    walk,
+)
 from gradcheck.explainer.calculus.indices import LETTERS, Index, extent
 from gradcheck.explainer.calculus.simplify import terms_of
 from gradcheck.explainer.formula.factor import factored
+from gradcheck.explainer.formula.kept_axes import beside, mean_of
 from gradcheck.explainer.formula.sums_and_products import (
     NoMatrixForm,
     Scaled,
     function,
     joined,
+    scaled_total,
     sizes,
     times,
 )
@@ -23,8 +34,9 @@ from gradcheck.explainer.trees import call, called, read
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Space
     from gradcheck.explainer.calculus.terms import Term
+    from gradcheck.explainer.formula.kept_axes import Laid
 
-__all__ = ["formula_of", "without_indices"]
+__all__ = ["formula_of", "whole_array", "without_indices"]
 
 
 def without_indices(formula: ast.expr) -> bool:
@@ -37,8 +49,9 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
     terms = terms_of(node, space)
     if not terms:
         return call("zeros", sizes(indices))
+    numbers = frozenset(p.name for p in walk(node) if isinstance(p, Tensor) and not p.indices)
     try:
-        whole = joined([_pointwise_term(term, indices, space) for term in terms])
+        whole = factored([_pointwise_term(term, indices, space) for term in terms], numbers)
         full = any(
             isinstance(part, Tensor | Array) and len(part.indices) == len(indices)
             for part in walk(node)
@@ -52,7 +65,7 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
             return formula_of(part, axes, space)
 
         try:
-            return factored([TermGraph(t, indices, inner).formula() for t in terms])
+            return factored([TermGraph(t, indices, inner).formula() for t in terms], numbers)
         except NoMatrixForm:
             pass
     return joined([_einsum_term(term, indices, space) for term in terms])
@@ -126,7 +139,24 @@ def _pointwise(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
         ):
             raise NoMatrixForm
         return ast.Name(node.name) if isinstance(node, Tensor) else whole_array(node, space)
+
+    def laid(part: Node, axes: tuple[Index, ...]) -> ast.expr:
+        return _pointwise(part, axes, space)
+
+    if mean_of(node) is not None:
+        return _summed(node, indices, laid)
+    if isinstance(node, Total):
+        return joined([scaled_total(node, lambda part: _summed(part, indices, laid))])
     return function(node, lambda inner: _pointwise(inner, indices, space))
+
+
+def _summed(node: Node, indices: tuple[Index, ...], laid: Laid) -> ast.expr:
+    """A sum or a mean; a product of vectors is better told as a product of matrices."""
+    if (total := mean_of(node)) is not None:
+        return beside(total, indices, laid, "mean")
+    if not isinstance(node, Total) or isinstance(node.body, Product):
+        raise NoMatrixForm
+    return beside(node, indices, laid, "sum")
 
 
 def whole_array(node: Array, space: Space) -> ast.expr:

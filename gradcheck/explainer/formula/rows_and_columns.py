@@ -12,9 +12,19 @@ from gradcheck.explainer.trees import call, called, read, text_of
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Index
 
-__all__ = ["is_identity", "laid_array", "ones", "summed", "turned", "vector"]
+__all__ = [
+    "OF_ONE_NUMBER",
+    "is_identity",
+    "laid_array",
+    "ones",
+    "scaled_columns",
+    "scaled_rows",
+    "summed",
+    "turned",
+    "vector",
+]
 
-_OF_ONE_NUMBER = frozenset(["exp", "log", "sin", "cos", "tanh", "sqrt", "square", "sigmoid"])
+OF_ONE_NUMBER = frozenset(["exp", "log", "sin", "cos", "tanh", "sqrt", "square", "sigmoid"])
 
 
 def is_identity(matrix: ast.expr) -> bool:
@@ -88,6 +98,51 @@ def _is_gram(matrix: ast.expr) -> bool:
     return text_of(turned(left)) == text_of(right)
 
 
+def scaled_rows(columns: list[ast.expr], matrix: ast.expr) -> ast.expr:
+    """The matrix, each row times a number: `diag(v) M`, or M ⊙ v where v is a column anyway."""
+    if isinstance(matrix, ast.Call) and called(matrix) == "matmul":
+        return call("matmul", scaled_rows(columns, matrix.args[0]), matrix.args[1])
+    if _are_vectors(columns):
+        return call("matmul", call("diag", vector(times(columns))), matrix)
+    return times([matrix, *map(_row_sums, columns)])
+
+
+def scaled_columns(matrix: ast.expr, columns: list[ast.expr]) -> ast.expr:
+    """The matrix, each column times a number."""
+    if isinstance(matrix, ast.Call) and called(matrix) == "matmul":
+        return call("matmul", matrix.args[0], scaled_columns(matrix.args[1], columns))
+    if _are_vectors(columns):
+        return call("matmul", matrix, call("diag", vector(times(columns))))
+    if isinstance(matrix, ast.Call) and called(matrix) == "mT":
+        return call("mT", scaled_rows(columns, matrix.args[0]))
+    return times([matrix, turned(times([_row_sums(column) for column in columns]))])
+
+
+def _are_vectors(columns: list[ast.expr]) -> bool:
+    """Whether a vector that is no column by itself is among them: a reader would not see one."""
+
+    def bare(node: ast.AST) -> bool:
+        if called(node) in ("column", "matmul"):
+            return called(node) == "column"
+        return any(map(bare, ast.iter_child_nodes(node)))
+
+    return any(map(bare, columns))
+
+
+def _row_sums(column: ast.expr) -> ast.expr:
+    """The column with `sum` for products with ones."""
+    found: ast.expr = _RowSums().visit(read(text_of(column)))
+    return found
+
+
+class _RowSums(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if called(node) == "matmul" and called(node.args[1]) == "ones":
+            return call("sum", node.args[0], ast.Constant(1), ast.Constant(True))
+        return node
+
+
 def vector(column: ast.expr) -> ast.expr:
     """A matrix with one column as a vector."""
     if called(column) == "column" and isinstance(column, ast.Call):
@@ -105,7 +160,7 @@ def _bare(node: ast.expr) -> ast.expr | None:
     if isinstance(node, ast.BinOp):
         left, right = _bare(node.left), _bare(node.right)
         return None if left is None or right is None else ast.BinOp(left, node.op, right)
-    if isinstance(node, ast.Call) and called(node) in _OF_ONE_NUMBER:
+    if isinstance(node, ast.Call) and called(node) in OF_ONE_NUMBER:
         inner = _bare(node.args[0])
         return None if inner is None else call(called(node), inner)
     return None

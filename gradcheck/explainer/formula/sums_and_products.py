@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import ast
 from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING
 
-from gradcheck.explainer.calculus.einstein import Apply, Node, Number, Product, Sum, magnitude
+from gradcheck.explainer.calculus.einstein import (
+    Apply,
+    Node,
+    Number,
+    Product,
+    Sum,
+    Total,
+    magnitude,
+)
 from gradcheck.explainer.calculus.indices import Index, extent
 from gradcheck.explainer.trees import call, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NoMatrixForm", "Scaled", "function", "joined", "number", "sizes", "times"]
+__all__ = [
+    "NoMatrixForm",
+    "Scaled",
+    "function",
+    "joined",
+    "number",
+    "scaled_total",
+    "sizes",
+    "times",
+]
 
 Scaled = tuple[Fraction | float, ast.expr | None]
 """A term: a number, and what it is multiplied by."""
@@ -95,12 +113,29 @@ def function(node: Node, inner: Callable[[Node], ast.expr]) -> ast.expr:
 def _scaled_term(term: Node, inner: Callable[[Node], ast.expr]) -> Scaled:
     if isinstance(term, Number):
         return term.value, None
+    if isinstance(term, Total):
+        return scaled_total(term, inner)
     if isinstance(term, Product):
         front = term.factors[0]
         if isinstance(front, Number):
             return front.value, times([inner(f) for f in term.factors[1:]])
         return Fraction(1), times([inner(f) for f in term.factors])
     return Fraction(1), inner(term)
+
+
+def scaled_total(node: Total, inner: Callable[[Node], ast.expr]) -> Scaled:
+    """A sum over indices with its number in front; one over their count makes it a mean."""
+    coefficient: Fraction | float = Fraction(1)
+    body = node.body
+    if isinstance(body, Product) and isinstance(body.factors[0], Number):
+        coefficient = body.factors[0].value
+        rest = body.factors[1:]
+        body = rest[0] if len(rest) == 1 else Product(rest)
+    total = Total(node.indices, body)
+    count = prod(map(extent, node.indices))
+    if isinstance(coefficient, Fraction) and coefficient.denominator % count == 0 and count > 1:
+        return coefficient * count, inner(Apply("mean", (total,)))
+    return coefficient, inner(total)
 
 
 def _applied(function: str, args: list[ast.expr]) -> ast.expr:

@@ -14,6 +14,7 @@ from gradcheck.explainer.formula.tensorflow_names import (
     WRITTEN_OUT,
     UnknownCode,
 )
+from gradcheck.explainer.named_functions import length_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +81,7 @@ class _Writer:
             key = trees.text_of(node)
             if self.counts[key] > 1 and len(key) > LONGEST_UNNAMED:
                 return self.hold(key, node)
-            return self._call(node)
+            return self._norm(node) or self._call(node)
         # Everything else keeps Python's own syntax around translated parts.
         copy = trees.read(trees.text_of(node))
         found = _Inner(self).visit(copy)
@@ -89,8 +90,8 @@ class _Writer:
     def hold(self, key: str, node: ast.expr) -> str:
         """A name for a part, given in a line of its own."""
         if key not in self.named:
-            text = self._call(node) if isinstance(node, ast.Call) else self.text(node)
-            self.named[key] = self._name(text)
+            call = isinstance(node, ast.Call) and (self._norm(node) or self._call(node))
+            self.named[key] = self._name(call or self.text(node))
         return self.named[key]
 
     def _name(self, text: str) -> str:
@@ -103,6 +104,11 @@ class _Writer:
         largest = f"tf.reduce_max({x}, {axis}, keepdims=True)"
         hits = self._name(f"tf.cast(tf.equal({x}, {largest}), G.dtype)")
         return f"({hits} / tf.reduce_sum({hits}, {axis}, keepdims=True))"
+
+    def _norm(self, node: ast.Call) -> str:
+        """The root of a sum of squares, which TensorFlow has a name for; empty for any other."""
+        inside = length_of(node.args[0]) if trees.called(node) == "sqrt" else None
+        return "" if inside is None else f"tf.norm({self.text(inside)})"
 
     def _call(self, node: ast.Call) -> str:
         name = trees.called(node)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.calculus.einstein import (
@@ -18,15 +20,20 @@ from gradcheck.explainer.calculus.einstein import (
     Grid,
     Node,
     Number,
+    Product,
+    Sum,
     Tensor,
     Total,
     free,
 )
 from gradcheck.explainer.calculus.indices import Index, extent
+from gradcheck.explainer.formula.kept_axes import beside, mean_of
 from gradcheck.explainer.formula.rows_and_columns import (
     is_identity,
     laid_array,
     ones,
+    scaled_columns,
+    scaled_rows,
     summed,
     turned,
     vector,
@@ -35,6 +42,8 @@ from gradcheck.explainer.formula.sums_and_products import (
     NoMatrixForm,
     Scaled,
     function,
+    joined,
+    scaled_total,
     sizes,
     times,
 )
@@ -50,8 +59,8 @@ FormulaOf = Callable[[Node, tuple[Index, ...]], ast.expr]
 
 
 def _turns(formula: ast.expr) -> int:
-    """How many transposes a formula needs: the way with fewer reads better."""
-    return sum(called(node) in ("mT", "row") for node in ast.walk(formula))
+    """How many transposes a formula needs, that of a row half: fewer read better."""
+    return sum({"mT": 2, "row": 1}.get(called(node), 0) for node in ast.walk(formula))
 
 
 class TermGraph:
@@ -59,6 +68,7 @@ class TermGraph:
 
     def __init__(self, term: Term, indices: tuple[Index, ...], formula_of: FormulaOf) -> None:
         self.term, self.indices, self.formula_of = term, indices, formula_of
+        self.coefficient = term.coefficient
         self.scalars: list[ast.expr] = []
         self.vectors: dict[str, list[ast.expr]] = {}
         self.edges: dict[tuple[str, str], ast.expr] = {}
@@ -77,7 +87,7 @@ class TermGraph:
         body = self._remaining()
         if self.scalars:
             body = times([*self.scalars, body] if body is not None else self.scalars)
-        return self.term.coefficient, body
+        return self.coefficient, body
 
     def _add(self, factor: Node) -> None:
         labels = list(free(factor))
@@ -98,6 +108,8 @@ class TermGraph:
         self.edges[row, column] = matrix if before is None else times([before, matrix])
 
     def _scalar(self, node: Node) -> ast.expr:
+        if isinstance(node, Apply | Sum | Product):
+            return function(node, self._scalar)
         laid = self._laid(node, 0, 0)
         plain = _is_plain_number(node) or called(laid) in ("scalar", "total")
         return laid if plain else call("scalar", laid)
@@ -110,10 +122,32 @@ class TermGraph:
             return laid_array(self._whole(node), node.indices, row, column)
         if isinstance(node, Delta):
             return call("eye", ast.Constant(extent(str(node.left))))
+        if mean_of(node) is not None:
+            return self._summed(node, row, column)
         if isinstance(node, Total):
-            single = row == 0 == column
-            return self.formula_of(node, () if single else (row, column))
+            return joined([scaled_total(node, lambda part: self._summed(part, row, column))])
         return function(node, lambda inner: self._laid(inner, row, column))
+
+    def _total(self, node: Total, row: Index, column: Index) -> ast.expr:
+        """A sum fits beside others as a number, as a row or as a column."""
+        inside = free(node)
+        row, column = (i if i in inside else 0 for i in (row, column))
+        return self.formula_of(node, () if row == 0 == column else (row, column))
+
+    def _summed(self, part: Node, row: Index, column: Index) -> ast.expr:
+        node = mean_of(part)
+        if node is None:
+            assert isinstance(part, Total)  # noqa: S101  (a sum or a mean)
+            return self._total(part, row, column)
+
+        def laid(part: Node, axes: tuple[Index, ...]) -> ast.expr:
+            return self.formula_of(part, axes)
+
+        try:
+            return beside(node, (row, column), laid, "mean")
+        except NoMatrixForm:
+            count = prod(map(extent, node.indices))
+            return ast.BinOp(self._total(node, row, column), ast.Div(), ast.Constant(count))
 
     def _whole(self, node: Array) -> ast.expr:
         if node.function == "constant":
@@ -143,10 +177,25 @@ class TermGraph:
             self.vectors.setdefault(other, []).append(call("matmul", matrix, along))
             return
         second = self._towards(touching[1], index)
-        left = first[1]
-        if hanging:
-            left = call("matmul", left, call("diag", vector(times(hanging))))
-        self._edge(first[0], second[0], call("matmul", left, turned(second[1])))
+        left, right = first[1], turned(second[1])
+        if hanging and _is_bare(left) and not _is_bare(right):
+            right = scaled_rows(hanging, right)
+        elif hanging:
+            left = scaled_columns(left, hanging)
+        self._edge(first[0], second[0], call("matmul", left, right))
+
+    def _as_mean(self, column: ast.expr) -> ast.expr:
+        """Sums of rows as means, where the number in front is one over the count of a row."""
+        if not isinstance(column, ast.Call) or called(column) != "matmul":
+            return column
+        whole, along = column.args
+        if called(along) != "ones" or not isinstance(along, ast.Call):
+            return column
+        count = ast.literal_eval(along.args[0])[0]
+        if not isinstance(self.coefficient, Fraction) or self.coefficient.denominator % count:
+            return column
+        self.coefficient *= count
+        return call("mean", whole, ast.Constant(1), ast.Constant(True))
 
     def _towards(self, pair: tuple[str, str], index: str) -> tuple[str, ast.expr]:
         """The other end of an edge, and its matrix with the index as columns."""
@@ -181,8 +230,14 @@ class TermGraph:
         if is_identity(edge) and (over or under):
             return call("diag", vector(times([*(over or []), *(under or [])])))
         if over:
-            edge = call("matmul", call("diag", vector(times(over))), edge)
-        return call("matmul", edge, call("diag", vector(times(under)))) if under else edge
+            edge = scaled_rows([self._as_mean(column) for column in over], edge)
+        return scaled_columns(edge, under) if under else edge
+
+
+def _is_bare(matrix: ast.expr) -> bool:
+    """Whether this is a named matrix, turned or not."""
+    inner = matrix.args[0] if isinstance(matrix, ast.Call) and called(matrix) == "mT" else matrix
+    return isinstance(inner, ast.Name)
 
 
 def _is_plain_number(node: Node) -> bool:

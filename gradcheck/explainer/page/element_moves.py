@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.derive.op_subject import Subject
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
+    from gradcheck.model import Array
 
 __all__ = ["Copy", "back_lines", "copies", "forward_line"]
 Element = tuple[int, ...]
@@ -25,12 +26,25 @@ SHOWN_ELEMENT_MOVES = 6
 
 
 def copies(subject: Subject) -> list[Copy] | None:
-    """Found by running the forward on random numbers; None where the output is no copy of them."""
+    """Found by running the forward on random numbers; None where the output is no copy of them.
+
+    What moves elements moves them at every point: of numbers and of their opposites a maximum or
+    an order would give others.
+    """
     if subject.forward is None or subject.op.outputs:
         return None
     rng = np.random.default_rng(0)
     values = {name: rng.uniform(1, 2, shape) for name, shape in subject.call.shapes.items()}
     if set(values) != set(subject.differentiable):
+        return None
+    found = _copied(subject, values)
+    if found is None:
+        return None
+    return found if found == _copied(subject, {n: -v for n, v in values.items()}) else None
+
+
+def _copied(subject: Subject, values: dict[str, Array]) -> list[Copy] | None:
+    if subject.forward is None:
         return None
     owners = {
         float(value[place]): (name, place)

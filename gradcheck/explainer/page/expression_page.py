@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.indices import named
-from gradcheck.explainer.derive.chain import Adjoint, Closed, adjoints, bar, closed_form
+from gradcheck.explainer.derive.chain import Adjoint, Closed, ClosedForms, adjoints, bar
 from gradcheck.explainer.document import (
     Block,
     Bullets,
@@ -20,6 +19,13 @@ from gradcheck.explainer.document import (
 from gradcheck.explainer.formula.matrix_form import without_indices
 from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
 from gradcheck.explainer.page.glossary import glossary
+from gradcheck.explainer.page.named_parts import (
+    assumed,
+    named_parts,
+    note_of,
+    where_shares,
+    with_letters,
+)
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.typeset.index_notation import ElementSetting
 from gradcheck.explainer.typeset.index_places import index_places
@@ -27,11 +33,15 @@ from gradcheck.explainer.typeset.lettering import Lettering, lettered
 from gradcheck.explainer.typeset.matrix_notation import Setting
 
 if TYPE_CHECKING:
+    import ast
+    from collections.abc import Mapping
+
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
+    from gradcheck.model import Shape
 
-__all__ = ["code_of", "explain_expression", "setting_of"]
+__all__ = ["code_of", "explain_expression", "forward_line", "gradient_line", "setting_of"]
 
 
 def setting_of(graph: Graph, style: Style) -> Setting:
@@ -52,7 +62,8 @@ def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> D
     """How the gradient of each input comes about."""
     names = wanted or tuple(graph.inputs)
     found = adjoints(graph)
-    closed = {a.name: closed_form(graph, a.name) for a in found if a.name in names}
+    forms = ClosedForms(graph)
+    closed = {a.name: forms.of(a.name) for a in found if a.name in names}
     sections = [
         Section("Forward, step by step", _forward(graph)),
         Section("Backward, by the chain rule", _backward(graph, found, names)),
@@ -86,13 +97,13 @@ def _data(
 def _forward(graph: Graph) -> tuple[Block, ...]:
     lines: list[Block] = []
     for name, shape in graph.inputs.items():
-        lines.append(Equation(_shape_math(graph, name, list(shape)), "input"))
+        lines.append(Equation(_shape_math(graph, name, list(shape)), graph.told.get(name, "input")))
     for number, step in enumerate(graph.steps, 1):
         lines.append(
             Equation(
-                _line(graph, step.name, step.forward),
+                forward_line(graph, step.name, step.shown),
                 f"step {number}: {step.op.name}, {_shape(list(step.shape))}",
-                trees.text_of(step.forward),
+                trees.text_of(step.shown),
             )
         )
     return tuple(lines)
@@ -110,7 +121,9 @@ def _shape_math(graph: Graph, name: str, sizes: list[int]) -> Math:
     return math
 
 
-def _line(graph: Graph, left: str, tree: ast.expr) -> Math:
+def forward_line(graph: Graph, left: str, tree: ast.expr) -> Math:
+    """The line that computes a step."""
+
     def math(style: Style) -> str:
         setting = setting_of(graph, style)
         shown = style.indexed(setting.symbol(left), _indices(graph, left, tree))
@@ -124,7 +137,9 @@ def _indices(graph: Graph, name: str, tree: ast.expr) -> list[str]:
     return index_places(trees.equation_of(tree).partition("->")[2], graph.shapes.get(name, ()))
 
 
-def _gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
+def gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
+    """The line that gives what comes back to an input or a step."""
+
     def math(style: Style) -> str:
         setting = setting_of(graph, style)
         indices = _indices(graph, name, tree)
@@ -168,7 +183,7 @@ def _backward(
         )
         blocks.append(
             Equation(
-                _gradient_line(graph, adjoint.name, adjoint.tree),
+                gradient_line(graph, adjoint.name, adjoint.tree),
                 f"through {by}",
                 trees.text_of(adjoint.tree),
             )
@@ -190,25 +205,61 @@ def _needed(graph: Graph, form: Closed) -> dict[str, ast.expr]:
     return {step.name: step.forward for step in graph.steps if step.name in wanted}
 
 
-def _shares_named(graph: Graph, formula: ast.expr) -> trees.Shortened:
-    """The formula with a letter for each softmax in it: P, as in papers."""
-    letters = [letter for letter in ("P", "Q", "R", "S") if letter not in graph.shapes]
-    found = {
-        trees.text_of(node): node
-        for node in ast.walk(formula)
-        if isinstance(node, ast.Call) and trees.called(node) == "softmax"
-    }
-    return trees.shorten((formula,), dict(zip(letters, found.values(), strict=False)))
+def _element(graph: Graph, form: Closed, letters: dict[str, ast.expr]) -> Math:
+    node = with_letters(form.node, letters)
+
+    def math(style: Style) -> str:
+        setting = setting_of(graph, style)
+        avoided = frozenset({*graph.inputs, *letters, "G", loss_of(graph)})
+        names = Lettering(avoided).of(form.indices)
+        chosen = lettered((node,), names, avoided)
+        left = setting.gradient(setting.symbol(form.name), named(form.indices, names))
+        return f"{left} = {ElementSetting(setting, letters=chosen).text(node, names)}"
+
+    return math
 
 
-def code_of(graph: Graph, name: str, form: Closed | None) -> list[str]:
-    """The lines that compute a gradient by its closed form; none where there are no such words."""
+def _where_shares(
+    graph: Graph, name: str, formula: ast.expr, short: trees.Shortened
+) -> list[Block]:
+    """What the gradient is where labels sum to one, and where that has been assumed already."""
+    found = where_shares(graph, formula)
+    if found is not None:
+        labels, shorter = found
+        text = setting_of(graph, UNICODE).text(labels)
+        lettered_form = trees.shorten((shorter,), short.names).formulas[0]
+        return [Equation(gradient_line(graph, name, lettered_form), f"where {text} = 1")]
+    labels_of = ", ".join(UNICODE.symbol(own) for own in assumed(graph, name))
+    said = f"{labels_of} is taken to sum to 1 along the axis, as TensorFlow takes it."
+    return [Paragraph(said)] if labels_of else []
+
+
+def code_of(
+    graph: Graph,
+    name: str,
+    form: Closed | None,
+    assigned: str = "",
+    beside: Mapping[str, Shape] | None = None,
+) -> list[str]:
+    """The lines that compute a gradient by its closed form; none where there are no such words.
+
+    Args:
+        graph: the expression.
+        name: the input.
+        form: its closed form.
+        assigned: the name that the result gets; `dx` for the gradient of x.
+        beside: the shapes of names that are neither inputs nor steps.
+    """
     if form is None or form.formula is None:
         return []
-    shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
+    shapes = {**graph.shapes, "G": graph.shapes[graph.output], **(beside or {})}
     needed = _needed(graph, form)
-    written = {step.name: step.source for step in graph.steps if step.name in needed}
-    code = tensorflow_code({**needed, f"d{name}": form.formula}, shapes, written)
+    if graph.unwritten & trees.names_in(form.formula).union(
+        needed, *map(trees.names_in, needed.values())
+    ):
+        return []
+    written = {s.name: s.source for s in graph.steps if s.name in needed and s.source}
+    code = tensorflow_code({**needed, assigned or f"d{name}": form.formula}, shapes, written)
     return [] if code[-1].startswith("#") else code
 
 
@@ -220,26 +271,19 @@ def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
             ),
         )
     blocks: list[Block] = []
-
-    def element(style: Style) -> str:
-        setting = setting_of(graph, style)
-        avoided = frozenset({*graph.inputs, "G", loss_of(graph)})
-        names = Lettering(avoided).of(form.indices)
-        letters = lettered((form.node,), names, avoided)
-        left = setting.gradient(setting.symbol(name), named(form.indices, names))
-        return f"{left} = {ElementSetting(setting, letters=letters).text(form.node, names)}"
-
+    readable = form.formula is not None and (without_indices(form.formula) or not form.indices)
+    short = named_parts(graph, form.formula) if form.formula is not None and readable else None
+    letters = short.names if short is not None else {}
+    for own, tree in letters.items():
+        blocks.append(Equation(forward_line(graph, own, tree), note_of(tree)))
     if form.indices or form.formula is None:
-        blocks.append(Equation(element))
+        blocks.append(Equation(_element(graph, form, letters)))
     if form.formula is not None:
-        formula = form.formula
-        if without_indices(formula) or not form.indices:
+        if short is not None:
             note = "without indices" if form.indices else ""
-            short = _shares_named(graph, formula)
-            for own, tree in short.names.items():
-                blocks.append(Equation(_line(graph, own, tree), "the shares"))
-            line = _gradient_line(graph, name, short.formulas[0])
-            blocks.append(Equation(line, note, trees.text_of(formula)))
+            line = gradient_line(graph, name, short.formulas[0])
+            blocks.append(Equation(line, note, trees.text_of(form.formula)))
+            blocks += _where_shares(graph, name, form.formula, short)
         code = code_of(graph, name, form)
         if code:
             blocks.append(Code(tuple(code)))

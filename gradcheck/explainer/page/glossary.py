@@ -18,7 +18,11 @@ _EXPLAINED = {
             "take", "flip", "roll", "cumsum", "cumprod", "tril", "triu", "diag", "diagonal",
             "windows", "unwindows", "polygamma", "scatter_nd", "gather_nd", "one_hot", "phi",
             "mirror_lower", "eigenvectors", "left_singular", "right_singular", "band_part",
-            "cross", "tile",
+            "cross", "tile", "segment_sum", "segment_prod", "segment_max", "segment_min",
+            "unsorted_max", "unsorted_min", "of_segment", "others_in_segment", "scatter_max",
+            "scatter_min", "scatter_update", "order", "ranks", "take_along", "take_in_batches",
+            "scatter_in_batches", "sylvester", "expm",
+            "sqrtm", "pinv", "dct_matrix", "idct_matrix", "ramp",
         )
     },
 }  # fmt: skip

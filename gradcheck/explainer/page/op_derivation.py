@@ -230,7 +230,7 @@ def _notation(*nodes: Node) -> list[str]:
 def _slope(subject: Subject) -> list[Block]:
     """Why the slope is what it is; a slope that needs no words has none."""
     blocks: list[Block] = []
-    for i, step in enumerate(subject.op.slope):
+    for i, step in enumerate(subject.op.slope_steps(subject.call)):
         blocks.append(Paragraph(step.text if i else f"First the slope. {step.text}"))
         if step.claim:
             blocks.append(_claim(subject, step.claim))

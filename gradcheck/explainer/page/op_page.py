@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
@@ -19,6 +20,7 @@ from gradcheck.explainer.document import (
 )
 from gradcheck.explainer.page.element_moves import copies, forward_line
 from gradcheck.explainer.page.glossary import glossary
+from gradcheck.explainer.page.known_findings import findings_of, known_bugs
 from gradcheck.explainer.page.op_derivation import Letters, derivation_sections
 from gradcheck.explainer.page.op_notes import broadcasting, undefined
 from gradcheck.explainer.page.op_shapes import shapes
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
 
-__all__ = ["explain_op", "one_line"]
+__all__ = ["explain_op", "gradient_math", "one_line"]
 
 _STEEPEST = "A complex gradient points along the steepest ascent, which conjugates the factors:"
 _AS_GIVEN = "That is what TensorFlow gives."
@@ -49,6 +51,7 @@ def explain_op(subject: Subject) -> Document:
         Section("Forward mode", _forward_mode(subject)),
         broadcasting(subject),
         undefined(subject),
+        *known_bugs(op.name),
         Section("Common mistakes", (Bullets(op.pitfalls),)),
         Section("Related", (Paragraph(", ".join(op.related)),)),
     ]
@@ -69,6 +72,7 @@ def _data(subject: Subject) -> dict[str, Any]:
         "complex_gradient": {n: trees.text_of(t) for n, t in subject.complex_gradients.items()},
         "tangent": trees.text_of(subject.tangent) if subject.tangent is not None else None,
         "code": subject.code(),
+        "known_bugs": [asdict(finding) for finding in findings_of(op.name)],
         "pitfalls": list(op.pitfalls),
         "related": list(op.related),
     }
@@ -126,7 +130,7 @@ def _gradient(subject: Subject) -> tuple[Block, ...]:
         blocks.append(Equation(_definition(subject, name, tree), "" if i else "as above"))
     for name, tree in zip(subject.printed, short.formulas, strict=True):
         executed = trees.text_of(subject.printed[name])
-        blocks.append(Equation(_gradient_math(subject, name, tree), text=executed))
+        blocks.append(Equation(gradient_math(subject, name, tree), text=executed))
     words = glossary((*short.names.values(), *short.formulas))
     if words:
         blocks.append(Bullets(words))
@@ -148,7 +152,9 @@ def _definition(subject: Subject, name: str, tree: ast.expr) -> Math:
     return math_
 
 
-def _gradient_math(subject: Subject, name: str, tree: ast.expr) -> Math:
+def gradient_math(subject: Subject, name: str, tree: ast.expr) -> Math:
+    """The line that gives the gradient of an input."""
+
     def math_(style: Style) -> str:
         setting = subject.setting(style)
         letters = trees.equation_of(tree).partition("->")[2]
@@ -162,7 +168,7 @@ def _complex(subject: Subject) -> list[Section]:
     if not subject.complex_gradients:
         return []
     lines = [
-        Equation(_gradient_math(subject, name, tree), text=trees.text_of(tree))
+        Equation(gradient_math(subject, name, tree), text=trees.text_of(tree))
         for name, tree in subject.complex_gradients.items()
     ]
     finding = subject.op.complex_finding
@@ -188,5 +194,5 @@ def _forward_mode(subject: Subject) -> tuple[Block, ...]:
 def one_line(subject: Subject, style: Style) -> str:
     """The gradients of an op in one line."""
     return ",  ".join(
-        _gradient_math(subject, name, tree)(style) for name, tree in subject.gradients.items()
+        gradient_math(subject, name, tree)(style) for name, tree in subject.gradients.items()
     )

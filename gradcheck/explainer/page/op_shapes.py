@@ -46,7 +46,8 @@ def _axis_letters(subject: Subject) -> dict[str, list[str]]:
         ranks |= {f"out[{i}]": len(shape) for i, shape in enumerate(subject.shape)}
     else:
         ranks["out"] = len(subject.shape)
-    declared = {name: _declared(subject.op.axes[name], ranks[name]) for name in subject.op.axes}
+    axes = subject.op.axis_letters(subject.call)
+    declared = {name: _declared(axes[name], ranks[name]) for name in axes}
     return {**_found(subject), **declared}
 
 

@@ -10,7 +10,7 @@ from gradcheck.checker.subject.private_names import Absent, Private, private
 from gradcheck.errors import UsageError, nearest
 from gradcheck.explainer.document import Block, Code, Document, Paragraph, Section
 
-__all__ = ["explain_registered"]
+__all__ = ["explain_registered", "registered_blocks"]
 
 
 def explain_registered(name: str) -> Document:
@@ -22,33 +22,33 @@ def explain_registered(name: str) -> Document:
         near = nearest(kind, dir(tf.raw_ops))
         hint = f": did you mean 'tf.raw_ops.{near}'?" if near else ""
         raise UsageError(f"TensorFlow {tf.__version__} has no op {name!r}{hint}")
-    said: list[Block] = [
-        Paragraph(f"{name} has no declaration here: no formula of it has been proved.")
-    ]
+    undeclared = Paragraph(f"{name} has no declaration here: no formula of it has been proved.")
+    blocks, data = registered_blocks(kind)
+    section = Section("Registered gradient", (undeclared, *blocks))
+    return Document(name, "", (section,), {"op": name, **data} if data else {})
+
+
+def registered_blocks(kind: str) -> tuple[list[Block], dict[str, str]]:
+    """What TensorFlow registers as the gradient of an op: sentences and source, and as data."""
+    import tensorflow as tf
+
     try:
         function: Any = private(Private.REGISTRY).lookup(kind)
     except Absent:
-        told = Paragraph(f"TensorFlow {tf.__version__} does not tell which gradient it registers.")
-        return Document(name, "", (Section("Registered gradient", (*said, told)),))
+        told = f"TensorFlow {tf.__version__} does not tell which gradient it registers."
+        return [Paragraph(told)], {}
     except LookupError:
-        said.append(
-            Paragraph(
-                f"TensorFlow {tf.__version__} registers no gradient for it either: the tape raises."
-            )
-        )
-        return Document(name, "", (Section("Registered gradient", tuple(said)),))
+        told = f"TensorFlow {tf.__version__} registers no gradient for it either: the tape raises."
+        return [Paragraph(told)], {}
     if function is None:
-        said.append(
-            Paragraph("TensorFlow registers it as not differentiable: the tape gives None.")
-        )
-        return Document(name, "", (Section("Registered gradient", tuple(said)),))
+        told = "TensorFlow registers it as not differentiable: the tape gives None."
+        return [Paragraph(told)], {}
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     place, source = _source(function)
-    said.append(Paragraph(f"TensorFlow {tf.__version__} registers {function.__name__} ({place}):"))
-    said.append(Code(tuple(source)))
-    data = {"op": name, "registered": function.__name__, "file": place, "source": "\n".join(source)}
-    return Document(name, "", (Section("Registered gradient", tuple(said)),), data)
+    told = f"TensorFlow {tf.__version__} registers {function.__name__} ({place}):"
+    data = {"registered": function.__name__, "file": place, "source": "\n".join(source)}
+    return [Paragraph(told), Code(tuple(source))], data
 
 
 def _source(function: Any) -> tuple[str, list[str]]:

@@ -35,7 +35,10 @@ def shown(value: Any) -> str:
 
 
 def _value_line(left: Any, value: Any, note: str = "") -> Equation:
-    return Equation(lambda style: f"{left(style)} = {shown(value)}", note)
+    def math(style: Style) -> str:
+        return f"{left(style)} = {shown(value).replace('−', style.minus())}"
+
+    return Equation(math, note)
 
 
 def op_numbers(subject: Subject, at: Mapping[str, Array]) -> Section:
@@ -88,7 +91,7 @@ def expression_numbers(graph: Graph, at: Mapping[str, Array]) -> Section:
     if missing:
         raise UsageError(f"--at needs a value for {missing[0]} too")
     upstream = at.get("G", np.ones(graph.shapes[graph.output]))
-    known = run_chain(graph, {n: at[n] for n in graph.inputs}, upstream)
+    known = run_chain(graph, {n: value for n, value in at.items() if n != "G"}, upstream)
     blocks: list[Block] = []
 
     def line(name: str, formula: Any = None) -> Equation:

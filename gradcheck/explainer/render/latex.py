@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,9 @@ _PUNCTUATION = {"–": "--", "—": "---", "…": r"\dots{}", "“": "``", "”"
 
 def render_latex(document: Document) -> str:
     """A whole document: save it, and run pdflatex on it."""
-    title = rf"\section*{{\texttt{{{_prose(document.title)}}}}}"
+    # (A long expression is broken behind brackets, dots and underscores too.)
+    name = re.sub(r"(\(|\.|\\_)", r"\1\\allowbreak{}", _prose(document.title))
+    title = rf"\section*{{\raggedright\texttt{{{name}}}}}"
     lines = [*_HEAD, title, _prose(document.lead), ""]
     for section in document.sections:
         lines += [rf"\subsection*{{{_prose(section.heading)}}}"]

@@ -34,6 +34,11 @@ def mathml(latex: str) -> str:
     return f'<math display="block">{_Reader(latex).row()}</math>'
 
 
+_FENCES = {r"\lVert": "‖", r"\rVert": "‖"}
+"""By command: the sign that stands around a group."""
+_ABOVE = {r"\bar": "¯", r"\dot": "˙"}
+
+
 class _Reader:
     """Recursive descent over the tokens of a formula."""
 
@@ -94,8 +99,8 @@ class _Reader:
             return f"<mfrac>{self._argument()}{self._argument()}</mfrac>"
         if token == r"\sqrt":
             return f"<msqrt>{self._argument()}</msqrt>"
-        if token == r"\bar":
-            return f'<mover accent="true">{self._argument()}<mo>¯</mo></mover>'
+        if token in _ABOVE:
+            return f'<mover accent="true">{self._argument()}<mo>{_ABOVE[token]}</mo></mover>'
         if token == r"\left":
             return self._fenced()
         if token == r"\begin":
@@ -103,7 +108,7 @@ class _Reader:
         if token == r"\text":
             return f"<mtext>{escape(_spaced(self._words()))}</mtext>"
         if token == r"\mathit":
-            return f'<mi style="font-style:italic">{escape(self._words())}</mi>'
+            return f'<mi class="gcx-word">{escape(self._words())}</mi>'
         if token in _NAMES:
             # (A single letter would be set in italics.)
             return f'<mi mathvariant="normal">{escape(self._words())}</mi>'
@@ -113,7 +118,10 @@ class _Reader:
         opening = self._take()
         inside = self.row(r"\right")
         closing = self._take()
-        left, right = (f'<mo stretchy="true">{escape(sign)}</mo>' for sign in (opening, closing))
+        left, right = (
+            f'<mo stretchy="true">{escape(_FENCES.get(sign, sign))}</mo>'
+            for sign in (opening, closing)
+        )
         return f"<mrow>{left}{inside}{right}</mrow>"
 
     def _cases(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.document import Bullets, Code, Equation, Paragraph, Table
+from gradcheck.explainer.render.pattern_lines import pattern_lines
 from gradcheck.explainer.style import UNICODE
 
 if TYPE_CHECKING:
@@ -22,8 +23,17 @@ NARROWEST = 40
 Bold = Callable[[str], str]
 
 
-def render_text(document: Document, bold: Bold = str, width: int = WIDEST) -> str:
-    """Plain text with Unicode mathematics; `bold` marks headings where the terminal can."""
+def render_text(
+    document: Document, bold: Bold = str, width: int = WIDEST, *, blocks: bool = True
+) -> str:
+    """Plain text with Unicode mathematics.
+
+    Args:
+        document: the page.
+        bold: marks headings where the terminal can.
+        width: of the terminal.
+        blocks: whether it has characters beyond ASCII to draw with.
+    """
     page = _Page(max(NARROWEST, min(width, WIDEST)))
     title = textwrap.wrap(
         f"{document.title}: {document.lead}" if document.lead else document.title,
@@ -32,11 +42,26 @@ def render_text(document: Document, bold: Bold = str, width: int = WIDEST) -> st
         break_long_words=False,
     )
     lines = [title[0].replace(document.title, bold(document.title), 1), *title[1:]]
-    for section in document.sections:
+    drawn = _jacobian(document, page.width, blocks)
+    headings = [section.heading for section in document.sections]
+    derived = [i for i, heading in enumerate(headings) if heading.startswith(_DERIVED)]
+    for i, section in enumerate(document.sections):
         lines += ["", bold(section.heading)]
         for block in section.blocks:
             lines += page.block(block)
+        if drawn and i == (derived[-1] if derived else len(headings) - 1):
+            lines += ["", bold("Jacobian"), *drawn]
     return "\n".join(lines)
+
+
+_DERIVED = ("Gradient", "Backward", "Closed form")
+"""How the headings begin behind the last of which the Jacobian stands."""
+
+
+def _jacobian(document: Document, width: int, blocks: bool) -> list[str]:
+    if document.picture is None:
+        return []
+    return pattern_lines(document.picture(), width, blocks=blocks)
 
 
 class _Page:

@@ -26,6 +26,8 @@ class Latex:
 
     def symbol(self, name: str) -> str:
         """A name, its number below."""
+        if name.startswith("["):
+            return name  # no name, but an array that is written by its elements, and set already
         base, number = split_number(name)
         if base in _GREEK:
             shown = _GREEK[base]
@@ -108,6 +110,10 @@ class Latex:
         """An absolute value."""
         return rf"\left|{body}\right|"
 
+    def norm(self, body: str) -> str:
+        """The length of a vector; of a matrix that of all its elements."""
+        return rf"\left\lVert {body}\right\rVert"
+
     def call(self, name: str, args: Sequence[str], below: str = "") -> str:
         """A function of arguments."""
         if name in _GREEK:
@@ -159,11 +165,25 @@ class Latex:
         """The derivative of one element by another."""
         return self.quotient(rf"\partial {above}", rf"\partial {below}")
 
+    def second_derivative(self, above: str, below: str, other: str) -> str:
+        """The derivative of something by two elements."""
+        return self.quotient(rf"\partial^{{2}} {above}", rf"\partial {below} \, \partial {other}")
+
     def adjoint_symbol(self, name: str) -> str:
         """The gradient that reaches an intermediate value: a bar above it."""
         base, number = split_number(name)
         below = f"_{{{number}}}" if number else ""
         return rf"\bar{{{self.symbol(base)}}}{below}"
+
+    def change_symbol(self, name: str) -> str:
+        """How a value changes along a direction: a dot above it; `~v3` has a bar as well."""
+        base, number = split_number(name.removeprefix("~"))
+        shown = rf"\bar{{{self.symbol(base)}}}" if name.startswith("~") else self.symbol(base)
+        return rf"\dot{{{shown}}}" + (f"_{{{number}}}" if number else "")
+
+    def changed(self, text: str) -> str:
+        """How something longer changes along a direction."""
+        return rf"\left({text}\right)^{{\cdot}}"
 
 
 LATEX = Latex()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ class Unicode:
 
     def number(self, value: float) -> str:
         """A number, in the fewest digits that say it."""
-        return (
-            str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.10g}"
-        )
+        if float(value).is_integer() and abs(value) < 1e15:
+            return str(int(value))
+        return re.sub(r"e([+-])0+", r"e\1", f"{value:.10g}")
 
     def words(self, text: str) -> str:
         """Plain words."""
@@ -104,6 +105,10 @@ class Unicode:
         """An absolute value."""
         return f"|{body}|"
 
+    def norm(self, body: str) -> str:
+        """The length of a vector; of a matrix that of all its elements."""
+        return f"‖{body}‖"
+
     def call(self, name: str, args: Sequence[str], below: str = "") -> str:
         """A function of arguments."""
         return f"{self.subscript(name, below) if below else name}({', '.join(args)})"
@@ -144,10 +149,25 @@ class Unicode:
         """The derivative of one element by another."""
         return f"∂{above}/∂{below}"
 
+    def second_derivative(self, above: str, below: str, other: str) -> str:
+        """The derivative of something by two elements."""
+        return f"∂²{above}/∂{below}∂{other}"
+
     def adjoint_symbol(self, name: str) -> str:
         """The gradient that reaches an intermediate value: a bar above it."""
         base, number = split_number(name)
         return base + "\u0304" + "".join(_SUBSCRIPTS[c] for c in number)
+
+    def change_symbol(self, name: str) -> str:
+        """How a value changes along a direction: a dot above it; `~v3` has a bar as well."""
+        base, number = split_number(name.removeprefix("~"))
+        above = "\u0304\u0307" if name.startswith("~") else "\u0307"
+        shown = unicodedata.normalize("NFC", base + above)
+        return shown + "".join(_SUBSCRIPTS[c] for c in number)
+
+    def changed(self, text: str) -> str:
+        """How something longer changes along a direction."""
+        return f"({text})˙"
 
 
 UNICODE = Unicode()

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Protocol
 
 from gradcheck.explainer import trees
+from gradcheck.explainer.named_functions import length_of
 from gradcheck.explainer.typeset.index_places import base_name, index_places
 from gradcheck.explainer.typeset.notation import (
     ATOM,
@@ -239,6 +240,8 @@ def _exponential(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
 
 
 def _root(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
+    if (inside := length_of(args[0])) is not None:
+        return setter.style.norm(setter.inner(inside)), ATOM
     body, binds = setter.node(args[0])
     return setter.style.root(body, binds == ATOM), POWER
 

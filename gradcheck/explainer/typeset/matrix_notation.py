@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer import trees
+from gradcheck.explainer.named_functions import length_of
 from gradcheck.explainer.typeset.call_notation import (
     AXIS_SUMS,
     LAYOUT_ONLY,
@@ -47,7 +48,8 @@ class Setting:
 
     style: Style
     symbols: Mapping[str, str] = field(default_factory=dict)
-    """By name in the formula: how it is written; `~v3` is v₃ with a bar, `dx` stays."""
+    """By name in the formula: how it is written; `~v3` is v₃ with a bar, `˙v3` with a dot, `dx`
+    stays."""
     scalars: frozenset[str] = frozenset()
     """Names that are single numbers."""
     loss: str = "L"
@@ -87,6 +89,8 @@ class Setting:
         shown = self.symbols.get(name, name)
         if shown.startswith("~"):
             return self.style.adjoint_symbol(shown[1:])
+        if shown.startswith("˙"):
+            return self.style.change_symbol(shown[1:])
         if shown == name and name.startswith("d") and name[1:] in self.symbols:
             return "d" + self.style.symbol(self.symbols[name[1:]])
         return self.style.symbol(shown)
@@ -150,6 +154,8 @@ class Setting:
                 )
             return f"{self.inner(node.left)} {sign} {right}", SUM
         if isinstance(node.op, ast.Pow):
+            if (found := self._power_of_norm(node)) is not None:
+                return found
             return set_power(self, node.left, self.inner(node.right).replace(" ", ""))
         if isinstance(node.op, ast.Mult | ast.Div):
             return self._product(node)
@@ -158,6 +164,14 @@ class Setting:
             f"{self.inner(node.left, POWER)} {symbol} {self.inner(node.right, POWER)}",
             PRODUCT,
         )
+
+    def _power_of_norm(self, node: ast.BinOp) -> Text | None:
+        """‖x‖³ for `total(square(x)) ** (3 / 2)`; None for any other power."""
+        inside = length_of(node.left)
+        halves = trees.text_of(node.right).partition(" / 2")
+        if inside is None or not halves[0].isdigit() or halves[1:] != (" / 2", ""):
+            return None
+        return self.style.power(self.style.norm(self.inner(inside)), halves[0]), POWER
 
     def _product(self, node: ast.expr) -> Text:
         above: list[ast.expr] = []

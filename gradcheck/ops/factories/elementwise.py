@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradcheck.model import Shape
-    from gradcheck.ops.declaration import Call
+    from gradcheck.ops.declaration import Call, Formulas
 
 
 def elementwise(
@@ -32,10 +32,12 @@ def elementwise(
     shape: Callable[[Call], Shape] = broadcast_call,
     args: dict[str, Any] | None = None,
     required: tuple[str, ...] = (),
+    positions: tuple[str, ...] = (),
     example: Example | None = None,
     domains: dict[str, Domain] | None = None,
     pitfalls: tuple[str, ...] = (),
     complex_finding: str = "",
+    code: Callable[[Call], Formulas] | None = None,
     **formula: str,
 ) -> Op:
     """An op whose inputs are the keywords of `formula`, broadcast against each other."""
@@ -50,11 +52,13 @@ def elementwise(
         shape=shape,
         args=args or {},
         required=required,
+        positions=positions,
         example=example,
         aliases=aliases,
         pitfalls=pitfalls,
         complex_finding=complex_finding,
         forward=forward,
+        code=code or {},
         related=related,
         slope=slope,
         undefined=undefined,

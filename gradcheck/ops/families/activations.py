@@ -231,31 +231,4 @@ OPS = (
         related=("sigmoid", "gelu", "relu"),
         pitfalls=("A product: both the factor x and the sigmoid contribute.",),
     ),
-    elementwise(
-        "gelu",
-        "tf.nn.gelu",
-        "y = x·Φ(x), Φ the normal distribution",
-        family="nn",
-        forward="features * erfc(-features * float32(1 / sqrt(2))) / 2",
-        features="G * (erfc(-features * float32(1 / sqrt(2))) / 2 + features * float32(1 / "
-        "sqrt(2)) "
-        "* exp(-square(features * float32(1 / sqrt(2)))) / sqrt(pi))",
-        related=("relu", "silu", "erf"),
-        slope=(
-            Step(
-                "Φ is erfc(−x/√2)/2, and its slope is the density of the normal distribution.",
-                "dout == (out / features + features * exp(-square(features) / 2) / sqrt(2 * "
-                "pi)) * dfeatures",
-            ),
-        ),
-        pitfalls=(
-            "A product: both the factor x and Φ contribute.",
-            "The approximation by tanh has another derivative; this formula is for the exact one.",
-            Seen(
-                "TensorFlow keeps 1/√2 in float32, so the value is off by 1e-8 also in float64.",
-                {"features": [1.0]},
-                out=[0.8413447419273903],
-            ),
-        ),
-    ),
 )

@@ -26,6 +26,17 @@ class _Convolution:
     stride: str
     """TensorFlow's name of the argument."""
 
+    def steps(self, call: Call) -> Shape:
+        """The stride along each axis of space."""
+        given = call.args[self.stride]
+        if self.rank == 3:
+            # TensorFlow wants five numbers here, and ones at both ends.
+            given = per_axis(given, 5, self.stride)
+            if given[0] != 1 or given[-1] != 1:
+                raise ShapeError(f"{self.stride} begins and ends with 1, got {list(given)}")
+            given = list(given[1:-1])
+        return per_axis(given, self.rank, self.stride)
+
     def shape(self, call: Call) -> Shape:
         x, filters = call.shapes["input"], call.shapes["filters"]
         rank = self.rank
@@ -33,7 +44,7 @@ class _Convolution:
             raise ShapeError(f"input {list(x)} and filters {list(filters)} need rank {rank + 2}")
         if x[-1] != filters[-2]:
             raise ShapeError(f"input has {x[-1]} channels, but filters take {filters[-2]}")
-        steps = call.args[self.stride]
+        steps = list(self.steps(call))
         places = window_places(call, "input", filters[:rank], steps, self.stride)
         return (x[0], *places, filters[-1])
 
@@ -53,20 +64,26 @@ class _Convolution:
 
     def _window(self, call: Call) -> str:
         """The arguments of `windows` after the array: its size, the strides, the padding."""
-        return f"{list(call.shapes['filters'][: self.rank])}, {self.stride}, padding"
+        stride = str(list(self.steps(call))) if self.rank == 3 else self.stride
+        return f"{list(call.shapes['filters'][: self.rank])}, {stride}, padding"
 
     def code(self, call: Call) -> dict[str, str]:
         padding = call.args["padding"]
-        steps = [1, *per_axis(call.args[self.stride], self.rank, self.stride), 1]
+        steps = [1, *self.steps(call), 1]
         x, upstream, filters = "input", "G", "filters"
         if self.rank == 1:
             # TensorFlow itself takes a signal for an image of height one.
             x, upstream, filters = "input[:, None]", "G[:, None]", "filters[None]"
             steps.insert(1, 1)
         tail = f"out_backprop={upstream}, strides={steps}, padding={padding!r})"
-        back = f"tf.raw_ops.Conv2DBackpropInput(input_sizes=tf.shape({x}), filter={filters}, {tail}"
+        kind, version = (f"{max(self.rank, 2)}D", "V2" if self.rank == 3 else "")
+        back = (
+            f"tf.raw_ops.Conv{kind}BackpropInput{version}(input_sizes=tf.shape({x}), "
+            f"filter={filters}, {tail}"
+        )
         kernel = (
-            f"tf.raw_ops.Conv2DBackpropFilter(input={x}, filter_sizes=tf.shape({filters}), {tail}"
+            f"tf.raw_ops.Conv{kind}BackpropFilter{version}(input={x}, "
+            f"filter_sizes=tf.shape({filters}), {tail}"
         )
         if self.rank == 1:
             back, kernel = f"{back}[:, 0]", f"{kernel}[0]"
@@ -90,7 +107,12 @@ def _declare(convolution: _Convolution, example: Example) -> Op:
         batches="The first axis is the batch: examples do not mix. What they share, the filters, "
         "gets the sum over all of them.",
         example=example,
-        related=(f"conv{3 - rank}d", "matmul", "avg_pool2d", "bias_add"),
+        related=(
+            "conv1d" if rank == 2 else "conv2d",
+            "matmul",
+            f"avg_pool{min(rank, 2)}d",
+            "bias_add",
+        ),
         pitfalls=(
             "The gradient of x is a convolution with the filters flipped, since it adds up "
             "overlaps.",
@@ -110,6 +132,13 @@ OPS = (
         _Convolution(2, places="hw", inner="ab", stride="strides"),
         Example(
             {"input": (2, 4, 4, 2), "filters": (2, 2, 2, 3)}, {"strides": 1, "padding": "VALID"}
+        ),
+    ),
+    _declare(
+        _Convolution(3, places="uhw", inner="abe", stride="strides"),
+        Example(
+            {"input": (1, 3, 3, 3, 1), "filters": (2, 2, 2, 1, 2)},
+            {"strides": [1, 1, 1, 1, 1], "padding": "VALID"},
         ),
     ),
 )

@@ -79,7 +79,74 @@ def _running_product(call: Call) -> Derivation:
     )
 
 
+def _logsum_forward(call: Call) -> str:
+    return f"log({_plain_running('exp(x)', back=bool(call.args['reverse']))})"
+
+
+def _plain_running(text: str, *, back: bool) -> str:
+    return f"flip(cumsum(flip({text}, axis), axis), axis)" if back else f"cumsum({text}, axis)"
+
+
+def _logsum_formula(call: Call) -> dict[str, str]:
+    back = not call.args["reverse"]
+    return {"x": f"exp(x) * {_plain_running('(G * exp(-out))', back=back)}"}
+
+
+def _logsum_tangent(call: Call) -> str:
+    return f"exp(-out) * {_plain_running('(exp(x) * dx)', back=bool(call.args['reverse']))}"
+
+
+def _logsum_shape(call: Call) -> Shape:
+    shape = only(call)
+    one_axis(call.args["axis"], len(shape))
+    flag(call, "reverse")
+    return shape
+
+
+def _running_logarithm(call: Call) -> Derivation:
+    gathered = _plain_running("(G * exp(-out))", back=not call.args["reverse"])
+    return (
+        Step(
+            "e to the y is a running sum; differentiate both sides: dy times e to the y is the "
+            "running sum of the changes.",
+            f"dout == {_logsum_tangent(call)}",
+        ),
+        Step(
+            "The loss changes by the inner product of G with dy, a double sum over the places of y "
+            "and those of x. Sum over the places of y first: beside each dx stands e to the x "
+            "times a running sum in the other direction, of G over e to the y.",
+            f"sum(G * dout) == sum(exp(x) * {gathered} * dx)",
+        ),
+    )
+
+
 OPS = (
+    Op(
+        name="cumulative_logsumexp",
+        tf="tf.math.cumulative_logsumexp",
+        family="reduce",
+        summary="y = the logarithm of the running sum of eˣ along an axis",
+        inputs=(Parameter("x", Domain(sample=Sample("uniform", (-2.0, 2.0)))),),
+        formula=_logsum_formula,
+        forward=_logsum_forward,
+        tangent=_logsum_tangent,
+        shape=_logsum_shape,
+        real_only=True,
+        args={"axis": 0, "reverse": False},
+        example=Example({"x": (4,)}),
+        related=("cumsum", "reduce_logsumexp", "softmax"),
+        derivation=_running_logarithm,
+        batches=_OTHER_AXES_ARE_APART,
+        pitfalls=(
+            "The gradient runs in the other direction, and e to the y stands inside of its sum.",
+            Seen(
+                "Computed by hand, as the logarithm of a running sum, it overflows from x = 710 "
+                "on; this op does not.",
+                {"x": [710.0, 0.0]},
+                {"x": [2.0, 0.0]},
+            ),
+        ),
+    ),
     Op(
         name="cumprod",
         tf="tf.math.cumprod",

@@ -1,4 +1,4 @@
-"""Inverses, determinants and linear systems.
+"""Inverses and linear systems.
 
 No rule generates these derivations; they are written here, and every line that claims something
 is executed in the tests.
@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import ANYWHERE, Domain, Example, Op, Parameter, Step
-from gradcheck.ops.domains import SPD
 from gradcheck.ops.rules import flag, square
-from gradcheck.ops.seen import Seen
-from gradcheck.ops.sentences import MOVE, halves
+from gradcheck.ops.sentences import MOVE
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call, Derivation
 
+
 _INVERTIBLE = Domain(sample=Sample("invertible"))
+
+
 _LOWER = Domain(sample=Sample("lower"))
 
 
@@ -32,6 +33,19 @@ def _solve_shape(call: Call) -> Shape:
             f"matrix {list(matrix)} and rhs {list(rhs)} must agree in all sizes but the last"
         )
     return rhs
+
+
+def _system(call: Call, before: str = "") -> str:
+    """The matrix that is solved with: with `adjoint` its conjugate transpose."""
+    return f"adjoint({before}matrix)" if flag(call, "adjoint") else f"{before}matrix"
+
+
+def _solve_formula(call: Call) -> dict[str, str]:
+    if flag(call, "adjoint"):
+        rhs = "solve(matrix, G)"
+        return {"matrix": f"-matmul(out, adjoint({rhs}))", "rhs": rhs}
+    rhs = "solve(adjoint(matrix), G)"
+    return {"matrix": f"-matmul({rhs}, adjoint(out))", "rhs": rhs}
 
 
 def _triangular_shape(call: Call) -> Shape:
@@ -89,38 +103,6 @@ _INVERSE = (
     ),
 )
 
-_DETERMINANT = (
-    Step(
-        "Expand along a row: y = Σⱼ X[i,j]·C[i,j], where the cofactor C[i,j] is, up to the sign, "
-        "the determinant of X without row i and column j. It does not contain X[i,j], so "
-        "∂y/∂X[i,j] = C[i,j]: a change dX moves y by Σᵢⱼ C[i,j]·dX[i,j]."
-    ),
-    Step(
-        "The same sum with the cofactors of another row k, Σⱼ X[i,j]·C[k,j], is the determinant "
-        "of a matrix with two equal rows, which is 0. So X Cᵀ is y on the diagonal and 0 "
-        "elsewhere: X Cᵀ = y·I, and therefore",
-        "C := out * mT(inv(input))",
-    ),
-    Step("", "matmul(input, mT(C)) == out * eye(shape(input)[-1])"),
-    Step("The change of y is then (Jacobi's formula)", "dout == sum(C * dinput)"),
-    Step(
-        "The loss changes by G·dy; what stands beside dX is the gradient.",
-        "G * dout == sum(G * C * dinput)",
-    ),
-)
-
-_LOGDET = (
-    Step(
-        "eʸ is the determinant, which changes by det A·sum(A⁻ᵀ ⊙ dA): `gradcheck explain det` "
-        "derives it. Differentiate both sides.",
-        "exp(out) * dout == det(matrix) * sum(mT(inv(matrix)) * dmatrix)",
-    ),
-    Step("Divide by eʸ = det A.", "dout == sum(mT(inv(matrix)) * dmatrix)"),
-    Step(
-        "The loss changes by G·dy; what stands beside dA is the gradient.",
-        "G * dout == sum(G * mT(inv(matrix)) * dmatrix)",
-    ),
-)
 
 _SOLUTION = (
     Step("X is what solves the system.", "matmul(matrix, out) == rhs"),
@@ -174,6 +156,37 @@ def _triangular(call: Call) -> Derivation:
     )
 
 
+_ADJOINT_INVERSE = (
+    Step("Y is the inverse of Xᵀ.", "matmul(mT(input), out) == eye(shape(input)[-1])"),
+    Step(
+        "Change X by dX. By the product rule 0 = dXᵀ Y + Xᵀ dY; multiply by Y from the left.",
+        "dout == -matmul(matmul(out, mT(dinput)), out)",
+    ),
+    Step(
+        f"The loss changes by the inner product of G with dY. {MOVE} Beside dXᵀ stands -Yᵀ G Yᵀ, "
+        "and so beside dX its transpose.",
+        "sum(G * dout) == sum(-matmul(matmul(out, mT(G)), out) * dinput)",
+    ),
+)
+
+_ADJOINT_SOLUTION = (
+    Step("X solves the system with the transposed matrix.", "matmul(mT(matrix), out) == rhs"),
+    Step(
+        "Change A by dA and B by dB. By the product rule",
+        "matmul(mT(dmatrix), out) + matmul(mT(matrix), dout) == drhs",
+    ),
+    Step(
+        f"The loss changes by the inner product of G with dX = A⁻ᵀ (dB - dAᵀ X). {MOVE} Beside dB "
+        "stands A⁻¹ G: name it",
+        "Z := solve(matrix, G)",
+    ),
+    Step(
+        "Beside dAᵀ stands -Z Xᵀ, and so beside dA its transpose.",
+        "sum(G * dout) == sum(Z * drhs) - sum(matmul(out, mT(Z)) * dmatrix)",
+    ),
+)
+
+
 OPS = (
     Op(
         name="inv",
@@ -181,68 +194,25 @@ OPS = (
         family="linalg",
         summary="Y = X⁻¹",
         inputs=(Parameter("input", _INVERTIBLE),),
-        forward="inv(input)",
+        forward=lambda call: "inv(adjoint(input))" if flag(call, "adjoint") else "inv(input)",
         axes={"input": "nn", "out": "nn"},
         symbols={"input": "X", "out": "Y"},
-        derivation=_INVERSE,
-        tangent="-matmul(matmul(out, dinput), out)",
+        derivation=lambda call: _ADJOINT_INVERSE if flag(call, "adjoint") else _INVERSE,
+        tangent=lambda call: (
+            f"-matmul(matmul(out, {'adjoint(dinput)' if flag(call, 'adjoint') else 'dinput'}), out)"
+        ),
+        args={"adjoint": False},
         undefined=("A singular matrix has no inverse.",),
         related=("solve", "det", "cholesky"),
-        formula={"input": "-matmul(matmul(adjoint(out), G), adjoint(out))"},
+        formula=lambda call: {
+            "input": "-matmul(matmul(out, adjoint(G)), out)"
+            if flag(call, "adjoint")
+            else "-matmul(matmul(adjoint(out), G), adjoint(out))"
+        },
         shape=square,
         pitfalls=(
             "-Yᴴ·G·Yᴴ: both factors are transposed, and the sign is negative.",
             "The scalar rule -1/x² does not carry over: matrices do not commute.",
-        ),
-    ),
-    Op(
-        name="det",
-        tf="tf.linalg.det",
-        family="linalg",
-        summary="y = det X",
-        inputs=(Parameter("input", _INVERTIBLE),),
-        forward="det(input)",
-        axes={"input": "nn"},
-        undefined=(
-            "Differentiable everywhere, but at a singular X this formula, with its X⁻¹, fails.",
-        ),
-        symbols={"input": "X", "out": "y"},
-        derivation=_DETERMINANT,
-        tangent="out * trace(matmul(inv(input), dinput))",
-        complex_finding="TensorFlow before 2.22 does not conjugate the factor det X",
-        related=("inv", "logdet", "trace"),
-        formula={"input": "expand_dims(G * conj(out), [-2, -1]) * adjoint(inv(input))"},
-        shape=lambda call: square(call)[:-2],
-        pitfalls=("det X · X⁻ᴴ: the inverse is transposed.", "At a singular X the formula fails."),
-    ),
-    Op(
-        name="logdet",
-        tf="tf.linalg.logdet",
-        family="linalg",
-        summary="y = log det A of a symmetric positive definite A",
-        inputs=(Parameter("matrix", SPD),),
-        formula={"matrix": "expand_dims(G, [-2, -1]) * adjoint(inv(matrix))"},
-        forward="log(det(matrix))",
-        tangent="trace(matmul(inv(matrix), dmatrix))",
-        shape=lambda call: square(call)[:-2],
-        axes={"matrix": "nn"},
-        symbols={"matrix": "A", "out": "y"},
-        derivation=_LOGDET,
-        undefined=("A matrix that is not positive definite.",),
-        example=Example({"matrix": (3, 3)}),
-        related=("det", "cholesky", "inv"),
-        pitfalls=(
-            "The determinant cancels: the gradient is A⁻ᵀ alone, unlike that of det.",
-            Seen(
-                "log(det(A)) by hand is infinite where det A overflows; this op is not.",
-                {"matrix": [[1e200, 0.0], [0.0, 1e200]]},
-                out=921.0340371976183,
-            ),
-            halves(
-                "equally to both halves",
-                {"matrix": [[2.0, 1.0], [1.0, 3.0]]},
-                [[0.6, -0.2], [-0.2, 0.4]],
-            ),
         ),
     ),
     Op(
@@ -251,18 +221,16 @@ OPS = (
         family="linalg",
         summary="X with A·X = B",
         inputs=(Parameter("matrix", _INVERTIBLE), Parameter("rhs", ANYWHERE)),
-        forward="solve(matrix, rhs)",
+        forward=lambda call: f"solve({_system(call)}, rhs)",
         axes={"matrix": "nn", "rhs": "nk", "out": "nk"},
         symbols={"matrix": "A", "rhs": "B", "out": "X"},
-        derivation=_SOLUTION,
-        tangent="solve(matrix, drhs - matmul(dmatrix, out))",
+        derivation=lambda call: _ADJOINT_SOLUTION if flag(call, "adjoint") else _SOLUTION,
+        tangent=lambda call: f"solve({_system(call)}, drhs - matmul({_system(call, 'd')}, out))",
+        args={"adjoint": False},
         undefined=("A singular matrix has no unique solution.",),
         related=("inv", "triangular_solve", "cholesky"),
         example=Example({"matrix": (3, 3), "rhs": (3, 2)}),
-        formula={
-            "matrix": "-matmul(solve(adjoint(matrix), G), adjoint(out))",
-            "rhs": "solve(adjoint(matrix), G)",
-        },
+        formula=_solve_formula,
         shape=_solve_shape,
         pitfalls=(
             "dB solves with the transposed matrix: A⁻ᴴ·G.",

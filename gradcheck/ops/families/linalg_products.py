@@ -57,32 +57,37 @@ def _matmul_forward(call: Call) -> str:
     return f"matmul({a}, {b})"
 
 
+def _turn(call: Call) -> str:
+    """How the matrix of a matvec is turned; empty where it is not."""
+    return "mT" if call.args["transpose_a"] else "adjoint" if call.args["adjoint_a"] else ""
+
+
 def _matvec_shape(call: Call) -> Shape:
     a, b = call.shapes["a"], call.shapes["b"]
     if len(a) < 2 or not b:
         raise ShapeError(
             f"a {list(a)} must be a matrix and b {list(b)} a vector, or batches of them"
         )
-    rows, columns = (a[-1], a[-2]) if flag(call, "transpose_a") else (a[-2], a[-1])
+    if flag(call, "transpose_a") and flag(call, "adjoint_a"):
+        raise ShapeError("transpose_a and adjoint_a are not both true: choose one")
+    rows, columns = (a[-1], a[-2]) if _turn(call) else (a[-2], a[-1])
     if columns != b[-1]:
         raise ShapeError(f"a has {columns} columns, but b has {b[-1]} elements")
     return (*broadcast([a[:-2], b[:-1]]), rows)
 
 
 def _matvec_forward(call: Call) -> str:
-    return (
-        "squeeze(matmul(mT(a), expand_dims(b, -1)), -1)"
-        if flag(call, "transpose_a")
-        else "squeeze(matmul(a, expand_dims(b, -1)), -1)"
-    )
+    turn = _turn(call)
+    return f"squeeze(matmul({f'{turn}(a)' if turn else 'a'}, expand_dims(b, -1)), -1)"
 
 
 def _matvec_formula(call: Call) -> dict[str, str]:
     column, upstream = "expand_dims(conj(b), -2)", "expand_dims(G, -1)"
-    if flag(call, "transpose_a"):
+    turn = _turn(call)
+    if turn:
         return {
-            "a": "mT(matmul(expand_dims(G, -1), expand_dims(conj(b), -2)))",
-            "b": "squeeze(matmul(conj(a), expand_dims(G, -1)), -1)",
+            "a": f"{turn}(matmul(expand_dims(G, -1), expand_dims(conj(b), -2)))",
+            "b": f"squeeze(matmul({'conj(a)' if turn == 'mT' else 'a'}, expand_dims(G, -1)), -1)",
         }
     return {
         "a": f"matmul({upstream}, {column})",
@@ -194,7 +199,7 @@ OPS = (
         formula=_matvec_formula,
         forward=_matvec_forward,
         shape=_matvec_shape,
-        args={"transpose_a": False},
+        args={"transpose_a": False, "adjoint_a": False},
         symbols={"a": "A", "b": "x", "out": "y"},
         example=Example({"a": (3, 4), "b": (4,)}),
         related=("matmul", "einsum"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
 from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter, Step
+from gradcheck.ops.domains import POSITIVE
 from gradcheck.ops.factories.elementwise import elementwise
 from gradcheck.ops.rules import equal_call, one_axis
 from gradcheck.ops.seen import Seen
@@ -153,6 +154,54 @@ OPS = (
         pitfalls=(
             "Applying the sigmoid first and then this op takes it twice.",
             "The labels have a gradient too: minus the logits.",
+        ),
+    ),
+    elementwise(
+        "log_poisson_loss",
+        "tf.nn.log_poisson_loss",
+        "z = eˣ - targets·x",
+        shape=equal_call,
+        family="nn",
+        domains={"targets": POSITIVE},
+        forward="exp(log_input) - log_input * targets",
+        targets="-G * log_input",
+        log_input="G * (exp(log_input) - targets)",
+        related=("exp", "sigmoid_cross_entropy_with_logits"),
+        slope=(
+            Step(
+                "eˣ is its own slope; the product is linear in both.",
+                "dout == (exp(log_input) - targets) * dlog_input - log_input * dtargets",
+            ),
+        ),
+        pitfalls=(
+            "x is the logarithm of the rate: the slope is the rate less the target.",
+            "The part of the likelihood that depends on the targets alone is left out.",
+        ),
+    ),
+    elementwise(
+        "weighted_cross_entropy_with_logits",
+        "tf.nn.weighted_cross_entropy_with_logits",
+        "z = -pos_weight·labels·log σ(x) - (1 - labels)·log(1 - σ(x))",
+        shape=equal_call,
+        family="nn",
+        domains={"labels": _ANY_LABEL},
+        required=("pos_weight",),
+        example=Example({"labels": (3,), "logits": (3,)}, {"pos_weight": 2.0}),
+        forward="(1 - labels) * logits + (1 + (pos_weight - 1) * labels) * softplus(-logits)",
+        labels="G * ((pos_weight - 1) * softplus(-logits) - logits)",
+        logits="G * (1 - labels - (1 + (pos_weight - 1) * labels) * sigmoid(-logits))",
+        related=("sigmoid_cross_entropy_with_logits", "sigmoid"),
+        slope=(
+            Step(
+                "-log σ(x) = log(1 + e⁻ˣ) has the slope -σ(-x), and -log(1 - σ(x)) is x more than "
+                "it. The whole is linear in the labels.",
+                "dout == (1 - labels - (1 + (pos_weight - 1) * labels) * sigmoid(-logits)) * "
+                "dlogits + ((pos_weight - 1) * softplus(-logits) - logits) * dlabels",
+            ),
+        ),
+        pitfalls=(
+            "The weight multiplies the part of the positive labels alone, not the whole loss.",
+            "Applying the sigmoid first and then this op takes it twice.",
         ),
     ),
     Op(

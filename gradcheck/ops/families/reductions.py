@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain, Example, Op, Parameter, Step
-from gradcheck.ops.factories.reduction import reduced_shape, reduction
+from gradcheck.ops.declaration import Domain, Step
+from gradcheck.ops.factories.reduction import reduction
 from gradcheck.ops.seen import Seen
 
 if TYPE_CHECKING:
@@ -259,34 +259,5 @@ OPS = (
         undefined=("At the zero vector: the norm has a kink there.",),
         related=("norm", "l2_normalize", "reduce_std"),
         tf="tf.math.reduce_euclidean_norm",
-    ),
-    Op(
-        name="norm",
-        tf="tf.norm",
-        family="reduce",
-        summary="y = ‖x‖ along axes",
-        inputs=(Parameter("tensor"),),
-        formula={
-            "tensor": "unreduce(G, shape(tensor), axis, keepdims) * tensor / "
-            "unreduce(out, shape(tensor), axis, keepdims)"
-        },
-        forward="sqrt(sum(square(tensor), axis, keepdims))",
-        tangent="sum(tensor * dtensor, axis, keepdims) / out",
-        shape=reduced_shape,
-        real_only=True,
-        args={"axis": None, "keepdims": False},
-        aliases=("tf.linalg.norm",),
-        undefined=("At the zero vector: the norm has a kink there.",),
-        related=("reduce_euclidean_norm", "l2_normalize"),
-        example=Example({"tensor": (2, 3)}, {"axis": 1}),
-        pitfalls=(
-            Seen(
-                "At the zero vector it is 0/0: NaN; add a small number under the root by hand.",
-                {"tensor": [0.0, 0.0]},
-                {"tensor": ["nan", "nan"]},
-            ),
-            "Over two axes this is the norm of all elements, not the largest singular value.",
-            _AXIS_RETURNS,
-        ),
     ),
 )

@@ -8,14 +8,14 @@ import numpy as np
 
 from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
-from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter
+from gradcheck.ops.declaration import Domain, Example, Kind, Op, Parameter, Step
 from gradcheck.ops.language.index_text import parse_index
-from gradcheck.ops.rules import counts, one_axis, only, wholes
+from gradcheck.ops.rules import counts, one_axis, only, whole, wholes
 from gradcheck.ops.seen import Seen
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
-    from gradcheck.ops.declaration import Call
+    from gradcheck.ops.declaration import Call, Derivation
 
 _INDICES = Domain(sample=Sample("integers"))
 
@@ -65,8 +65,55 @@ def _slice_forward(call: Call) -> str:
 
 def _gather_shape(call: Call) -> Shape:
     params, indices = call.shapes["params"], call.shapes["indices"]
-    axis = one_axis(call.args["axis"], len(params))
-    return (*params[:axis], *indices, *params[axis + 1 :])
+    axis, batch = _gathered_axis(call), whole(call.args["batch_dims"], "batch_dims")
+    if not 0 <= batch <= min(axis, len(indices)):
+        raise ShapeError(
+            f"batch_dims is {batch}, but not above the axis, {axis}, and the rank of indices, "
+            f"{len(indices)}"
+        )
+    if params[:batch] != indices[:batch]:
+        raise ShapeError(
+            f"params {list(params)} and indices {list(indices)} differ in the first {batch} axes"
+        )
+    return (*params[:axis], *indices[batch:], *params[axis + 1 :])
+
+
+def _gathered_axis(call: Call) -> int:
+    """The axis of a gather: that behind the batch axes where none is given."""
+    name = "batch_dims" if call.args["axis"] is None else "axis"
+    return one_axis(call.args[name], len(call.shapes["params"]), name)
+
+
+def _gather_forward(call: Call, name: str = "params") -> str:
+    axis, batch = _gathered_axis(call), call.args["batch_dims"]
+    if batch:
+        return f"take_in_batches({name}, indices, {axis}, {batch})"
+    return f"take({name}, indices, {'axis' if call.args['axis'] is not None else axis})"
+
+
+def _gather_formula(call: Call) -> dict[str, str]:
+    axis, batch = _gathered_axis(call), call.args["batch_dims"]
+    if batch:
+        return {"params": f"scatter_in_batches(params, indices, G, {axis}, {batch})"}
+    shown = "axis" if call.args["axis"] is not None else axis
+    return {"params": f"scatter_add(params, indices, G, {shown})"}
+
+
+def _gather_derivation(call: Call) -> Derivation:
+    if not call.args["batch_dims"]:
+        return ()
+    return (
+        Step(
+            "Within each batch, y holds the slices of x at the indices of that batch; dy holds "
+            "those of dx.",
+            f"dout == {_gather_forward(call, 'dparams')}",
+        ),
+        Step(
+            "The loss changes by the inner product of G with dy. Beside each slice of dx stands "
+            "the sum of the G of all the places where it was taken to.",
+            f"sum(G * dout) == sum({_gather_formula(call)['params']} * dparams)",
+        ),
+    )
 
 
 def _strided_index(call: Call) -> str:
@@ -102,6 +149,8 @@ def _gather_nd_shape(call: Call) -> Shape:
 
 def _scatter_nd_shape(call: Call) -> Shape:
     shape = tuple(counts(call.args["shape"], "shape"))
+    if _depth(call) > len(shape):
+        raise ShapeError(f"indices have {_depth(call)} numbers each, but shape only {len(shape)}")
     wanted = (*call.shapes["indices"][:-1], *shape[_depth(call) :])
     if call.shapes["updates"] != wanted:
         raise ShapeError(
@@ -153,11 +202,12 @@ OPS = (
             Parameter("params"),
             Parameter("indices", _INDICES, Kind.INTEGER),
         ),
-        forward="take(params, indices, axis)",
+        forward=_gather_forward,
+        derivation=_gather_derivation,
         example=Example({"params": (4, 3), "indices": (5,)}),
-        formula={"params": "scatter_add(params, indices, G, axis)"},
+        formula=_gather_formula,
         shape=_gather_shape,
-        args={"axis": 0},
+        args={"axis": None, "batch_dims": 0},
         related=("gather_nd", "embedding_lookup", "scatter_nd"),
         pitfalls=(
             "An index that occurs twice gets both gradients: they are added, not overwritten.",

@@ -1,4 +1,4 @@
-"""Ops that cut a tensor into parts, pad it with zeros, or repeat it."""
+"""Ops that cut a tensor into parts, or repeat it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradcheck.ops.rules import counts, one_axis, only, whole
 
 if TYPE_CHECKING:
     from gradcheck.model import Shape
-    from gradcheck.ops.declaration import Call
+    from gradcheck.ops.declaration import Call, Derivation
 
 
 def _split_shapes(call: Call) -> list[Shape]:
@@ -38,25 +38,6 @@ def _unstack_shapes(call: Call) -> list[Shape]:
     return [(*shape[:axis], *shape[axis + 1 :])] * shape[axis]
 
 
-def _paddings(call: Call) -> list[list[int]]:
-    shape, paddings = only(call), call.args["paddings"]
-    if not isinstance(paddings, list) or len(paddings) != len(shape):
-        raise ShapeError(f"paddings need [before, after] for each of the {len(shape)} axes")
-    return [counts(pair, "paddings") for pair in paddings]
-
-
-def _pad_shape(call: Call) -> Shape:
-    return tuple(
-        n + before + after for n, (before, after) in zip(only(call), _paddings(call), strict=True)
-    )
-
-
-def _inside(call: Call) -> str:
-    """The index at which the input lies in the padded output."""
-    pairs = zip(only(call), _paddings(call), strict=True)
-    return ", ".join(f"{before}:{before + n}" for n, (before, _) in pairs) or "..."
-
-
 def _tile_shape(call: Call) -> Shape:
     shape, times = only(call), counts(call.args["multiples"], "multiples")
     if len(times) != len(shape):
@@ -72,29 +53,81 @@ def _tile_formula(call: Call) -> dict[str, str]:
     return {"input": f"sum(reshape(G, {pairs}), {list(range(0, len(pairs), 2))})"}
 
 
+def _repeated(call: Call) -> list[int] | None:
+    """Which slice each one of the output is, where the slices are not all repeated alike."""
+    times = call.args["repeats"]
+    if not isinstance(times, list | tuple):
+        return None
+    shape = only(call)
+    size = shape[one_axis(call.args["axis"], len(shape))]
+    listed = counts(times, "repeats")
+    if len(listed) != size:
+        raise ShapeError(f"repeats {listed} need {size} numbers, one for each slice")
+    return [place for place, count in enumerate(listed) for _ in range(count)]
+
+
 def _repeat_shape(call: Call) -> Shape:
     shape = only(call)
-    axis, times = one_axis(call.args["axis"], len(shape)), whole(call.args["repeats"], "repeats")
+    axis, places = one_axis(call.args["axis"], len(shape)), _repeated(call)
+    if places is not None:
+        return (*shape[:axis], len(places), *shape[axis + 1 :])
+    times = whole(call.args["repeats"], "repeats")
     if times < 0:
         raise ShapeError(f"repeats is a number that is not negative, not {times}")
     return (*shape[:axis], shape[axis] * times, *shape[axis + 1 :])
 
 
 def _repeat_formula(call: Call) -> dict[str, str]:
-    shape = only(call)
+    shape, places = only(call), _repeated(call)
+    if places is not None:
+        return {"input": f"scatter_add(input, {places}, G, axis)"}
     axis = one_axis(call.args["axis"], len(shape))
     apart = [*shape[: axis + 1], call.args["repeats"], *shape[axis + 1 :]]
     return {"input": f"sum(reshape(G, {list(apart)}), {axis + 1})"}
 
 
 def _repeat_forward(call: Call) -> str:
-    shape = only(call)
+    shape, places = only(call), _repeated(call)
+    if places is not None:
+        return f"take(input, {places}, axis)"
     axis = one_axis(call.args["axis"], len(shape))
     apart = [*shape[: axis + 1], call.args["repeats"], *shape[axis + 1 :]]
     return (
         f"reshape(broadcast_to(expand_dims(input, {axis + 1}), {list(apart)}), "
         f"{list(_repeat_shape(call))})"
     )
+
+
+def _repeat_derivation(call: Call) -> Derivation:
+    places = _repeated(call)
+    if places is None:
+        return ()
+    return (
+        Step(
+            "Slice by slice, y holds those of x at these places, each as often as it is repeated; "
+            "dy holds those of dx.",
+            f"dout == take(dinput, {places}, axis)",
+        ),
+        Step(
+            "The loss changes by the inner product of G with dy. Beside each slice of dx stands "
+            "the sum of the G of all its copies.",
+            f"sum(G * dout) == sum(scatter_add(input, {places}, G, axis) * dinput)",
+        ),
+    )
+
+
+def _repeat_code(call: Call) -> dict[str, str]:
+    places, shape = _repeated(call), only(call)
+    if places is None:
+        return {}
+    axis = one_axis(call.args["axis"], len(shape))
+    perm = [axis, *(i for i in range(len(shape)) if i != axis)]
+    back = [perm.index(i) for i in range(len(shape))]
+    moved = f"tf.transpose(G, {perm})"
+    return {
+        "input": f"tf.transpose(tf.math.unsorted_segment_sum({moved}, {places}, {shape[axis]}), "
+        f"{back})"
+    }
 
 
 _SPLIT = (
@@ -108,6 +141,7 @@ _SPLIT = (
     Step("What stands beside dx is the gradient: the op run backwards is a concatenation."),
 )
 
+
 _UNSTACK = (
     Step("The slices, stacked again, are x.", "stack(out, axis) == value"),
     Step("So are their changes: this is linear.", "stack(dout, axis) == dvalue"),
@@ -118,6 +152,7 @@ _UNSTACK = (
     ),
     Step("What stands beside dx is the gradient: the op run backwards is a stack."),
 )
+
 
 OPS = (
     Op(
@@ -156,22 +191,6 @@ OPS = (
         pitfalls=("The slices lose the axis; the gradient has it again.",),
     ),
     Op(
-        name="pad",
-        tf="tf.pad",
-        family="array",
-        summary="y = x with zeros around it",
-        inputs=(Parameter("tensor"),),
-        formula=lambda call: {"tensor": f"pick(G, '{_inside(call)}')"},
-        forward=lambda call: (
-            f"put_slice(zeros({list(_pad_shape(call))}), '{_inside(call)}', tensor)"
-        ),
-        shape=_pad_shape,
-        required=("paddings",),
-        example=Example({"tensor": (3,)}, {"paddings": [[1, 2]]}),
-        related=("slice", "concat"),
-        pitfalls=("The gradient is the inner part of G; what reaches the padding is lost.",),
-    ),
-    Op(
         name="tile",
         tf="tf.tile",
         family="array",
@@ -193,6 +212,8 @@ OPS = (
         inputs=(Parameter("input"),),
         formula=_repeat_formula,
         forward=_repeat_forward,
+        derivation=_repeat_derivation,
+        code=_repeat_code,
         shape=_repeat_shape,
         required=("repeats", "axis"),
         example=Example({"input": (3,)}, {"repeats": 2, "axis": 0}),

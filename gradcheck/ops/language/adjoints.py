@@ -23,9 +23,14 @@ __all__ = [
     "prod_others",
     "put_slice",
     "scatter_add",
+    "scatter_in_batches",
+    "scatter_max",
+    "scatter_min",
     "scatter_nd",
+    "scatter_update",
     "take",
     "take_along",
+    "take_in_batches",
     "unbroadcast",
     "unreduce",
 ]
@@ -111,6 +116,29 @@ def scatter_nd(indices: Any, values: Any, shape: Any) -> Array:
     return result
 
 
+def scatter_max(x: Any, indices: Any, values: Any) -> Array:
+    """X, at the indices the larger of it and of the values."""
+    return _compared(np.maximum, x, indices, values)
+
+
+def scatter_min(x: Any, indices: Any, values: Any) -> Array:
+    """X, at the indices the smaller of it and of the values."""
+    return _compared(np.minimum, x, indices, values)
+
+
+def scatter_update(x: Any, indices: Any, values: Any) -> Array:
+    """X, at the indices the values in its place."""
+    result, indices = np.array(numbers(x)), numbers(indices)
+    result[tuple(np.moveaxis(indices, -1, 0))] = numbers(values)
+    return result
+
+
+def _compared(ufunc: Any, x: Any, indices: Any, values: Any) -> Array:
+    result, indices = np.array(numbers(x)), numbers(indices)
+    ufunc.at(result, tuple(np.moveaxis(indices, -1, 0)), numbers(values))
+    return result
+
+
 def put_slice(like: Any, index: Any, values: Any) -> Array:
     """Zeros of the shape of the first, with the values put at the index."""
     values = numbers(values)
@@ -137,6 +165,27 @@ def take(x: Any, indices: Any, axis: int = 0) -> Array:
     (along,) = _normal(axes(axis), x.ndim)
     bounded((*x.shape[:along], *indices.shape, *x.shape[along + 1 :]))
     return np.asarray(np.take(x, indices, axis=along))
+
+
+def take_in_batches(x: Any, indices: Any, axis: int, batch_dims: int) -> Array:
+    """The slices of x at the indices along the axis, each batch of x at the indices of its own."""
+    x, indices = numbers(x), numbers(indices)
+    (along,) = _normal(axes(axis), x.ndim)
+    batch = x.shape[:batch_dims]
+    parts = [np.take(x[i], indices[i], axis=along - batch_dims) for i in np.ndindex(batch)]
+    inner = (*x.shape[batch_dims:along], *indices.shape[batch_dims:], *x.shape[along + 1 :])
+    bounded((*batch, *inner))
+    return np.asarray(parts, dtype=x.dtype).reshape(*batch, *inner)
+
+
+def scatter_in_batches(like: Any, indices: Any, values: Any, axis: int, batch_dims: int) -> Array:
+    """Zeros of the shape of the first, the values added at the indices of their own batch."""
+    like, indices, values = numbers(like), numbers(indices), numbers(values)
+    (along,) = _normal(axes(axis), like.ndim)
+    result = np.zeros(like.shape, values.dtype)
+    for i in np.ndindex(like.shape[:batch_dims]):
+        result[i] = scatter_add(result[i], indices[i], values[i], along - batch_dims)
+    return result
 
 
 def take_along(x: Any, indices: Any, axis: int = -1) -> Array:

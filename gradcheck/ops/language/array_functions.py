@@ -25,6 +25,7 @@ __all__ = [
     "one_hot",
     "ones",
     "ones_like",
+    "ramp",
     "rank",
     "reshape",
     "roll",
@@ -158,6 +159,12 @@ def cross(x: Any, y: Any) -> Array:
     x, y = np.broadcast_arrays(x, y)
     (a, b, c), (d, e, f) = np.moveaxis(x, -1, 0), np.moveaxis(y, -1, 0)
     return np.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1)
+
+
+def ramp(like: Any, count: int) -> Array:
+    """So many numbers evenly from 0 to 1, along a new first axis."""
+    (size,) = bounded((int(count),))
+    return np.linspace(0.0, 1.0, size).reshape([size, *[1] * numbers(like).ndim])
 
 
 def one_hot(indices: Any, count: int) -> Array:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.ops.language.bounds import numbers
+from gradcheck.ops.language.bounds import bounded, numbers
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -15,13 +16,18 @@ __all__ = [
     "cholesky",
     "eigenvalues",
     "eigenvectors",
+    "expm",
     "left_singular",
     "mirror_lower",
     "phi",
+    "pinv",
     "qr",
     "qr_change",
     "right_singular",
     "singular_values",
+    "slogdet",
+    "sqrtm",
+    "sylvester",
 ]
 
 
@@ -83,3 +89,39 @@ def mirror_lower(x: Any) -> Array:
     """The lower triangle, mirrored into the upper one."""
     x = numbers(x)
     return np.asarray(np.tril(x) + np.swapaxes(np.tril(x, -1), -1, -2))
+
+
+def slogdet(x: Any) -> list[Array]:
+    """The sign of the determinant, and the logarithm of its size."""
+    sign, size = np.linalg.slogdet(numbers(x))
+    return [np.asarray(sign), np.asarray(size)]
+
+
+def expm(x: Any) -> Array:
+    """The exponential of each matrix: I + x + x·x/2 + x·x·x/6 + …."""
+    return np.asarray(import_module("scipy.linalg").expm(numbers(x)))
+
+
+def sqrtm(x: Any) -> Array:
+    """The symmetric root of each symmetric positive definite matrix."""
+    values, vectors = np.linalg.eigh(numbers(x))
+    return np.asarray(
+        (vectors * np.sqrt(values)[..., None, :]) @ np.conj(np.swapaxes(vectors, -1, -2))
+    )
+
+
+def pinv(x: Any) -> Array:
+    """The pseudo-inverse of each matrix."""
+    return np.asarray(np.linalg.pinv(numbers(x)))
+
+
+def sylvester(a: Any, b: Any, c: Any) -> Array:
+    """The x for which a·x + x·b = c."""
+    a, b, c = numbers(a), numbers(b), numbers(c)
+    rows, columns = c.shape[-2:]
+    bounded((*c.shape[:-2], rows * columns, rows * columns))
+    system = np.einsum("jl,...ik->...ijkl", np.eye(columns), a)
+    system = system + np.einsum("...lj,ik->...ijkl", b, np.eye(rows))
+    flat = system.reshape(*system.shape[:-4], rows * columns, rows * columns)
+    found = np.linalg.solve(flat, c.reshape(*c.shape[:-2], -1, 1))
+    return np.asarray(found.reshape(c.shape))

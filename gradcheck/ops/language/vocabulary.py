@@ -18,7 +18,10 @@ from gradcheck.ops.language import (
     array_functions,
     decompositions,
     matrix_functions,
+    segment_sums,
     shares,
+    sorting,
+    transforms,
 )
 from gradcheck.ops.language.adjoints import unbroadcast
 from gradcheck.ops.language.bounds import axes, bounded, numbers
@@ -157,6 +160,9 @@ _DEFINED: tuple[Function, ...] = (
     *(getattr(decompositions, name) for name in decompositions.__all__),
     *(getattr(adjoints, name) for name in adjoints.__all__),
     *(getattr(shares, name) for name in shares.__all__),
+    *(getattr(segment_sums, name) for name in segment_sums.__all__),
+    *(getattr(sorting, name) for name in sorting.__all__),
+    *(getattr(transforms, name) for name in transforms.__all__),
 )
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(

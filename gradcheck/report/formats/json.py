@@ -6,6 +6,7 @@ Only the members named `seconds` differ from run to run. NaN and infinities are 
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from typing import TYPE_CHECKING, Any, TextIO
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Diagnosis,
         Element,
         Expectation,
+        KnownBug,
         Location,
         Result,
         Scalar,
@@ -100,6 +102,7 @@ def encode_result(result: Result) -> dict[str, Any]:
         "expected": result.expected,
         "expect": _expect(case.expect) if case else None,
         "reason": case.reason if case else "",
+        **_bug(case.bug if case else None),
         "message": result.message,
         "diagnosis": _diagnosis(result.diagnosis),
         "seconds": _number(result.seconds),
@@ -131,6 +134,11 @@ def _gradients(result: Result) -> dict[str, Any]:
             for call in result.called
         ]
     }
+
+
+def _bug(bug: KnownBug | None) -> dict[str, Any]:
+    """What else is known of a wrong gradient; nothing where that is nothing."""
+    return {} if bug is None else {"bug": dataclasses.asdict(bug)}
 
 
 def _stage(stage: Stage | None) -> str | None:

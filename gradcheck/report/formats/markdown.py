@@ -12,7 +12,13 @@ from gradcheck.report import numbers
 from gradcheck.report.columns import statements
 from gradcheck.report.details import FailureDetails, InputDetails, failure_details, gist
 from gradcheck.report.difference import since_the_last
-from gradcheck.report.remark_lines import kink_lines, known_line, skipped_lines, weak_lines
+from gradcheck.report.remark_lines import (
+    kink_lines,
+    known_line,
+    mended_lines,
+    skipped_lines,
+    weak_lines,
+)
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
 from gradcheck.report.repository import line_url
 from gradcheck.report.safe_text import SafeStream
@@ -165,7 +171,8 @@ def _add_remarks(sheet: md.Sheet, outcome: Outcome) -> None:
     """Known bugs, and what else there is to know of cases that are as expected."""
     known = [known_line(result) for result in outcome.known]
     rest = [line for r in outcome.results for line in (*kink_lines(r), *weak_lines(r))]
-    remarks = [*skipped_lines(outcome.results), *rest]
+    mended = mended_lines(outcome.results, outcome.environment)
+    remarks = [*mended, *skipped_lines(outcome.results), *rest]
     for title, lines in (("Known bugs", known), ("Remarks", remarks)):
         if lines:
             items = [f"- {md.plain(line)}\n" for line in lines]

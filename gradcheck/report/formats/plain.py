@@ -8,7 +8,14 @@ from gradcheck.model import Verdict
 from gradcheck.report import numbers
 from gradcheck.report.columns import WIDEST_NAME, failure_text
 from gradcheck.report.details import failure_details, input_label, input_mark, mark
-from gradcheck.report.remark_lines import kink_lines, known_line, skipped_lines, weak_lines
+from gradcheck.report.remark_lines import (
+    gone_lines,
+    kink_lines,
+    known_line,
+    mended_lines,
+    skipped_lines,
+    weak_lines,
+)
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
 from gradcheck.report.safe_text import SafeStream, clean, one_line
 from gradcheck.report.totals import environment_line, slowest, totals
@@ -55,8 +62,9 @@ class PlainReporter(CollectingReporter):
         if failures:
             self._heading(numbers.count(len(failures), "failure"))
             texts = [failure_text(failure_details(f, outcome.plan)) for f in failures]
-            self._write("\n\n\n".join(texts))
+            self._write("\n\n\n".join([*texts, *gone_lines(failures)]))
         remarks = [*map(known_line, outcome.known), *skipped_lines(outcome.results)]
+        remarks += mended_lines(outcome.results, outcome.environment)
         if self.case_by_case(outcome):
             remarks += [line for result in outcome.results for line in kink_lines(result)]
             remarks += [line for result in outcome.results for line in weak_lines(result)]

@@ -133,6 +133,7 @@ def _result() -> Schema:
                 "What the spec expects: a verdict, or one for each of some inputs.",
             ),
             "reason": told(TEXT, "Why it expects that."),
+            "bug": told(_bug(), "What else is known of a wrong gradient."),
             "message": told(TEXT, "What happened where no gradient could be compared."),
             "diagnosis": maybe(ref("diagnosis")),
             "seconds": ref("real"),
@@ -153,7 +154,19 @@ def _result() -> Schema:
                 "TensorFlow's gradient functions that were called on the way back.",
             ),
         },
-        optional=("decided_by", "target", "gradients", "checks", "added"),
+        optional=("decided_by", "target", "gradients", "checks", "added", "bug"),
+    )
+
+
+def _bug() -> Schema:
+    return object_(
+        {
+            "versions": told(TEXT, "Those that have it, as in `tensorflow<2.22`; empty: all."),
+            "otherwise": told(TEXT, "Expected of others: `error when tensorflow<2.17`."),
+            "mended": told(TEXT, "Why it was wrong, where the installed version has it right."),
+            "instead": told(TEXT, "The same function, written so that its gradient is right."),
+            "issue": told(TEXT, "Where it was reported."),
+        }
     )
 
 

@@ -19,7 +19,14 @@ from gradcheck.report.formats.sections import (
     print_remarks,
     print_slowest,
 )
-from gradcheck.report.remark_lines import kink_lines, known_line, skipped_lines, weak_lines
+from gradcheck.report.remark_lines import (
+    gone_lines,
+    kink_lines,
+    known_line,
+    mended_lines,
+    skipped_lines,
+    weak_lines,
+)
 from gradcheck.report.reporter import CollectingReporter, Options, Outcome
 from gradcheck.report.safe_text import SafeStream
 from gradcheck.report.totals import environment_line, slowest, succeeded, totals
@@ -71,6 +78,18 @@ class TableReporter(CollectingReporter):
             return file_table(outcome.tally.files(), width)
         return case_table(outcome.results, width, stages=self.options.verbose)
 
+    def _failures(self, outcome: Outcome) -> None:
+        """Each with all there is to say; then which of them are known bugs that are gone."""
+        if outcome.failures:
+            title = numbers.count(len(outcome.failures), "failure")
+            print_heading(self._console, title, "red")
+        for result in outcome.failures:
+            print_failure(self._console, failure_details(result, outcome.plan))
+        gone = gone_lines(outcome.failures)
+        if gone:
+            self._console.print()
+            print_remarks(self._console, gone)
+
     def report(self, outcome: Outcome) -> None:
         """Print the table, the failures, then what else there is to know, then the totals."""
         console, results = self._console, outcome.results
@@ -83,11 +102,9 @@ class TableReporter(CollectingReporter):
             print_heading(console, title, "red")
             for problem in outcome.plan.problems:
                 print_problem(console, problem)
-        if outcome.failures:
-            print_heading(console, numbers.count(len(outcome.failures), "failure"), "red")
-            for result in outcome.failures:
-                print_failure(console, failure_details(result, outcome.plan))
+        self._failures(outcome)
         remarks = [*map(known_line, outcome.known), *skipped_lines(results)]
+        remarks += mended_lines(outcome.results, outcome.environment)
         if self.case_by_case(outcome):
             remarks += [line for result in results for line in kink_lines(result)]
             remarks += [line for result in results for line in weak_lines(result)]

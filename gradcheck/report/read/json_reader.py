@@ -7,7 +7,7 @@ kind, so that what is read can be printed and counted. Without that `test_any_va
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.errors import UsageError
@@ -16,6 +16,7 @@ from gradcheck.model import (
     CheckKind,
     Expectation,
     GradientCall,
+    KnownBug,
     Location,
     Mode,
     Result,
@@ -175,9 +176,15 @@ def _case(data: Mapping[str, Any]) -> Case | None:
         added="added" in data and typed.flag(data, "added"),
         expect=_expect(data),
         reason=typed.text(data, "reason"),
+        bug=_bug(data["bug"]) if data.get("bug") is not None else None,
         seed=_seed(data),
         tags=typed.texts(data, "tags"),
     )
+
+
+def _bug(data: Any) -> KnownBug:
+    names = (field.name for field in fields(KnownBug))
+    return KnownBug(**{name: typed.text(data, name) for name in names})
 
 
 def _checks(data: Mapping[str, Any]) -> tuple[CheckKind, ...]:

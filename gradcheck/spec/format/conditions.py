@@ -38,6 +38,21 @@ class Condition:
     comparison: str
     wanted: str
 
+    def __str__(self) -> str:
+        return f"{self.name}{self.comparison}{self.wanted}"
+
+    @property
+    def is_version(self) -> bool:
+        """Whether it asks for what is installed, and not for how the case is run."""
+        return self.name in VERSIONED
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it asks for an older version than the one that is installed."""
+        version = installed_version(self.name) if self.is_version else None
+        older = self.comparison in ("<", "<=")
+        return version is not None and older and not compares(version, self.comparison, self.wanted)
+
     def holds(self, dtype: str, mode: str, checks: Collection[str]) -> bool:
         """Whether it is so here, for a case of this dtype and mode that makes these checks.
 

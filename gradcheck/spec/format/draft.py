@@ -50,6 +50,8 @@ class Draft:
     cdf: str
     expect: tuple[Expected, ...]
     """Of which the first counts whose conditions hold; nothing in particular where none does."""
+    instead: str
+    issue: str
     tolerance: Tolerance | None
     timeout: float | None
     budget: float | None
@@ -62,7 +64,8 @@ def merge(file: MapNode, case: MapNode | None) -> dict[str, Entry]:
     if case is None:
         return merged
     if any(target in case.items for target in keys.TARGETS):
-        replaced = keys.TARGETS if "layer" in case.items else (*keys.TARGETS, *keys.OF_A_LAYER)
+        replaced = {*keys.TARGETS, "instead"}
+        replaced |= set() if "layer" in case.items else {*keys.OF_A_LAYER}
         merged = {name: e for name, e in merged.items() if name not in replaced}
     for name, value in case.items.items():
         below = merged[name].value if name in merged else None

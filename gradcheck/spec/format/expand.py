@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from gradcheck.model import Case
+from gradcheck.model import Case, KnownBug
 from gradcheck.model.problems import or_pass
 from gradcheck.spec.format.expectations import Expected
 from gradcheck.spec.format.keys import LONGEST_NAME
@@ -148,12 +148,32 @@ def _cases(path: str, draft: Draft, name: str, seed: int, axes: RunAxes) -> Iter
             # (What a condition names was thought of, whether or not the case is run so as a rule.)
             added=variant.added and not expected.names_variant,
             reason=expected.reason,
+            bug=_bug(draft, dtype, variant, expected),
             seed=one_seed,
             tolerance=draft.tolerance,
             timeout=draft.timeout,
             budget=draft.budget,
             tags=draft.tags,
         )
+
+
+def _bug(draft: Draft, dtype: str, variant: Variant, expected: Expected) -> KnownBug | None:
+    """What else is known of a wrong gradient; None where there is no more to say."""
+    checks = [kind.value for kind in variant.checks]
+    versions, mended = expected.versions, ""
+    if expected.verdict is None:
+        over = (e for e in draft.expect if e.is_over(dtype, variant.mode.value, checks))
+        gone = next(over, Expected())
+        versions, mended = gone.versions, gone.reason
+        if not versions:
+            return None
+    others = [
+        f"{e.verdict_text} when {e.versions}"
+        for e in draft.expect
+        if e.versions not in ("", versions) and e.is_of(dtype, variant.mode.value, checks)
+    ]
+    found = KnownBug(versions, "; ".join(others), mended, draft.instead, draft.issue)
+    return None if found == KnownBug() else found
 
 
 def _expected(draft: Draft, dtype: str, variant: Variant) -> Expected:

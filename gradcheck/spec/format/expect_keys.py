@@ -15,6 +15,9 @@ NEED_A_REASON = frozenset(
 )
 """Expecting one of these calls something a known bug: the spec says which."""
 
+ADDRESS = r"https?://[^\s<>\"'`\\]{1,300}"
+"""Of a page in the web: it becomes a link in reports."""
+
 _EXPECTATION: Schema = {"enum": list(EXPECTATIONS)}
 
 VERSIONED = ("tensorflow", "keras", "numpy", "python")
@@ -46,6 +49,20 @@ EXPECT_KEYS: dict[str, Schema] = {
         "numpy and python, of mode, check and dtype; all must hold.",
     },
     "reason": {"type": "string", "minLength": 1, "description": "Why, in place of the case's."},
+}
+KNOWN_BUG_KEYS: dict[str, Schema] = {
+    "instead": {
+        "type": "string",
+        "description": "Of a known bug: the same function, written so that its gradient is right; "
+        "an expression over the inputs. Reports show it to who needs a way around.",
+        "examples": ["x * tf.math.log(y)"],
+    },
+    "issue": {
+        "type": "string",
+        "pattern": f"^{ADDRESS}$",
+        "description": "Of a known bug: where it was reported, an address.",
+        "examples": ["https://github.com/tensorflow/tensorflow/issues/119430"],
+    },
 }
 _CONDITIONAL: Schema = {
     "type": "object",

@@ -35,6 +35,29 @@ class Expected:
         """Whether this is what a case of that dtype, mode and these checks expects here."""
         return all(condition.holds(dtype, mode, checks) for condition in self.when)
 
+    def is_over(self, dtype: str, mode: str, checks: Collection[str]) -> bool:
+        """Whether such a case expected this of older versions alone: here the bug is mended."""
+        missing = [c for c in self.when if c.is_version and not c.holds(dtype, mode, checks)]
+        over = bool(missing) and all(condition.is_over for condition in missing)
+        return self.verdict is not None and over and self.is_of(dtype, mode, checks)
+
+    def is_of(self, dtype: str, mode: str, checks: Collection[str]) -> bool:
+        """Whether it is of such a case, in some version."""
+        others = [condition for condition in self.when if not condition.is_version]
+        return all(condition.holds(dtype, mode, checks) for condition in others)
+
+    @property
+    def verdict_text(self) -> str:
+        """What is expected, in a few words: `mismatch`, or `x: mismatch`."""
+        if self.verdict is None or isinstance(self.verdict, Verdict):
+            return str(self.verdict or Verdict.PASS)
+        return ", ".join(f"{name}: {verdict}" for name, verdict in self.verdict.items())
+
+    @property
+    def versions(self) -> str:
+        """The versions of which it is expected, as the spec has them; empty for all."""
+        return " and ".join(str(condition) for condition in self.when if condition.is_version)
+
     @property
     def names_variant(self) -> bool:
         """Whether a condition says in which mode or by which check it is expected."""

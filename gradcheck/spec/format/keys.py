@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.model import CheckKind, Mode
 from gradcheck.ops.language.bounds import MAX_RANK
 from gradcheck.ops.samples.registry import SAMPLES
-from gradcheck.spec.format.expect_keys import EXPECT_SCHEMA
+from gradcheck.spec.format.expect_keys import EXPECT_SCHEMA, KNOWN_BUG_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -251,6 +251,7 @@ CASE_KEYS: dict[str, Schema] = {
         "minLength": 1,
         "description": "Why that verdict is expected; a known bug must say.",
     },
+    **KNOWN_BUG_KEYS,
     "seed": {
         **_one_or_more({"type": "integer", "minimum": 0, "maximum": MAX_SEED}),
         "default": 0,

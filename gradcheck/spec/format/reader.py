@@ -10,6 +10,7 @@ from gradcheck.spec.expression.expression import OUT, parse_tf
 from gradcheck.spec.format import claims, fields, keys
 from gradcheck.spec.format.called import Called, CallReader
 from gradcheck.spec.format.draft import Draft
+from gradcheck.spec.format.expect_keys import ADDRESS, KNOWN_BUG_KEYS
 from gradcheck.spec.format.expectations import Expected, ExpectReader
 from gradcheck.spec.yaml.nodes import ScalarNode
 
@@ -56,8 +57,11 @@ class CaseReader:
         variables, outputs = self._variables(), self._outputs()
         # Claims about inputs that could not be read would only raise false alarms.
         gradient = self._gradient(called) if fitting else {}
-        cdf = self._cdf(called) if fitting else ""
+        cdf = self._expression("cdf", [OUT, *self._names(called)]) if fitting else ""
         expect = self._expect(reason, called, variables=variables) if fitting else ()
+        instead = self._expression("instead", self._names(called)) if fitting else ""
+        issue = self._text("issue", ADDRESS, "write its address: https://…") or ""
+        self._check_bug()
         if self._source.count != before or called.chosen is None:
             return None
         return Draft(
@@ -80,6 +84,8 @@ class CaseReader:
             gradient=gradient,
             cdf=cdf,
             expect=expect,
+            instead=instead,
+            issue=issue,
             tolerance=tolerance,
             timeout=timeout,
             budget=budget,
@@ -124,14 +130,23 @@ class CaseReader:
         named = [argument.name for argument in called.inputs.arguments]
         return named or [given.name for given in called.inputs.tensors]
 
-    def _cdf(self, called: Called) -> str:
-        text = self._text("cdf") or ""
+    def _expression(self, key: str, names: list[str]) -> str:
+        """An expression over these names; empty where there is none."""
+        text = self._text(key) or ""
         if text:
             try:
-                parse_tf(text, [OUT, *self._names(called)])
+                parse_tf(text, names)
             except ExpressionError as error:
-                claims.expression_problem(self._source, self._entries["cdf"].value, error)
+                claims.expression_problem(self._source, self._entries[key].value, error)
         return text
+
+    def _check_bug(self) -> None:
+        """What goes with a known bug alone is no use to a case that expects none."""
+        for key in KNOWN_BUG_KEYS:
+            if key in self._entries and "expect" not in self._entries:
+                message = f"`{key}` belongs to a known bug, and the case expects none"
+                hint = "say which verdict it has, as in `expect: mismatch`, or leave it out"
+                self._source.problem(self._entries[key].key, message, hint)
 
     def _outputs(self) -> tuple[int | str, ...]:
         if "outputs" not in self._entries:

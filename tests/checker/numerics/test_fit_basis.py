@@ -38,6 +38,14 @@ def test_few_places_do_not_tell_all_the_terms() -> None:
     assert Polynomials.of(few, 3).full.all()
 
 
+@pytest.mark.parametrize("kink", [False, True])
+def test_where_nothing_can_be_moved_nothing_is_told(kink: bool) -> None:
+    """The input is infinite: so are the places, or they are no numbers."""
+    nowhere = np.where(np.arange(PLACES.size) % 2, np.inf, np.nan)[np.newaxis]
+    fitted = Polynomials.of(np.concatenate([nowhere, PLACES]), 3, kink=kink)
+    assert fitted.full.tolist() == [False, True]
+
+
 def test_a_switch_is_no_scatter() -> None:
     rng = np.random.default_rng(1)
     noise = 1e-3 * rng.standard_normal(PLACES.shape)

@@ -109,6 +109,13 @@ def test_every_op_alone_agrees_with_the_tape(op: str) -> None:
         assert not wrong, text
 
 
+LAYER_NORM = (
+    "g * ((x - tf.reduce_mean(x, -1, keepdims=True)) / "
+    "tf.sqrt(tf.math.reduce_variance(x, -1, keepdims=True) + 1e-5)) + b"
+)
+ATTENTION = "tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / 1.7)"
+
+
 @pytest.mark.parametrize(
     ("text", "shapes"),
     [
@@ -122,6 +129,15 @@ def test_every_op_alone_agrees_with_the_tape(op: str) -> None:
         ("tf.gather(x, [0, 0, 1]) * 2", {"x": (3, 2)}),
         ("tf.linalg.trace(tf.add(x, y))", {"x": (2,), "y": (3, 1)}),
         ("tf.where(x > 0.5, tf.sin(x), tf.cos(x))", {"x": (4,)}),
+        (LAYER_NORM, {"x": (2, 5), "g": (5,), "b": (5,)}),
+        (f"tf.matmul({ATTENTION}, v)", {"q": (2, 3), "k": (4, 3), "v": (4, 5)}),
+        ("(x - tf.reduce_mean(x)) / tf.math.reduce_std(x)", {"x": (4,)}),
+        ("tf.norm(tf.linalg.matvec(a, x) - b)", {"a": (4, 3), "x": (3,), "b": (4,)}),
+        ("x / tf.norm(x)", {"x": (2, 3)}),
+        ("tf.exp(x) / tf.reduce_sum(tf.exp(x), -1, keepdims=True)", {"x": (3, 2)}),
+        ("-tf.reduce_sum(y * tf.nn.log_softmax(z))", {"y": (2, 3), "z": (2, 3)}),
+        ("0.5 * x * (1.0 + tf.tanh(0.79788 * (x + 0.044715 * x ** 3)))", {"x": (3,)}),
+        ("tf.reduce_mean(tf.square(x - tf.reduce_mean(x, 0)), 1)", {"x": (3, 4)}),
     ],
 )
 def test_chosen_expressions_agree_with_the_tape(text: str, shapes: dict[str, Shape]) -> None:
@@ -131,12 +147,33 @@ def test_chosen_expressions_agree_with_the_tape(text: str, shapes: dict[str, Sha
 
 
 def test_a_wrong_closed_form_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gradcheck.explainer.derive import chain
+    from gradcheck.explainer.derive import composition
 
-    monkeypatch.setattr(chain, "derivative", lambda _formula, _name: trees.read("2.001 * x"))
+    monkeypatch.setattr(composition, "derivative", lambda _formula, _name: trees.read("2.001 * x"))
     wrong, _ = disagreements("tf.sin(x) * x", {"x": (3,)})
     assert any("closed" in text for text in wrong)
     assert not any("chain" in text for text in wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "shapes", "written"),
+    [
+        (LAYER_NORM, "x", {"x": (2, 5), "g": (5,), "b": (5,)},
+         "(G * row(g) - mean(G * g, 1, True) - v6 * matmul(G * v6, column(g)) / 5) / v5"),
+        ("x / tf.norm(x)", "x", {"x": (3,)},
+         "(G - scalar(matmul(row(G), column(v2))) * v2) / v1"),
+        ("tf.exp(x) / tf.reduce_sum(tf.exp(x))", "x", {"x": (3,)},
+         "softmax(x, -1) * (G - scalar(matmul(row(G), column(softmax(x, -1)))))"),
+        ("tf.reduce_logsumexp(x)", "x", {"x": (3,)}, "G * softmax(x, -1)"),
+    ],
+)  # fmt: skip
+def test_what_a_step_has_computed_is_found_again(
+    text: str, name: str, shapes: dict[str, Shape], written: str
+) -> None:
+    form = closed_form(read_graph(text, shapes), name)
+    assert form is not None
+    assert form.formula is not None
+    assert trees.text_of(form.formula) == written
 
 
 def test_scalar_functions_are_simplified() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from gradcheck import explain
 from gradcheck.explainer.document import Bullets, Code, Equation
-from tests.explainer.explained import ALL_CALLS
+from gradcheck.explainer.page.element_moves import copies
+from tests.explainer.explained import ALL_CALLS, CALLS
 
 SECTIONS = (
     "Shapes",
@@ -29,3 +31,21 @@ def test_every_page_has_every_section() -> None:
         for heading in SECTIONS[4:7]:
             blocks = sections[heading]
             assert all(isinstance(b, Bullets) and b.items for b in blocks), str(call)
+
+
+def test_what_is_said_to_be_copied_is_at_every_point() -> None:
+    """`y[0] = x[1]` holds at the point of the tape too, not only where it was found."""
+    seen = 0
+    for call in ALL_CALLS:
+        # The page asks of ops that are linear alone.
+        moved = (copies(call.subject) if call.subject.is_linear else None) or ()
+        seen += bool(moved)
+        for to, name, source in moved:
+            assert call.point.out[to] == call.point.values[name][source], str(call)
+    assert seen > 50
+
+
+def test_an_order_is_no_copy() -> None:
+    for name in ("sort", "segment_max", "top_k", "reduce_max"):
+        assert copies(CALLS[name][0].subject) is None or name == "reduce_max", name
+        assert "for these shapes" not in str(explain(name)), name

@@ -12,9 +12,11 @@ from gradcheck.explainer.document import (
     Section,
     Table,
 )
+from gradcheck.explainer.explanation import explain
 from gradcheck.explainer.render.notebook import render_formulas, render_html
 from gradcheck.ops import find
 from tests.explainer.explained import ALL_CALLS, example_page
+from tests.report.formats.html.test_style import luminance
 
 
 class Balance(HTMLParser):
@@ -70,11 +72,32 @@ def test_whatever_is_said_is_text() -> None:
 
 
 def test_colours_are_those_of_the_page_around() -> None:
-    """Light or dark: no colour is set but a half-transparent grey."""
-    html = render_html(ALL_CALLS[0].page)
-    style = html[html.index("<style>") : html.index("</style>")]
-    assert set(re.findall(r"#[0-9a-f]{3,6}|rgba?\([^)]*\)", style)) == {"rgba(128,128,128,.4)"}
-    assert set(re.findall(r"[^-]color:(\w+)", style)) <= {"inherit"}
+    """Light or dark: a half-transparent grey, and three that can be seen on white and on black."""
+    html = pictured("matmul")
+    styles = "".join(re.findall(r"(?s)<style>.*?</style>", html))
+    marks = set(re.findall(r"#[0-9a-f]{3,6}\b", styles))
+    assert len(marks) == 3
+    for mark in marks:
+        for ground in ("#ffffff", "#111111"):
+            low, high = sorted([luminance(mark), luminance(ground)])
+            assert (high + 0.05) / (low + 0.05) > 3.9, (mark, ground)
+    washes = set(re.findall(r"rgba?\([^)]*,([.0-9]*)\)", styles))
+    assert max(map(float, washes)) < 0.5
+    assert set(re.findall(r"[^-]color:\s*(\w+)", styles)) <= {"inherit"}
+
+
+def pictured(name: str) -> str:
+    return explain(name).html
+
+
+def test_a_notebook_shows_the_pictures() -> None:
+    html = pictured("matmul")
+    looked_at(html)
+    headings = re.findall(r"<h4>(.*?)</h4>", html)
+    for heading in ("The chain rule", "Where each number comes from", "Step by step, in numbers"):
+        assert heading in headings
+    assert html.count('type="radio"') == 3 * 4 + 4 * 5
+    assert "<script" not in html
 
 
 def test_the_formulas_are_the_gradients_alone() -> None:

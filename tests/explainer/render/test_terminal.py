@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pytest
 
-from gradcheck.explainer.document import Code, Section
+from gradcheck.explainer.explanation import explain
+from gradcheck.explainer.page.example_chain import op_picture
 from gradcheck.explainer.render.terminal import render_text
 from gradcheck.ops import all_ops
-from tests.explainer.explained import ALL_CALLS, example_page
+from tests.explainer.explained import ALL_CALLS, example_of, example_page
 
 
 def test_every_page_can_be_shown() -> None:
@@ -19,13 +22,32 @@ def test_every_page_can_be_shown() -> None:
         assert "?" not in text, str(call)
 
 
-@pytest.mark.parametrize("width", [60, 88])
-def test_prose_and_formulas_fit_the_terminal(width: int) -> None:
+@pytest.mark.parametrize("width", [60, 80, 88])
+def test_no_line_is_longer_than_the_terminal_is_wide(width: int) -> None:
     for op in all_ops():
-        page = example_page(op)
-        plain = tuple(
-            Section(section.heading, tuple(b for b in section.blocks if not isinstance(b, Code)))
-            for section in page.sections
-        )
-        lines = render_text(replace(page, sections=plain), width=width).splitlines()
-        assert [line for line in lines if len(line) > width] == [], op.name
+        subject = example_of(op)
+        page = replace(example_page(op), picture=partial(op_picture, subject, {}))
+        text = render_text(page, width=width)
+        assert "\nJacobian" in text, op.name
+        assert [line for line in text.splitlines() if len(line) > width] == [], op.name
+
+
+EXPRESSIONS = (
+    (
+        "tf.matmul(tf.tanh(tf.matmul(x, w) + b), u)",
+        {"x": (2, 3), "w": (3, 4), "b": (4,), "u": (4, 2)},
+    ),
+    ("tf.reduce_sum(tf.square(x - tf.reduce_mean(x, axis=0, keepdims=True)))", {"x": (3, 4)}),
+    (
+        "tf.nn.softmax(tf.matmul(q, k, transpose_b=True)) @ v",
+        {"q": (2, 3), "k": (4, 3), "v": (4, 3)},
+    ),
+)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize(("expr", "shapes"), EXPRESSIONS)
+def test_nor_is_one_of_an_expression(expr: str, shapes: dict[str, Any], width: int) -> None:
+    text = render_text(explain(expr=expr, shapes=shapes).document, width=width)
+    own = {line for line in text.splitlines() if line in expr}
+    assert [line for line in text.splitlines() if len(line) > width and line not in own] == []

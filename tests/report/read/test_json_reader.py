@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gradcheck.errors import UsageError
-from gradcheck.model import Plan, Result, Shard, Stage
+from gradcheck.model import KnownBug, Plan, Result, Shard, Stage
 from gradcheck.report import make_reporter
 from gradcheck.report.formats.json import encode_result
 from gradcheck.report.read.json_reader import decode_result, read_report
@@ -68,6 +68,19 @@ def test_the_gradient_functions_are_read_back_where_a_report_tells_them() -> Non
     data["gradients"][0]["check"] = "sideways"
     with pytest.raises(DamagedError):
         decode_result(data)
+
+
+def test_what_is_known_of_a_bug_is_read_back_where_a_report_tells_it() -> None:
+    known = examples.known_bug()
+    assert known.case is not None
+    bug = KnownBug("tensorflow<2.22", "error when tensorflow>=2.22", "", "x + y", "https://a.b/1")
+    text = encode_result(replace(known, case=replace(known.case, bug=bug)))
+    read = decode_result(text)
+    assert read.case is not None
+    assert read.case.bug == bug
+    assert "bug" not in encode_result(known)
+    with pytest.raises(DamagedError, match="instead"):
+        decode_result({**text, "bug": {**text["bug"], "instead": 1}})
 
 
 def test_the_places_are_read_back_where_a_report_tells_them() -> None:

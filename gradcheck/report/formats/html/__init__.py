@@ -4,6 +4,6 @@
 page as HTML; the details of cases that are as expected are packed and unfolded by the script.
 
 The modules come in this order, each imports only what stands before it: markup; drawing, status;
-`pictures/`; shown_run; case_details; the sections (headline, changes, failure_list, remark_lists,
-verdict_grid, coverage_table, run_trend, case_table); packing; page; html_reporter.
+`pictures/`; shown_run; case_details; the sections (headline, changes, failure_list, known_bugs,
+remark_lists, verdict_grid, coverage_table, run_trend, case_table); packing; page; html_reporter.
 """

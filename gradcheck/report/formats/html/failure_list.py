@@ -1,10 +1,9 @@
-"""What failed, each case with all there is to say, and what is known to be wrong."""
+"""What failed, each case with all there is to say."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradcheck.report import numbers
 from gradcheck.report.details import failure_details, gist
 from gradcheck.report.formats.html.case_details import case_details
 from gradcheck.report.formats.html.markup import Html, joined, listed, section, tag
@@ -18,8 +17,6 @@ _UNFOLDED = 2
 """So few failures are unfolded from the beginning."""
 _MOST_OTHERS = 1000
 """Failures that are named beyond those that are shown in full."""
-_REASONS_UNFOLDED = 20
-"""So few reasons of known bugs are unfolded from the beginning."""
 _LONGEST_GIST = 240
 """Characters of the line that says what happened."""
 
@@ -71,27 +68,3 @@ def _problem(problem: SpecProblem) -> Html:
         tag("p", tag("b", "Bad spec: "), problem.message, class_="cause"),
         tag("pre", f"{problem.location}\n{problem.source}{hint}", tabindex=0),
     )
-
-
-def known_section(shown: ShownRun) -> Html:
-    """The known bugs by the reasons that their specs give; nothing where there are none."""
-    reasons: dict[tuple[str, str], list[Result]] = {}
-    for result in shown.outcome.known:
-        reason = result.case.reason if result.case else ""
-        reasons.setdefault((reason, str(result.verdict)), []).append(result)
-    if not reasons:
-        return Html("")
-    items = [
-        joined([verdict_badge(some[0]), f" {reason} ", _names(shown, some)])
-        for (reason, _), some in reasons.items()
-    ]
-    note = "Their specs expect these verdicts; the run fails when one goes away."
-    count = numbers.count(len(shown.outcome.known), "case")
-    summary = tag("summary", f"{count}, for {numbers.count(len(items), 'reason')}")
-    folded = tag("details", summary, listed(items), open=len(items) <= _REASONS_UNFOLDED)
-    return section("known", "Known bugs", tag("p", note), folded)
-
-
-def _names(shown: ShownRun, results: list[Result]) -> Html:
-    links = joined((shown.link(result.id) for result in results), ", ")
-    return tag("span", "(", links, ")", class_="facts")

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from gradcheck.report.formats.html.case_table import cases_section
 from gradcheck.report.formats.html.changes import changes_section
 from gradcheck.report.formats.html.coverage_table import coverage_section
-from gradcheck.report.formats.html.failure_list import failures_section, known_section
+from gradcheck.report.formats.html.failure_list import failures_section
 from gradcheck.report.formats.html.headline import banner, summary_section
+from gradcheck.report.formats.html.known_bugs import known_section
 from gradcheck.report.formats.html.markup import Html, joined, tag
 from gradcheck.report.formats.html.packing import CASES_IN_A_PACK, packs
 from gradcheck.report.formats.html.remark_lists import remarks_section

@@ -36,15 +36,3 @@ def test_spec_problems_are_told() -> None:
     assert "unknown key 'shpae'" in section
     assert "specs/broken.yaml:4:7" in section
     assert "did you mean 'shape'?" in section
-
-
-def test_known_bugs_are_listed_by_reason() -> None:
-    known = examples.known_bug()
-    another = replace(known, id="b.yaml::another")
-    section = page([known, another, examples.one_input_as_expected()]).by_id("known")
-    first, second = (item.text for item in section.all("li"))
-    assert first == (
-        f"mismatch (expected) wrong for | negative shifts ({known.id}, b.yaml::another)"
-    )
-    assert second.startswith("disconnected (expected) b is not used")
-    assert "3 cases, for 2 reasons" in section.text

@@ -1,0 +1,45 @@
+"""Values for the inputs of an op or an expression, drawn where they may lie, by name and seed."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.model import Sample
+from gradcheck.ops.declaration import ANYWHERE, Domain, Kind
+from gradcheck.ops.samples.registry import draw
+
+if TYPE_CHECKING:
+    from gradcheck.explainer.derive.call_graph import Graph
+    from gradcheck.model import Array, Shape
+    from gradcheck.ops.declaration import Parameter
+
+__all__ = ["domains_to_try", "drawn", "drawn_input"]
+
+
+def drawn(domain: Domain, shape: Shape, name: str, seed: int) -> Array:
+    """Values within a domain."""
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    return draw(domain.sample, shape, False, rng, domain)
+
+
+def drawn_input(parameter: Parameter, shape: Shape, name: str, seed: int) -> Array:
+    """Values for an input of an op."""
+    values = drawn(parameter.domain, shape, name, seed)
+    return values.astype(np.int32) if parameter.kind is Kind.INTEGER else values
+
+
+def domains_to_try(graph: Graph) -> list[dict[str, Domain]]:
+    """By input of an expression: the domains of the ops that take it, then safer and safer ones."""
+    direct: dict[str, Domain] = {}
+    for step in graph.steps:
+        parameters = {p.name: p for p in step.op.inputs}
+        for parameter, value in step.differentiable.items():
+            if value in graph.inputs and parameter in parameters:
+                domain = parameters[parameter].domain
+                if domain != ANYWHERE:
+                    direct.setdefault(value, domain)
+    positive, unit = (Domain(sample=Sample(name)) for name in ("positive", "unit"))
+    return [direct, dict.fromkeys(graph.inputs, positive), dict.fromkeys(graph.inputs, unit), {}]

@@ -1,0 +1,99 @@
+"""What `--forward` and `--second` add to a page, and its proofs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gradcheck.errors import ExplainError
+from gradcheck.explainer.tangents.tangent_page import forward_sections, second_sections
+from gradcheck.explainer.tangents.tangent_proof import (
+    Point,
+    along_section,
+    prove_forward,
+    prove_second,
+)
+from gradcheck.explainer.tangents.tree_tangent import NoTangent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gradcheck.explainer.derive.call_graph import Graph
+    from gradcheck.explainer.document import Document, Section
+    from gradcheck.explainer.proof import Proof
+    from gradcheck.explainer.question import Directions
+    from gradcheck.explainer.verify import DrawnPoint
+
+__all__ = ["Along", "prove_along", "with_directions"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Along:
+    """A graph, and what is wanted of it along a direction."""
+
+    directions: Directions
+    graph: Callable[[], Graph]
+    """Made where it is needed alone: not every op can be one."""
+    wanted: Sequence[str] | None = None
+
+    def added(self, document: Document) -> Document:
+        """The page with the sections that are asked for."""
+        if not self.directions:
+            return document
+        return with_directions(document, self.graph(), self.wanted, self.directions)
+
+    def proved(
+        self, document: Document, proofs: list[Proof], point: Callable[[], DrawnPoint]
+    ) -> tuple[Document, list[Proof]]:
+        """The page with the proofs of those sections, beside those that there are."""
+        if not self.directions:
+            return document, proofs
+        there = drawn(point())
+        document, more = prove_along(document, self.graph(), self.wanted, self.directions, there)
+        return document, [*proofs, *more]
+
+
+def drawn(point: DrawnPoint) -> Point:
+    """The point of an op or an expression."""
+    structures = {name: point.structure(name) for name in point.values}
+    names = tuple(point.values)
+    return Point(point.function(), names, point.values, structures, point.seed)
+
+
+def with_directions(
+    document: Document, graph: Graph, wanted: Sequence[str] | None, directions: Directions
+) -> Document:
+    """The page with the sections that are asked for."""
+    sections: list[Section] = []
+    if directions.forward:
+        sections += forward_sections(graph, wanted)
+    if directions.second:
+        sections += second_sections(graph, wanted)
+    return replace(document, sections=(*document.sections, *sections))
+
+
+def prove_along(
+    document: Document,
+    graph: Graph,
+    wanted: Sequence[str] | None,
+    directions: Directions,
+    point: Point,
+) -> tuple[Document, list[Proof]]:
+    """What those sections print, proved; ExplainError where there is nothing that could be."""
+    sections, proofs = [], []
+    try:
+        if directions.forward:
+            found = prove_forward(graph, point, wanted)
+            sections.append(along_section("Proof of forward mode", found, "a ForwardAccumulator"))
+            proofs += [proof for _, proof in found]
+        if directions.second:
+            found = prove_second(graph, point, wanted)
+            heading = "Proof of the second derivative"
+            sections.append(along_section(heading, found, "a tape around a tape"))
+            proofs += [proof for _, proof in found]
+    except NoTangent as why:
+        raise ExplainError(
+            f"there is nothing to verify: no rule says how {why} changes; the page without "
+            "--verify shows the rest"
+        ) from None
+    return replace(document, sections=(*document.sections, *sections)), proofs

@@ -1,0 +1,226 @@
+"""Sections of a page along a direction: forward mode, the Hessian times it, the Hessian."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING
+
+from gradcheck.explainer import trees
+from gradcheck.explainer.calculus.indices import named
+from gradcheck.explainer.derive.chain import bar
+from gradcheck.explainer.document import Block, Bullets, Code, Equation, Paragraph, Section
+from gradcheck.explainer.formula.matrix_form import without_indices
+from gradcheck.explainer.page.expression_page import code_of, loss_of, setting_of
+from gradcheck.explainer.page.glossary import glossary
+from gradcheck.explainer.style import UNICODE
+from gradcheck.explainer.tangents.second_form import (
+    changed_output,
+    hessian_block,
+    hessian_product,
+)
+from gradcheck.explainer.tangents.tangent_chain import adjoint_changes, dot, step_changes
+from gradcheck.explainer.tangents.tree_tangent import NoTangent
+from gradcheck.explainer.typeset.index_notation import ElementSetting
+from gradcheck.explainer.typeset.index_places import index_places
+from gradcheck.explainer.typeset.lettering import Lettering, lettered
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Sequence
+
+    from gradcheck.explainer.derive.call_graph import Graph
+    from gradcheck.explainer.derive.chain import Closed
+    from gradcheck.explainer.document import Math
+    from gradcheck.explainer.style import Style
+    from gradcheck.explainer.tangents.second_form import Block as HessianBlock
+    from gradcheck.explainer.tangents.tangent_chain import Change
+    from gradcheck.explainer.typeset.matrix_notation import Setting
+
+__all__ = ["forward_code", "forward_sections", "moving_inputs", "second_code", "second_sections"]
+
+
+def moving_inputs(graph: Graph, wanted: Sequence[str] | None) -> tuple[str, ...]:
+    """The inputs that are moved: those that are differentiated and used."""
+    return tuple(name for name in (wanted or graph.inputs) if graph.uses(name))
+
+
+def _setting(graph: Graph, style: Style) -> Setting:
+    """Sets the lines with a dot above what changes."""
+    plain = setting_of(graph, style)
+    symbols = {dot(name): f"˙{shown}" for name, shown in plain.symbols.items() if name != "G"}
+    shapes = {dot(name): shape for name, shape in plain.shapes.items()}
+    return replace(
+        plain,
+        symbols={**plain.symbols, **symbols},
+        scalars=plain.scalars | {dot(name) for name in plain.scalars},
+        shapes={**plain.shapes, **shapes},
+    )
+
+
+def _changes_named(names: Sequence[str]) -> str:
+    return ", ".join(UNICODE.change_symbol(name) for name in names)
+
+
+def forward_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[Section]:
+    """How the output changes with the inputs: ẏ = J ẋ, step by step and in one formula."""
+    moving = moving_inputs(graph, wanted)
+    try:
+        changes = step_changes(graph, moving)
+    except NoTangent as why:
+        return [_refused("Forward mode", str(why))]
+    output = UNICODE.change_symbol(graph.output)
+    told = Paragraph(
+        f"Each input moves along a direction of its own shape, {_changes_named(moving)}; a dot "
+        f"marks how a value changes with that. {output} is the Jacobian times the direction."
+    )
+    lines = [_line(graph, change) for change in changes]
+    words = glossary(tuple(change.tree for change in changes))
+    blocks: list[Block] = [told, *lines, *([Bullets(words)] if words else [])]
+    sections = [Section("Forward mode, step by step", tuple(blocks))]
+    form = changed_output(graph, moving)
+    if form is not None and len(graph.steps) > 1:
+        found = _closed(graph, form, _of_output(graph), forward_code(graph, form))
+        sections.append(Section(f"Closed form of {output}", found))
+    return sections
+
+
+def second_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[Section]:
+    """The Hessian times a direction, by the steps and in closed form, and the Hessian itself."""
+    heading, moving = "Second derivative, along a direction", moving_inputs(graph, wanted)
+    try:
+        forward, back = step_changes(graph, moving), adjoint_changes(graph, moving)
+    except NoTangent as why:
+        return [_refused(heading, str(why))]
+    back = tuple(c for c in back if c.step in moving or c.step not in graph.inputs)
+    sections = [Section(heading, _second_lines(graph, moving, forward, back))]
+    reached = [name for name in moving if any(c.of == bar(graph, name) for c in back)]
+    for name in reached:
+        form = hessian_product(graph, name, moving)
+        if form is not None:
+            found = _closed(graph, form, _of_input(name), second_code(graph, name, form))
+            shown = UNICODE.changed(f"∂{loss_of(graph)}/∂{name}")
+            sections.append(Section(f"Closed form of {shown}", found))
+    blocks = [hessian_block(graph, a, b) for a, b in combinations_with_replacement(moving, 2)]
+    lines = tuple(_block_line(graph, block) for block in blocks if block is not None)
+    if lines:
+        sections.append(Section("The Hessian, element by element", lines))
+    return sections
+
+
+def _refused(heading: str, why: str) -> Section:
+    text = f"It is not derived here: no rule says how {why} changes."
+    return Section(heading, (Paragraph(text),))
+
+
+def _second_lines(
+    graph: Graph, moving: Sequence[str], forward: Sequence[Change], back: Sequence[Change]
+) -> tuple[Block, ...]:
+    loss, first = loss_of(graph), moving[0] if moving else ""
+    gradient = UNICODE.changed(f"∂{loss}/∂{first}")
+    told = (
+        f"Each input moves along a direction of its own shape, {_changes_named(moving)}, and G is "
+        f"held fixed; a dot marks how a value changes with that. {gradient}, the change of the "
+        f"gradient, is the Hessian of {loss} times the direction: the gradient of ⟨∇{loss}, "
+        f"{UNICODE.change_symbol(first)}⟩."
+    )
+    blocks: list[Block] = [Paragraph(told), *(_line(graph, change) for change in forward)]
+    if back:
+        blocks.append(Paragraph("The lines of the way back, changed by the same move:"))
+    else:
+        still = f"The gradient does not depend on {', '.join(moving)}: the Hessian is zero."
+        blocks.append(Paragraph(still))
+    blocks += [_line(graph, change) for change in back]
+    words = glossary(tuple(change.tree for change in (*forward, *back)))
+    return (*blocks, Bullets(words)) if words else tuple(blocks)
+
+
+def _line(graph: Graph, change: Change) -> Equation:
+    tree, shape = change.tree, graph.shapes[change.step]
+
+    def math(style: Style) -> str:
+        setting = _setting(graph, style)
+        indices = index_places(trees.equation_of(tree).partition("->")[2], shape)
+        if change.step in graph.inputs:
+            left = style.changed(setting.gradient(setting.symbol(change.step), indices))
+        else:
+            left = style.indexed(setting.symbol(dot(change.of)), indices)
+        return f"{left} = {setting.text(tree)}"
+
+    kinds = {step.name: step.op.name for step in graph.steps}
+    note = "" if change.step in graph.inputs else kinds[change.step]
+    return Equation(math, note, trees.text_of(tree))
+
+
+def _of_input(name: str) -> Callable[[Setting, Sequence[str]], str]:
+    def left(setting: Setting, indices: Sequence[str] = ()) -> str:
+        return setting.style.changed(setting.gradient(setting.symbol(name), indices))
+
+    return left
+
+
+def _of_output(graph: Graph) -> Callable[[Setting, Sequence[str]], str]:
+    def left(setting: Setting, indices: Sequence[str] = ()) -> str:
+        return setting.style.indexed(setting.symbol(dot(graph.output)), indices)
+
+    return left
+
+
+def second_code(graph: Graph, name: str, form: Closed | None) -> list[str]:
+    """The lines that compute `hv_x`, the Hessian times the direction, for x."""
+    beside = {dot(n): shape for n, shape in graph.inputs.items()}
+    return code_of(graph, name, form, f"hv_{name}", beside)
+
+
+def forward_code(graph: Graph, form: Closed | None) -> list[str]:
+    """The lines that compute `jvp`, the change of the output."""
+    beside = {dot(n): shape for n, shape in graph.inputs.items()}
+    return code_of(graph, graph.output, form, "jvp", beside)
+
+
+def _closed(
+    graph: Graph, form: Closed, left: Callable[..., str], code: list[str]
+) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+
+    def element(style: Style) -> str:
+        setting = _setting(graph, style)
+        avoided = frozenset({*graph.inputs, "G", loss_of(graph)})
+        names = Lettering(avoided).of(form.indices)
+        letters = lettered((form.node,), names, avoided)
+        shown = left(setting, named(form.indices, names))
+        return f"{shown} = {ElementSetting(setting, letters=letters).text(form.node, names)}"
+
+    if form.indices or form.formula is None:
+        blocks.append(Equation(element))
+    formula = form.formula
+    if formula is not None and (without_indices(formula) or not form.indices):
+        blocks.append(Equation(_whole(graph, left, formula), "", trees.text_of(formula)))
+    if code:
+        blocks.append(Code(tuple(code)))
+    if form.steps:
+        names = ", ".join(UNICODE.symbol(step) for step in form.steps)
+        blocks.append(Paragraph(f"{names} as in the forward steps."))
+    return tuple(blocks)
+
+
+def _whole(graph: Graph, left: Callable[..., str], formula: ast.expr) -> Math:
+    def math(style: Style) -> str:
+        setting = _setting(graph, style)
+        return f"{left(setting)} = {setting.text(formula)}"
+
+    return math
+
+
+def _block_line(graph: Graph, block: HessianBlock) -> Equation:
+    def math(style: Style) -> str:
+        setting = _setting(graph, style)
+        avoided = frozenset({*graph.inputs, "G", loss_of(graph)})
+        names = Lettering(avoided).of((*block.at, *block.other))
+        letters = lettered((block.node,), names, avoided)
+        row = style.indexed(setting.symbol(block.row), named(block.at, names))
+        column = style.indexed(setting.symbol(block.column), named(block.other, names))
+        left = style.second_derivative(loss_of(graph), row, column)
+        return f"{left} = {ElementSetting(setting, letters=letters).text(block.node, names)}"
+
+    return Equation(math)

@@ -1,0 +1,170 @@
+"""An op without a rule as a step of its own: its Jacobian stays a symbol, and has a value.
+
+The Jacobian J[out, in] is an array of the page like any other, so that the chain rule goes through
+it by one sum. Its value is what the tape gives for that op alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.subject.private_names import definition_of_op
+from gradcheck.errors import UsageError
+from gradcheck.explainer import trees
+from gradcheck.explainer.derive.call_graph import Step
+from gradcheck.explainer.style import UNICODE
+from gradcheck.ops.declaration import Call, Op, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gradcheck.explainer.traced.ran_ops import Ran
+    from gradcheck.model import Array, Shape
+
+__all__ = ["Jacobian", "OpaqueStep", "opaque_step"]
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class OpaqueStep(Step):
+    """A step that the page cannot look into: its value is a symbol."""
+
+    shown_as: ast.expr = field(default_factory=lambda: ast.Name("?"))
+    changes: Mapping[str, str] = field(default_factory=dict)
+    """By input: J times the change `d` of it, as text."""
+
+    @property
+    def forward(self) -> ast.expr:
+        """Its own name: nothing else is known of it."""
+        return ast.Name(self.name)
+
+    @property
+    def shown(self) -> ast.expr:
+        """The op, as a function of what it is given."""
+        return self.shown_as
+
+    @property
+    def through(self) -> Callable[[str, ast.expr], ast.expr] | None:
+        """J times the change."""
+        return lambda name, change: trees.substitute(trees.read(self.changes[name]), {"d": change})
+
+
+@dataclass(frozen=True, eq=False)
+class Jacobian:
+    """The derivative of one output of an op by one of its inputs, which the tape knows."""
+
+    symbol: str
+    ran: Ran
+    output: int
+    given: int
+    of: str
+    by: str
+    """The names of the output and the input on the page."""
+
+    @property
+    def title(self) -> str:
+        """∂v₂/∂x."""
+        return f"∂{UNICODE.symbol(self.of)}/∂{UNICODE.symbol(self.by)}"
+
+    @property
+    def shape(self) -> Shape:
+        """That of the output, then that of the input."""
+        return (*self.ran.outputs[self.output].shape, *self.ran.inputs[self.given].shape)
+
+    def value(self) -> Array:
+        """What the tape gives at the point; UsageError where it has nothing to give."""
+        import tensorflow as tf
+
+        ran = self.ran
+        with tf.GradientTape(persistent=True) as tape:
+            watched = tf.identity(ran.inputs[self.given])
+            tape.watch(watched)
+            inputs = [watched if i == self.given else x for i, x in enumerate(ran.inputs)]
+            out = _run_again(ran, inputs)[self.output]
+        try:
+            found = tape.jacobian(out, watched, experimental_use_pfor=False)
+        except LookupError as error:
+            raise UsageError(f"TensorFlow has no gradient for {ran.kind}: {error}") from error
+        return np.zeros(self.shape) if found is None else np.asarray(found)
+
+
+def opaque_step(
+    name: str,
+    ran: Ran,
+    output: int,
+    operands: Mapping[int, ast.expr],
+    jacobians: Sequence[Jacobian],
+    shown: ast.expr,
+) -> OpaqueStep:
+    """The step of one output, with a sum over J for each input that has a gradient.
+
+    Args:
+        name: of the step.
+        ran: the op.
+        output: which of its outputs.
+        operands: by place among its inputs, those that have a gradient.
+        jacobians: one for each of these.
+        shown: how the page writes it.
+    """
+    shape = tuple(ran.outputs[output].shape)
+    formulas = {
+        f"p{j.given}": _through(j.symbol, len(shape), len(j.shape) - len(shape)) for j in jacobians
+    }
+    op = Op(
+        name=ran.kind,
+        tf=f"tf.raw_ops.{ran.kind}",
+        family="traced",
+        summary="no rule",
+        inputs=tuple(Parameter(f"p{place}") for place in operands),
+        formula=formulas,
+        shape=lambda _: shape,
+        pitfalls=(),
+        related=(),
+    )
+    shapes = {f"p{place}": tuple(ran.inputs[place].shape) for place in operands}
+    named = {f"p{place}": operand for place, operand in operands.items()}
+    changes = {f"p{j.given}": _along(j.symbol, len(shape), len(j.shape)) for j in jacobians}
+    return OpaqueStep(name, op, Call(shapes, {}), named, shape, shown_as=shown, changes=changes)
+
+
+def _along(symbol: str, out: int, whole: int) -> str:
+    """`Σ J[out, in]·d[in]`, as an einsum."""
+    letters = _LETTERS[:whole]
+    return f"einsum('{letters},{letters[out:]}->{letters[:out]}', {symbol}, d)"
+
+
+def _through(symbol: str, out: int, own: int) -> str:
+    """`Σ G[out]·J[out, in]`, as an einsum."""
+    before, behind = _LETTERS[:out], _LETTERS[out : out + own]
+    return f"einsum('{before},{before}{behind}->{behind}', G, {symbol})"
+
+
+def _run_again(ran: Ran, inputs: Sequence[Any]) -> Sequence[Any]:
+    """The op with other inputs."""
+    import tensorflow as tf
+
+    function = getattr(tf.raw_ops, ran.kind, None)
+    definition = definition_of_op(ran.kind)
+    if function is None or definition is None:
+        raise UsageError(f"TensorFlow does not let {ran.kind} be called by itself")
+    taken = inspect.signature(function).parameters
+    given: dict[str, Any] = {}
+    place = 0
+    for argument in definition.input_arg:
+        if argument.number_attr or argument.type_list_attr:
+            fixed = sum(1 for a in definition.input_arg if not (a.number_attr or a.type_list_attr))
+            count = int(ran.attributes.get(argument.number_attr, len(inputs) - fixed))
+            given[argument.name] = list(inputs[place : place + count])
+            place += count
+        else:
+            given[argument.name] = inputs[place]
+            place += 1
+    more = {k: v for k, v in ran.attributes.items() if k in taken and k not in given}
+    found = function(**given, **more)
+    return found if isinstance(found, list | tuple) else [found]

@@ -1,0 +1,109 @@
+"""The ops that a function runs at a point, one after the other: imports TensorFlow.
+
+The function is called once, with every tf.function run as the Python that it was made of: so what
+is nested is seen as if it stood in one place, a loop as its rounds, a branch as the side that was
+taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.subject.as_python import as_python
+from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.private_names import Absent, called_back
+from gradcheck.checker.subject.tensors import FunctionRaised, call
+from gradcheck.errors import ExplainError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.checker.subject.operand import Operand
+    from gradcheck.checker.subject.problem import Problem
+    from gradcheck.model import Array
+
+__all__ = ["Ran", "Watched", "watch"]
+
+MOST_OPS = 20_000
+"""A function that runs more is not recorded: nobody would read them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ran:
+    """One op that ran."""
+
+    kind: str
+    inputs: tuple[Any, ...]
+    attributes: Mapping[str, Any]
+    outputs: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watched:
+    """A call: what it was given, what ran, what came of it."""
+
+    operands: tuple[Operand, ...]
+    """The inputs, and the variables that the function reads."""
+    given: tuple[Any, ...]
+    """A tensor for each operand."""
+    ran: tuple[Ran, ...]
+    outputs: tuple[Any, ...]
+    needed: frozenset[int] = frozenset()
+    """The ids of those tensors that the outputs are made of."""
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """By operand: its value."""
+        return {o.name: np.asarray(o.value) for o in self.operands}
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether every output is finite at this point."""
+        arrays = [out.numpy() for out in self.outputs if _is_inexact(out)]
+        return all(bool(np.isfinite(array).all()) for array in arrays)
+
+
+def watch(problem: Problem) -> Watched:
+    """Call the function at its operands; raises UsageError where it cannot be called."""
+    with explored(problem) as whole:
+        given = tuple(o.give(o.value) for o in whole.operands)
+        ran: list[Ran] = []
+
+        def note(
+            kind: str | bytes, inputs: Any, attrs: Any, outputs: Any, *_: Any, **others: Any
+        ) -> None:
+            if others.get("graph") is not None or len(ran) > MOST_OPS:
+                return
+            name = kind.decode() if isinstance(kind, bytes) else kind
+            pairs = dict(zip(attrs[::2], attrs[1::2], strict=False)) if attrs else {}
+            ran.append(Ran(name, tuple(inputs), pairs, tuple(outputs)))
+
+        try:
+            with as_python(), called_back(note):
+                outputs = call(whole.function, list(given))
+        except Absent:
+            raise ExplainError("this version of TensorFlow does not tell which ops run") from None
+        except FunctionRaised as error:
+            raise UsageError(f"the function raised {error}") from error
+        if len(ran) > MOST_OPS:
+            raise UsageError(f"it runs more than {MOST_OPS} ops: explain a part of it")
+        found = Watched(whole.operands, given, tuple(ran), tuple(outputs))
+        return _alive(found)
+
+
+def _alive(found: Watched) -> Watched:
+    """With the ops alone that the outputs are made of."""
+    needed = {id(out) for out in found.outputs}
+    kept: list[Ran] = []
+    for ran in reversed(found.ran):
+        if any(id(out) in needed for out in ran.outputs):
+            kept.append(ran)
+            needed |= {id(given) for given in ran.inputs}
+    return replace(found, ran=tuple(reversed(kept)), needed=frozenset(needed))
+
+
+def _is_inexact(tensor: Any) -> bool:
+    return bool(tensor.dtype.is_floating or tensor.dtype.is_complex)

@@ -1,0 +1,179 @@
+"""A case of any kind → its page and its proofs, by watching it run: imports TensorFlow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker.case import problem_of
+from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.gradient_functions import gradient_functions
+from gradcheck.checker.subject.tensors import FunctionRaised
+from gradcheck.errors import FunctionError, GradcheckError, UsageError
+from gradcheck.explainer.lazy_pictures import pictured_expression
+from gradcheck.explainer.page.worked_numbers import expression_numbers
+from gradcheck.explainer.proof import Proof, proof_section
+from gradcheck.explainer.tangents.along import prove_along, with_directions
+from gradcheck.explainer.tangents.tangent_proof import Point
+from gradcheck.explainer.traced.ran_ops import watch
+from gradcheck.explainer.traced.traced_graph import TooLarge, read_ops
+from gradcheck.explainer.traced.traced_page import explain_traced, list_ops
+from gradcheck.explainer.traced.traced_proof import symbol_values, verify_traced
+from gradcheck.model import Case, Input, Sample, TargetKind
+
+if TYPE_CHECKING:
+    from gradcheck.checker.subject.problem import Problem
+    from gradcheck.explainer.document import Document
+    from gradcheck.explainer.question import Directions
+    from gradcheck.explainer.traced.code_to_run import Code
+    from gradcheck.explainer.traced.ran_ops import Watched
+    from gradcheck.model import Array
+
+__all__ = ["answer_traced"]
+
+_SAFER = ("positive", "unit")
+"""Where to look for a point at which everything is finite, after the ordinary one."""
+
+
+def answer_traced(
+    case: Case,
+    code: Code,
+    *,
+    upstream: Array | None,
+    numbers: bool,
+    verify: bool,
+    directions: Directions,
+) -> tuple[Document, list[Proof]]:
+    """The page of a case, with the numbers of its point and its proofs where they are wanted.
+
+    Args:
+        case: what to explain.
+        code: whose code may run.
+        upstream: the gradient to begin with, where numbers are shown; ones if None.
+        numbers: show every step with its value.
+        verify: prove what is printed.
+        directions: what to derive beside the gradient.
+    """
+    problem, watched, said = _at_a_good_point(case, code)
+    said += _own_gradients(problem, watched)
+    title = _title(case)
+    lead = " ".join([_lead(watched), *said])
+    try:
+        traced = read_ops(watched, title)
+        document = explain_traced(traced, lead)
+    except TooLarge as why:
+        if verify or numbers:
+            told = "there is no formula to evaluate; without --verify and --at its ops are listed"
+            raise UsageError(f"{title}: {why}, so that {told}") from None
+        return list_ops(watched, title, lead, str(why)), []
+    if not traced.graph.unwritten:
+        known = {} if upstream is None else {"G": upstream}
+        known |= symbol_values(traced, watched)
+        drawn = pictured_expression(traced.graph, known, traced.wanted)
+        document = replace(document, picture=drawn)
+    if numbers:
+        known = symbol_values(traced, watched)
+        known |= {} if upstream is None else {"G": upstream}
+        section = expression_numbers(traced.graph, known)
+        document = replace(document, sections=(*document.sections, section))
+    if directions:
+        document = with_directions(document, traced.graph, traced.wanted, directions)
+    if not verify:
+        return document, []
+    proofs = verify_traced(problem, watched, traced)
+    document = replace(document, sections=(*document.sections, proof_section(proofs)))
+    if not directions:
+        return document, proofs
+    with explored(problem) as whole:
+        names = tuple(traced.names[operand.name] for operand in whole.operands)
+        structures = {traced.names[o.name]: o.structure for o in whole.operands}
+        point = Point(whole.function, names, symbol_values(traced, watched), structures)
+        document, more = prove_along(document, traced.graph, traced.wanted, directions, point)
+    return document, [*proofs, *more]
+
+
+def _own_gradients(problem: Problem, watched: Watched) -> list[str]:
+    """What is said where the user wrote a gradient: it is not what is derived here."""
+    upstream = [np.ones(tuple(out.shape)) for out in watched.outputs]
+    inputs = problem.operands
+    found = {
+        f"{each.place.path}:{each.place.line}"
+        for operand in inputs
+        if operand.differentiate
+        for each in gradient_functions(problem.function, inputs, upstream, operand.name)
+    }
+    if not found:
+        return []
+    places = " and ".join(sorted(found))
+    return [
+        f"The tape takes the gradient that is written at {places}; derived here is what the ops "
+        "of the function say, and `--verify` compares the two."
+    ]
+
+
+def _title(case: Case) -> str:
+    text = case.target.text.strip()
+    if case.target.kind is TargetKind.LAYER and case.init:
+        return f"{text}({', '.join(f'{k}={v!r}' for k, v in case.init.items())})"
+    return text
+
+
+def _lead(watched: Watched) -> str:
+    kinds = len(watched.ran)
+    at = ", ".join(f"{o.name}{list(o.value.shape)}" for o in watched.operands)
+    return f"as it runs at {at}: {kinds} op{'s' * (kinds != 1)}."
+
+
+def _at_a_good_point(case: Case, code: Code) -> tuple[Problem, Watched, list[str]]:
+    """The case called at a point where it is finite, and what is to be said of that."""
+    said: list[str] = []
+    try:
+        problem, watched, case = _called(replace(case, dtype="float64"), code)
+    except UsageError as error:
+        if not isinstance(error.__cause__, FunctionRaised):
+            raise
+        try:
+            problem, watched, case = _called(replace(case, dtype="float32"), code)
+        except GradcheckError:
+            raise error from None
+        said.append("It takes float32 alone, and what is proved holds to the digits of that.")
+    if len(watched.outputs) > 1:
+        said.append(f"It returns {len(watched.outputs)} tensors; the first is explained.")
+        case = replace(case, outputs=(0,))
+        problem, watched, case = _called(case, code)
+    for sample in _SAFER:
+        if watched.is_finite or all(i.values is not None for i in case.inputs):
+            break
+        inputs = [i if i.values is not None else _drawn(i, sample) for i in case.inputs]
+        problem, watched, case = _called(replace(case, inputs=tuple(inputs)), code)
+    return problem, watched, said
+
+
+def _drawn(given: Input, sample: str) -> Input:
+    return replace(given, sample=Sample(sample)) if given.dtype is None else given
+
+
+def _called(case: Case, code: Code) -> tuple[Problem, Watched, Case]:
+    """The problem, and its call; by position where the names are not those of the function."""
+    try:
+        return _watched(case, code)
+    except FunctionError as error:
+        if "has no input" not in str(error) or case.by_position:
+            raise
+        try:
+            return _watched(replace(case, by_position=True), code)
+        except FunctionError:
+            raise error from None
+
+
+def _watched(case: Case, code: Code) -> tuple[Problem, Watched, Case]:
+    try:
+        problem = problem_of(case, allow=code.allow, root=code.root)
+    except FunctionRaised as error:
+        raise UsageError(f"the function raised {error}") from error
+    except (Ended, ValueError) as error:
+        raise UsageError(f"{case.target.text} cannot be called so: {error}") from error
+    return problem, watch(problem), case

@@ -1,0 +1,290 @@
+"""What ran, read as the graph of an expression: each op a declared one, or a symbol."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.subject.private_names import Absent, Private, private
+from gradcheck.errors import GradcheckError, UsageError
+from gradcheck.explainer.derive.call_graph import Graph
+from gradcheck.explainer.derive.read_graph import Reader
+from gradcheck.explainer.derive.safe_names import renamed
+from gradcheck.explainer.traced.op_rules import NoRule
+from gradcheck.explainer.traced.op_texts import CONSTANT_OPS, PASSED_OPS, text_of_op
+from gradcheck.explainer.traced.opaque_steps import Jacobian, opaque_step
+from gradcheck.spec.expression.syntax import parse_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.explainer.traced.ran_ops import Ran, Watched
+    from gradcheck.model import Array, Shape
+
+__all__ = ["LONGEST_PAGE", "TooLarge", "Traced", "read_ops"]
+
+LONGEST_PAGE = 80
+"""Steps that a page writes out; what has more is listed, op by op."""
+LONGEST_CONSTANT = 12
+"""Elements of a constant that is written where it is used; a longer one gets a name."""
+LARGEST_JACOBIAN = 20_000
+"""Elements of a Jacobian that stands on a page as a symbol: its value is computed for a proof."""
+
+
+_NEUTRAL = {"Mul": 1, "RealDiv": 1, "AddV2": 0, "Sub": 0, "Pow": 1}
+
+
+class TooLarge(Exception):  # noqa: N818  (an answer: the ops are listed)
+    """There is too much of it for a page; the text says of what."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traced:
+    """A function as a graph, and what its symbols stand for."""
+
+    graph: Graph
+    names: Mapping[str, str]
+    """By operand of the function: its name on the page."""
+    wanted: tuple[str, ...]
+    """The names on the page of what is differentiated."""
+    constants: Mapping[str, Array]
+    """Arrays that the function holds, by name."""
+    held: Mapping[str, Array]
+    """What no gradient goes through, by name, at this point."""
+    jacobians: tuple[Jacobian, ...]
+    reasons: tuple[str, ...] = ()
+    """Why something has another name here."""
+
+    @property
+    def unknown(self) -> dict[str, list[Jacobian]]:
+        """By kind of op that has no rule: its Jacobians."""
+        found: dict[str, list[Jacobian]] = {}
+        for each in self.jacobians:
+            found.setdefault(each.ran.kind, []).append(each)
+        return found
+
+
+def read_ops(watched: Watched, title: str) -> Traced:
+    """The graph of the first output; TooLarge where no page would hold it."""
+    names, reasons = _page_names([operand.name for operand in watched.operands])
+    return _Translator(watched, names).traced(title, reasons)
+
+
+def _page_names(given: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """By operand: a name that formulas can have, without the path of a layer's variable."""
+    short: dict[str, str] = {}
+    for name in given:
+        base = re.sub(r"\W", "_", name.rpartition("/")[2]) or "x"
+        base = f"{base}_" if keyword.iskeyword(base) or base[0].isdigit() else base
+        free, number = base, 2
+        while free in short.values():
+            free, number = f"{base}{number}", number + 1
+        short[name] = free
+    renaming = renamed(short.values())
+    return {k: renaming.names.get(v, v) for k, v in short.items()}, renaming.reasons
+
+
+class _Translator:
+    """Reads the ops one by one."""
+
+    def __init__(self, watched: Watched, names: Mapping[str, str]) -> None:
+        self.watched, self.names = watched, names
+        shapes = {names[o.name]: tuple(o.value.shape) for o in watched.operands}
+        self.inputs: dict[str, Shape] = dict(shapes)
+        self.told: dict[str, str] = {}
+        for operand in watched.operands:
+            if operand.captured is not None:
+                self.told[names[operand.name]] = f"the variable {operand.name}"
+        self.reader = Reader(parse_tree("0"), shapes)
+        self.values: dict[int, ast.expr] = {}
+        """By id of a tensor that depends on the inputs: how it is written."""
+        for operand, tensor in zip(watched.operands, watched.given, strict=True):
+            self.values[id(tensor)] = ast.Name(names[operand.name])
+        self.constants: dict[str, Array] = {}
+        self.held: dict[str, Array] = {}
+        self.jacobians: list[Jacobian] = []
+        self.by_text: dict[tuple[Any, ...], str] = {}
+
+    def traced(self, title: str, reasons: tuple[str, ...]) -> Traced:
+        """All of it."""
+        for ran in self.watched.ran:
+            self._op(ran)
+            if len(self.reader.steps) > LONGEST_PAGE:
+                raise TooLarge(f"it takes more than {LONGEST_PAGE} steps")
+        if not self.watched.outputs:
+            raise UsageError("it returns no number: there is nothing to differentiate")
+        output = self.values.get(id(self.watched.outputs[0]))
+        if not isinstance(output, ast.Name) or output.id in self.inputs:
+            raise UsageError("it computes nothing from its inputs that has a gradient")
+        symbols = [*self.held, *(n for j in self.jacobians for n in (j.symbol, j.of))]
+        steps, told = tuple(self.reader.steps), self.told
+        graph = Graph(title, self.inputs, steps, output.id, (), told, frozenset(symbols))
+        wanted = tuple(self.names[o.name] for o in self.watched.operands if o.differentiate)
+        found = self.constants, self.held, tuple(self.jacobians)
+        return Traced(graph, self.names, wanted, *found, reasons)
+
+    def _op(self, ran: Ran) -> None:
+        moves = any(id(given) in self.values for given in ran.inputs)
+        if not moves or ran.kind in CONSTANT_OPS:
+            return
+        between_floats = (
+            ran.kind == "Cast" and _is_float(ran.inputs[0]) and _is_float(ran.outputs[0])
+        )
+        if ran.kind in PASSED_OPS or between_floats:
+            self._pass(ran)
+            return
+        if self._does_nothing(ran):
+            self.values[id(ran.outputs[0])] = self.values[id(ran.inputs[0])]
+            return
+        for place, out in enumerate(ran.outputs):
+            if id(out) in self.watched.needed:
+                self.values[id(out)] = self._output(ran, place)
+
+    def _pass(self, ran: Ran) -> None:
+        for given, out in zip(ran.inputs, ran.outputs, strict=False):
+            if id(given) in self.values:
+                self.values[id(out)] = self.values[id(given)]
+
+    def _does_nothing(self, ran: Ran) -> bool:
+        """Whether it divides by a one, or takes a zero away: defaults leave such ops behind."""
+        neutral = _NEUTRAL.get(ran.kind)
+        if neutral is None or id(ran.inputs[1]) in self.values:
+            return False
+        same = ran.inputs[0].shape == ran.outputs[0].shape
+        return bool(same and np.all(ran.inputs[1].numpy() == neutral))
+
+    def _output(self, ran: Ran, place: int) -> ast.expr:
+        try:
+            text = (
+                f"tf.cast({self.x(ran.inputs[0])}, tf.float64)"
+                if ran.kind == "Cast" and _is_float(ran.outputs[0])
+                else text_of_op(ran.kind, _Op(self, ran), place)
+            )
+            before = len(self.reader.steps)
+            self.reader.tree = parse_tree(text)
+            found = self.reader.value(self.reader.tree.body)
+            if self._fits(found, ran.outputs[place]):
+                return found
+            self._forget(before)
+        except (NoRule, GradcheckError):
+            pass
+        return self._without_rule(ran, place)
+
+    def _fits(self, found: ast.expr, out: Any) -> bool:
+        return self.reader.shape_of(found) == tuple(out.shape)
+
+    def _forget(self, count: int) -> None:
+        """Take back the steps of a translation that is another thing."""
+        gone = {step.name for step in self.reader.steps[count:]}
+        del self.reader.steps[count:]
+        self.reader.seen = {k: v for k, v in self.reader.seen.items() if v.id not in gone}
+
+    def _without_rule(self, ran: Ran, place: int) -> ast.expr:
+        """A symbol for what it gives, and one for each of its Jacobians."""
+        out = ran.outputs[place]
+        if out.dtype.is_complex:
+            raise TooLarge("it computes with complex numbers, of which pages say nothing")
+        operands = {
+            i: self.values[id(given)]
+            for i, given in enumerate(ran.inputs)
+            if _is_float(given) and isinstance(self.values.get(id(given)), ast.Name)
+        }
+        operands = {i: x for i, x in operands.items() if x.id not in self.held}  # type: ignore[attr-defined]
+        if not _is_float(out) or not operands or _is_flat(ran.kind):
+            return self._hold(ran, out)
+        name = f"{self.reader.prefix}{len(self.reader.steps) + 1}"
+        found = []
+        for i, operand in operands.items():
+            symbol = self._fresh("J")
+            found.append(Jacobian(symbol, ran, place, i, name, ast.unparse(operand)))
+            if int(np.prod(found[-1].shape)) > LARGEST_JACOBIAN:
+                raise TooLarge(f"the Jacobian of {ran.kind} has {found[-1].shape} elements")
+            self._add(symbol, found[-1].shape, f"{found[-1].title}: no rule here")
+        self.jacobians += found
+        step = opaque_step(name, ran, place, operands, found, self._shown(ran))
+        self.reader.steps.append(step)
+        self.reader.shapes[name] = step.shape
+        return ast.Name(name)
+
+    def _hold(self, ran: Ran, out: Any) -> ast.expr:
+        symbol = self._fresh("k")
+        self.held[symbol] = np.asarray(out.numpy())
+        shown = ast.unparse(self._shown(ran))
+        self._add(symbol, tuple(out.shape), f"{shown}: no gradient goes through it")
+        return ast.Name(symbol)
+
+    def _shown(self, ran: Ran) -> ast.expr:
+        given = [ast.Name(self.x(each, typed=False)) for each in ran.inputs]
+        return ast.Call(ast.Name(ran.kind), [*given], [])
+
+    def _add(self, symbol: str, shape: Shape, told: str) -> None:
+        self.inputs[symbol] = self.reader.shapes[symbol] = shape
+        self.told[symbol] = told
+
+    def _fresh(self, letter: str) -> str:
+        return next(n for i in range(1, 9999) if (n := f"{letter}{i}") not in self.reader.shapes)
+
+    def x(self, tensor: Any, *, typed: bool = True) -> str:
+        """A tensor as it is written: a name, or a constant, in code of the dtype of the rest."""
+        if id(tensor) in self.values:
+            return ast.unparse(self.values[id(tensor)])
+        if tensor.dtype.name in ("resource", "variant", "string"):
+            return str(tensor.dtype.name)
+        value = np.asarray(tensor.numpy())
+        if value.size <= LONGEST_CONSTANT and value.dtype != np.bool_ and np.isfinite(value).all():
+            text = repr(value.tolist())
+            needs = typed and value.ndim and value.dtype.kind == "f"
+            return f"tf.constant({text}, G.dtype)" if needs else text
+        key = (value.shape, value.dtype.str, value.tobytes())
+        if key not in self.by_text:
+            symbol = self.by_text[key] = self._fresh("c")
+            self.constants[symbol] = value
+            self._add(symbol, value.shape, "a constant that it holds")
+        return self.by_text[key]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Op:
+    """An op for the rules that write it."""
+
+    translator: _Translator
+    ran: Ran
+
+    @property
+    def count(self) -> int:
+        return len(self.ran.inputs)
+
+    def x(self, place: int) -> str:
+        return self.translator.x(self.ran.inputs[place])
+
+    def plain(self, place: int) -> Any:
+        given = self.ran.inputs[place]
+        if id(given) in self.translator.values:
+            raise NoRule("an argument that depends on the inputs")
+        return np.asarray(given.numpy()).tolist()
+
+    def shape(self, place: int) -> Shape:
+        return tuple(self.ran.inputs[place].shape)
+
+    def out_shape(self, place: int) -> Shape:
+        return tuple(self.ran.outputs[place].shape)
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        return self.ran.attributes.get(name, default)
+
+
+def _is_float(tensor: Any) -> bool:
+    return bool(tensor.dtype.is_floating)
+
+
+def _is_flat(kind: str) -> bool:
+    """Whether TensorFlow registers the op as one that no gradient goes through."""
+    try:
+        return private(Private.REGISTRY).lookup(kind) is None
+    except (Absent, LookupError):
+        return False

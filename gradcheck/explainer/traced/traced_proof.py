@@ -1,0 +1,99 @@
+"""`--verify` for a function that was watched: what is printed, against tape and differences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.subject.explore import explored
+from gradcheck.errors import UsageError
+from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
+from gradcheck.explainer.derive.chain import closed_form, run_chain
+from gradcheck.explainer.derive.passed_through import STOPPED
+from gradcheck.explainer.page.expression_page import code_of
+from gradcheck.explainer.proof import Proof, beside_the_tape, proof_of
+from gradcheck.explainer.verify import printed_for_expression
+from gradcheck.model import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.checker.subject.problem import Problem
+    from gradcheck.explainer.traced.ran_ops import Watched
+    from gradcheck.explainer.traced.traced_graph import Traced
+    from gradcheck.model import Array, Comparison
+
+__all__ = ["symbol_values", "verify_traced"]
+
+
+def symbol_values(traced: Traced, watched: Watched) -> dict[str, Any]:
+    """By name on the page: inputs, variables, constants, what is held, and the Jacobians."""
+    inputs = {traced.names[name]: _wide(value) for name, value in watched.values.items()}
+    symbols = {each.symbol: _wide(each.value()) for each in traced.jacobians}
+    opaque = {j.of: _wide(j.ran.outputs[j.output].numpy()) for j in traced.jacobians}
+    constants = {name: _wide(value) for name, value in traced.constants.items()}
+    return {**inputs, **constants, **traced.held, **symbols, **opaque}
+
+
+def _wide(value: Array) -> Array:
+    """The numbers in double precision, in which formulas are evaluated."""
+    return value.astype(np.float64) if value.dtype.kind == "f" else value
+
+
+def verify_traced(problem: Problem, watched: Watched, traced: Traced) -> list[Proof]:
+    """Every formula of the page, at the point at which the function was watched."""
+    from gradcheck.checker.check import check_problem
+    from gradcheck.checker.subject.upstream import draw_upstream
+
+    graph = traced.graph
+    shape = graph.shapes[graph.output]
+    upstream = tuple(draw_upstream("random", [shape], [False], problem.seed))
+    result = check_problem(replace(problem, upstream=upstream), "explain")
+    if not result.comparisons:
+        raise UsageError(f"TensorFlow could not be asked: {result.message}")
+    known = run_chain(graph, symbol_values(traced, watched), upstream[0])
+    structures = {traced.names[o.name]: o.structure for o in watched.operands}
+    proofs = []
+    for found in result.comparisons:
+        name = traced.names[found.name]
+        if name in traced.wanted and graph.uses(name):
+            proofs += _formulas(traced, replace(found, name=name), known, structures[name])
+    if any(operand.value.dtype == np.float32 for operand in watched.operands):
+        right = result.verdict in (Verdict.PASS, Verdict.KINK)
+        proofs = [replace(p, holds=right and p.against_tape <= LOW_TOLERANCE) for p in proofs]
+    proofs += _code(problem, traced, upstream)
+    held = any(step.op is STOPPED for step in graph.steps)
+    return [beside_the_tape(proof) for proof in proofs] if held else proofs
+
+
+def _formulas(
+    traced: Traced, found: Comparison, known: Mapping[str, Any], structure: str
+) -> list[Proof]:
+    with np.errstate(all="ignore"):
+        return [
+            proof_of(found, label, np.asarray(formula(known)), structure)
+            for label, formula in printed_for_expression(traced.graph, found.name)
+        ]
+
+
+def _code(problem: Problem, traced: Traced, upstream: tuple[Array, ...]) -> list[Proof]:
+    """The code, run as it is printed."""
+    graph = traced.graph
+    code = {
+        name: code_of(graph, name, closed_form(graph, name))
+        for name in traced.wanted
+        if graph.uses(name)
+    }
+    with explored(problem) as whole, np.errstate(all="ignore"):
+        point = CodePoint(
+            whole.function,
+            {traced.names[o.name]: np.asarray(o.value) for o in whole.operands},
+            upstream,
+            several=False,
+            free=frozenset(),
+            structures={traced.names[o.name]: o.structure for o in whole.operands},
+            beside=traced.constants,
+        )
+        return prove_code(point, code)

@@ -1,0 +1,34 @@
+"""What makes two failures one: findings are told apart by their causes."""
+
+from __future__ import annotations
+
+import re
+
+from gradcheck.hunter.drafts import Draft, check_of, dtype_class, mode_of
+from gradcheck.hunter.failures import Failure, FailureKind
+from gradcheck.model import CheckKind
+
+_OF_TENSORFLOW = (CheckKind.FORWARD, CheckKind.JACOBIAN)
+"""Derivatives that TensorFlow makes of gradients: what they raise is told by their message."""
+
+NUMBERS = (FailureKind.WRONG, FailureKind.NONFINITE, FailureKind.DISCONNECTED)
+"""What is told by numbers, or by None."""
+
+
+def cause_of(blamed: str, failure: Failure, draft: Draft) -> str:
+    """What makes two failures one: who, in which way, by which derivative, of which numbers."""
+    if failure.kind is FailureKind.MISSING:
+        return f"{blamed} {failure.kind}"
+    where = f"{mode_of(draft)} {check_of(draft)}"
+    if failure.kind is FailureKind.RAISES and check_of(draft) in _OF_TENSORFLOW:
+        # (Whatever op it is called for: one fault of the accumulator's, or of the Jacobian's.)
+        told = re.sub(r"\b(complex|b?float)?\d+", "#", failure.text)
+        return f"{where} {failure.kind} {told[:120]}"
+    return f"{blamed} {failure.kind} {where} {dtype_class(draft)}"
+
+
+def same(one: Failure | None, other: Failure) -> bool:
+    """Whether one check has seen what the other has."""
+    if one is None or one.kind is not other.kind:
+        return False
+    return one.about == other.about or one.kind in NUMBERS or one.kind is FailureKind.CRASH

@@ -1,0 +1,69 @@
+"""Runs a program that shows a failure, and says what it showed."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import re
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.hunter.failures import FailureKind
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_WHERE = re.compile(r"\{\{function_node [^}]*\}\} ?| ?\[Op:\w+\]( name:)?")
+"""What TensorFlow says of the device in its messages: it is another one each time."""
+SAME_START = 50
+"""How much of two messages must be the same: further on there may be names of nodes."""
+VISIBLE = 0.01
+"""By which part two numbers must differ, for a reader to see it."""
+
+
+def run_script(text: str) -> tuple[ModuleType, str, str]:
+    """The module that the program makes, what it prints, and what it raises."""
+    printed, raised = io.StringIO(), ""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "shows_it.py")
+        path.write_text(text, encoding="utf-8")
+        spec = importlib.util.spec_from_file_location("shows_it", path)
+        module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                spec.loader.exec_module(module)  # type: ignore[union-attr]
+            except Exception as error:
+                said = _WHERE.sub("", " ".join(str(error).split()))
+                raised = f"{type(error).__name__}: {said[:300]}"
+    return module, printed.getvalue(), raised
+
+
+def shows(kind: FailureKind, text: str, expected: str) -> bool:
+    """Whether a short program shows this kind of failure, to whoever looks at its two numbers."""
+    module, printed, raised = run_script(text)
+    if kind in (FailureKind.RAISES, FailureKind.MISSING):
+        return raised[:SAME_START] == expected[:SAME_START] and "the function:" in printed
+    if raised:
+        return False
+    right, claimed = (_array(getattr(module, name)) for name in ("right", "claimed"))
+    if right is None or not np.isfinite(right).all():
+        return False
+    largest = float(np.max(np.abs(right), initial=0.0))
+    if kind is FailureKind.DISCONNECTED:
+        return claimed is None and largest > VISIBLE
+    if claimed is None or claimed.shape != right.shape:
+        return False
+    if not np.isfinite(claimed).all():
+        return kind is FailureKind.NONFINITE
+    largest = max(largest, float(np.max(np.abs(claimed), initial=0.0)))
+    return float(np.max(np.abs(claimed - right), initial=0.0)) > VISIBLE * largest
+
+
+def _array(told: Any) -> Any:
+    return None if told is None else np.asarray(told)
