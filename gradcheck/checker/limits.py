@@ -196,6 +196,11 @@ ROUNDING_DRAWS: Final = 16
 and a difference that is rounded to a few digits can come out the same in some of them; hardly in
 all."""
 
+PERSISTENT: Final = 4
+PERSISTENCE_DRAWS: Final = 8
+"""Of how many elements that look wrong in float64 it is seen whether they stay so where inputs have
+other last digits in their own precision, and at how many such points."""
+
 NEIGHBOUR_TRIES: Final = 16
 """How often other neighbours are drawn because numbers that were equal are so again."""
 

@@ -50,6 +50,7 @@ def gradient_problem(point: Point) -> tuple[Problem, Gradient]:
         recorded_in_double=None,
         without_twin=None,
         keeps_its_digits=False,
+        is_exact=False,
         cdf=None,
         is_gradient=True,
     )

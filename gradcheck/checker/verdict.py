@@ -18,6 +18,7 @@ from gradcheck.checker.judge.confirm import confirmed
 from gradcheck.checker.judge.evidence import Evidence, OfInput
 from gradcheck.checker.judge.first_look import look_at
 from gradcheck.checker.judge.left_open import as_far_as_it_goes, labelled, open_
+from gradcheck.checker.judge.persistence import unless_it_is_rounding
 from gradcheck.checker.judge.picture_data import with_close_ups
 from gradcheck.checker.judge.repeat import must_repeat
 from gradcheck.checker.judge.rounding import Roundings
@@ -168,7 +169,8 @@ def confirmation(evidence: Evidence) -> Evidence:
         if not own.can_be_compared or evidence.is_settled(own.part):
             return own
         try:
-            return labelled(confirmed(derivatives, roundings, whole, evidence.along, own))
+            told = confirmed(derivatives, roundings, whole, evidence.along, own)
+            return labelled(unless_it_is_rounding(derivatives, told))
         except Spent:
             return open_(evidence, own)
 

@@ -42,6 +42,8 @@ class Agreement:
     tolerance: Array
     rounding: bool = False
     """Whether they only agree since the gradient's own arithmetic is known to lose so much."""
+    excuse: str = ""
+    """Why some pass that do not agree, in words; empty where none does."""
 
     @property
     def overall(self) -> Verdict:

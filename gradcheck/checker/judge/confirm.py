@@ -157,7 +157,7 @@ class _Judge:
             self.own.analytic,
             estimate,
             reference=self.size,
-            slack=slack,
+            slack=slack + self.own.last_place,
             tolerance=point.problem.tolerance,
             excused=~np.isfinite(point.at[space.position[self.own.part.span]]),
             beyond_reach=unseen,

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import tolerances
-from gradcheck.checker.numerics.vectors import largest
+from gradcheck.checker.numerics.vectors import epsilon_of, largest
 from gradcheck.checker.reference.plan import along_coordinates
+from gradcheck.checker.subject.tensors import is_low_precision
 from gradcheck.model import Stage, Verdict
 
 if TYPE_CHECKING:
@@ -84,6 +85,17 @@ class OfInput:
     def can_be_compared(self) -> bool:
         """Whether there is a gradient of the right kind, with elements in it."""
         return self.gradient is not None and not self.misfit and bool(self.gradient.size)
+
+    @property
+    def last_place(self) -> Array | float:
+        """By coordinate: what its gradient rounds off in its own dtype, if that is no double.
+
+        Without it `test_a_gradient_is_rounded_to_its_own_dtype` fails.
+        """
+        gradient = self.gradient
+        if gradient is None or not is_low_precision(gradient.dtype):
+            return 0.0
+        return epsilon_of(gradient.dtype) * np.abs(self.analytic)
 
     def size_that_matters(self, outputs: Array) -> float:
         """The size of a derivative that counts here; a bound must be well below it.

@@ -11,6 +11,7 @@ from gradcheck.checker import tolerances
 from gradcheck.checker.budget import current
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, MISMATCH, NONFINITE, Agreement
 from gradcheck.checker.judge.figures import index_of, place
+from gradcheck.checker.judge.unknown_notes import on_the_unknown, output_at
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.model import JUDGED_SOME, NO_DOUBLE, NOTHING_TO_JUDGE, Stage, Verdict
 
@@ -149,7 +150,7 @@ def on_numbers(evidence: Evidence, own: OfInput) -> str:
         _on_nonfinite(evidence, own, agreement.grades == NONFINITE),
         _on_kinks(own, agreement),
         _on_rounding(agreement),
-        _on_the_unknown(derivatives, own, agreement),
+        on_the_unknown(derivatives, own, agreement),
         judged,
     )
 
@@ -226,36 +227,10 @@ def _on_kinks(own: OfInput, agreement: Agreement) -> str:
 
 def _on_rounding(agreement: Agreement) -> str:
     if not agreement.rounding:
-        return ""
+        return agreement.excuse
     return (
         "what the gradient is off is what its own arithmetic loses where results cancel on the "
         "way to it"
-    )
-
-
-def _on_the_unknown(derivatives: Derivatives, own: OfInput, agreement: Agreement) -> str:
-    """Why some derivatives are not known well enough, where that is all there is to say."""
-    unknown = agreement.grades == INCONCLUSIVE
-    if not unknown.any() or agreement.overall is not Verdict.INCONCLUSIVE:
-        return ""
-    hidden = f"{int(np.count_nonzero(unknown))} of {len(unknown)} derivatives"
-    lost = np.flatnonzero(~np.isfinite(derivatives.point.base))
-    if len(lost):
-        first = _output_at(derivatives.point, int(lost[0]))
-        return f"the function is not finite at this point ({first}), which hides {hidden}"
-    if (own.estimate.kink & unknown).any():
-        return (
-            "the function has a kink there, and beside it the gradient varies more than the "
-            "one-sided derivatives tell, as where more than two elements tie: choose another "
-            "point"
-        )
-    on_purpose = (
-        "if the function rounds on purpose, as one that quantises does, and its gradient passes "
-        "straight through, say `expect: inconclusive` and why"
-    )
-    coarse = derivatives.noise.relative > tolerances.COARSE
-    return joined(
-        f"rounding in the function or its gradient hides {hidden}", on_purpose if coarse else ""
     )
 
 
@@ -279,21 +254,9 @@ def _on_nonfinite(evidence: Evidence, own: OfInput, broken: Array) -> str:
         return f"{said}; {finite} of the {len(base)} numbers that the function returns are finite"
     if outputs.shapes == (point.inputs.shapes[position],):
         first = int(np.union1d(nan, infinite)[0])
-        there = _output_at(point, first * (2 if outputs.complex_[0] else 1))
+        there = output_at(point, first * (2 if outputs.complex_[0] else 1))
         return f"{said}, where the function is finite ({there})"
-    there = _output_at(point, 0)
+    there = output_at(point, 0)
     if len(base) > 1:
         there = f"its outputs lie between {base.min():.6g} and {base.max():.6g}"
     return f"{said}; the function is finite ({there})"
-
-
-def _output_at(point: Point, flat: int) -> str:
-    """An output by its index, and its value."""
-    outputs = point.outputs
-    which = int(np.searchsorted(outputs.offsets, flat, side="right")) - 1
-    per_element = 2 if outputs.complex_[which] else 1
-    within = (flat - outputs.offsets[which]) // per_element
-    index = tuple(int(i) for i in np.unravel_index(within, outputs.shapes[which]))
-    value = outputs.unflatten(point.base)[which][index]
-    name = "the output" if len(outputs.shapes) == 1 else f"output {which}"
-    return f"{name}{f' at {list(index)}' if index else ''} is {value:.6g}"

@@ -41,6 +41,11 @@ class RememberingEvaluator:
         """Whether points go through a loop in a graph."""
         return self._evaluate.is_traced
 
+    @property
+    def raised(self) -> str:
+        """What the function raised last beside the point, if it did."""
+        return self._evaluate.raised
+
     def together(self, points: Array) -> Array:
         """Rows of outputs for rows of points; raises OneByOne where each point needs a call."""
         if not self.is_batched:

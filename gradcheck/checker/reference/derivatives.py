@@ -12,6 +12,7 @@ from gradcheck.checker import limits, tolerances
 from gradcheck.checker.budget import Spent
 from gradcheck.checker.numerics.coordinates import Space, everywhere
 from gradcheck.checker.numerics.differentiator import confirm, differentiate
+from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.fit_evidence import (
     contested,
     disagrees,
@@ -28,7 +29,7 @@ from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.plan import Plan, with_tests
 
 if TYPE_CHECKING:
-    from gradcheck.checker.numerics.estimate import Estimate, Noise
+    from gradcheck.checker.numerics.estimate import Estimate
     from gradcheck.checker.numerics.fitted import Fitted
     from gradcheck.checker.numerics.sparsity import Colouring
     from gradcheck.checker.reference.point import Point
@@ -84,7 +85,7 @@ class Derivatives:
 
         Without it `test_one_input_is_rounded` and `test_part_of_an_input_is_rounded` fail.
         """
-        if self.point.keeps_its_digits:
+        if self.point.keeps_its_digits or self.point.is_exact:
             return self, estimate
         noisy = max(self.noise.relative, self.noise.lost) > tolerances.COARSE
         # (Of a few inputs a fit is cheap.)
@@ -204,7 +205,7 @@ class Derivatives:
             )
         # Steps that contradict each other may be those of stairs.
         rows = np.flatnonzero(apart & refuted)
-        if len(rows) and not self.point.keeps_its_digits:
+        if len(rows) and not (self.point.keeps_its_digits or self.point.is_exact):
             every = np.zeros(len(best.value))
             every[columns] = claimed
             derivatives, best = self._with_fits(best, every, columns[rows])
@@ -245,7 +246,9 @@ class Derivatives:
 
 
 def with_measured_noise(point: Point, plan: Plan, noise: Noise | None = None) -> Derivatives:
-    """Measure how noisy the function is, unless that was measured before."""
+    """Measure how noisy the function is, unless that is known."""
+    if noise is None and point.is_exact:
+        noise = Noise(np.zeros(len(point.base)), tolerances.UNIT_ROUNDOFF)
     if noise is None:
         evaluator, scale = point.evaluator, plan.coordinates.scale
         at = (point.at, point.base, scale, point.problem.seed)

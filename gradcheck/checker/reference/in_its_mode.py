@@ -73,6 +73,7 @@ def in_its_mode(problem: Problem) -> tuple[Point, Noise] | None:
         recorded=None,
         recorded_in_double=None,
         keeps_its_digits=False,
+        is_exact=False,
     )
     try:
         eager, point = (evaluate_at(each) for each in (replace(problem, operands=wide), own))

@@ -67,9 +67,19 @@ class Point:
         It takes a pass: whoever meets something that stands still, or looks wrong, asks.
         """
         found = None
-        if self.precision is None and not self.no_double:
+        if self.precision is None and not self.no_double and not self.is_exact:
             found = rounded_off(self.problem, self.values)
         return np.zeros(len(self.base)) if found is None else self.outputs.flatten(found)
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether the function is known to round nothing: its outputs are some of its inputs.
+
+        (Or their opposites, or zero. What Python computes by itself shows in that.)
+        """
+        if not self.problem.is_exact:
+            return False
+        return bool(np.isin(np.abs(self.base), np.append(np.abs(self.at), 0.0)).all())
 
     @property
     def keeps_its_digits(self) -> bool:

@@ -56,6 +56,8 @@ class Calls:
         self._tensors, outputs = self._first_call(tape)
         self.outputs: list[Array] = [output.numpy() for output in outputs]
         self._shapes: list[Shape] = [output.shape for output in self.outputs]
+        self.raised = ""
+        """What the function raised last at a point where it is not defined, if it did."""
 
     def _first_call(self, tape: Tape | None) -> tuple[list[Any], list[Any]]:
         """The arguments at the point, and the outputs there."""
@@ -126,8 +128,9 @@ class Calls:
 
         try:
             return call(self._function, arguments)
-        except FunctionRaised:
+        except FunctionRaised as error:
             call(self._function, self._at_point())
+            self.raised = str(error)
         return [tf.constant(np.full(o.shape, np.nan, o.dtype)) for o in self.outputs]
 
     def all_together(self, *, takes_other_shapes: bool) -> list[Batched]:

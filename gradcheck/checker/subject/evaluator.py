@@ -103,14 +103,16 @@ class Evaluator:
                 return outputs
         else:
             self.probe()
-        if not self.is_batched or self._is_dear(points):
+        # (Fewer of those that are carried would take less, though they share a call.)
+        dear = len(points) * (len(self.point) + len(self.base)) > limits.RIDES_IN_PROBE
+        if not self.is_batched or (dear and self._is_carried):
             raise OneByOne
         return self(points)
 
-    def _is_dear(self, points: Array) -> bool:
-        """Whether fewer points would take less, though they share a call."""
-        numbers = len(points) * (len(self.point) + len(self.base))
-        return self._is_carried and numbers > limits.RIDES_IN_PROBE
+    @property
+    def raised(self) -> str:
+        """What the function raised last beside the point, if it did."""
+        return self._calls.raised
 
     @property
     def _is_carried(self) -> bool:
@@ -127,7 +129,8 @@ class Evaluator:
         self._probed = True
         if not self.outputs.shapes:
             return None
-        if self._is_large:
+        if limits.PROBE_ROWS * (len(self.point) + len(self.base)) > limits.NUMBERS_AT_ONCE:
+            # (A call at one point is work enough.)
             self.must_repeat(limits.REPEATED_CALLS)
             return None
         ways = self._calls.all_together(takes_other_shapes=self._takes_other_shapes)
@@ -138,11 +141,6 @@ class Evaluator:
             calls = limits.REPEATED_IF_FEW_OUTPUTS if few else limits.REPEATED_CALLS
             self.must_repeat(limits.REPEATED_IF_KNOWN if self._repeats else calls)
         return outputs
-
-    @property
-    def _is_large(self) -> bool:
-        """Whether a call at one point is work enough."""
-        return limits.PROBE_ROWS * (len(self.point) + len(self.base)) > limits.NUMBERS_AT_ONCE
 
     @property
     def is_batched(self) -> bool:

@@ -18,6 +18,7 @@ from gradcheck.checker.subject.callee import Callee, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
 from gradcheck.checker.subject.in_either import InEither, Promotable, either_promoted, is_low
 from gradcheck.checker.subject.known_kernels import (
+    all_are_exact,
     all_keep_their_digits,
     all_repeat,
     all_take_other_shapes,
@@ -58,13 +59,15 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         return problem
     seen, trainable = found.called.seen, found.called.trainable
     low = is_low(operands)
+    precisions = seen.precisions & limits.BITS_OF.keys()
     problem = replace(
         problem,
         operands=operands,
         takes_other_shapes=all_take_other_shapes(seen.kinds),
         repeats=all_repeat(seen.kinds),
-        keeps_its_digits=all_keep_their_digits(seen.kinds),
-        rounds_in=frozenset(() if low else seen.precisions & limits.BITS_OF.keys()),
+        keeps_its_digits=all_keep_their_digits(seen.kinds, casts=not (low or precisions)),
+        is_exact=all_are_exact(seen.kinds),
+        rounds_in=frozenset(() if low else precisions),
         ops=seen.ops,
         blocked=told_not_differentiable(seen.kinds),
         some_outputs=_selects(problem.function),

@@ -88,18 +88,33 @@ def is_pure(kind: str) -> bool:
     return found is not None and not found.is_stateful
 
 
-_MAY_ROUND = """
-    Cast Ceil Floor FloorDiv FloorMod Mod ResizeBicubic ResizeBilinear Rint Round TruncateDiv
-    TruncateMod
-"""
-"""Those that give another precision than they are given, or round on purpose."""
-
-_KEEPING = _KNOWN - frozenset(_MAY_ROUND.split())
+_MAY_LOSE = frozenset({"Cast", "ResizeBicubic", "ResizeBilinear"})
+"""Those that give another precision than they are given. (What rounds on purpose, to whole numbers
+or what not, is exact: between its steps the derivative is zero, and known to be.)"""
 
 
-def all_keep_their_digits(kinds: AbstractSet[str]) -> bool:
+def all_keep_their_digits(kinds: AbstractSet[str], *, casts: bool = False) -> bool:
     """Whether, given double precision, all of these ops compute in it.
 
     Without it `test_what_is_constant_and_does_not_round` fails.
+
+    Args:
+        kinds: of the ops.
+        casts: no less than double precision was seen, so that casts lose nothing.
     """
-    return kinds <= _KEEPING
+    return kinds <= _KNOWN - (_MAY_LOSE - {"Cast"} if casts else _MAY_LOSE)
+
+
+_CHOOSING = """
+    Abs ArgMax ArgMin Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalNot LogicalOr Max
+    MaxPool MaxPool3D Maximum Min Minimum Neg NotEqual Relu Relu6 Select SelectV2 Sign TopKV2
+"""
+_EXACT = frozenset(f"{_MOVING} {_CHOOSING}".split()) - {"Range", "ScatterNd"}
+
+
+def all_are_exact(kinds: AbstractSet[str]) -> bool:
+    """Whether all of these ops only move or choose numbers, so that none of them rounds anything.
+
+    Without it `test_what_only_chooses_does_not_round` fails.
+    """
+    return kinds <= _EXACT

@@ -64,6 +64,8 @@ class Problem:
     """Whether every op that the function runs is known to draw nothing."""
     keeps_its_digits: bool = False
     """Whether, given double precision, the function is known to compute in it throughout."""
+    is_exact: bool = False
+    """Whether every op that the function runs is known to round nothing, in any precision."""
     rounds_in: frozenset[str] = frozenset()
     """The dtypes of less than double precision in which the function was seen to compute though its
     inputs have more; none where that is not known."""

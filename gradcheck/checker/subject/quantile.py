@@ -93,5 +93,6 @@ def along_the_quantile(problem: Problem) -> Problem:
         recorded=None,
         recorded_in_double=None,
         keeps_its_digits=False,
+        is_exact=False,
     )
     return replace(problem, takes_other_shapes=False, cdf=None)

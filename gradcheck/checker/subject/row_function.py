@@ -23,6 +23,10 @@ class RowFunction(Protocol):
     def is_traced(self) -> bool:
         """Whether points go through a loop in a graph, for calls of the function are dear."""
 
+    @property
+    def raised(self) -> str:
+        """What the function raised last beside the point, if it did."""
+
     def __call__(self, points: Array) -> Array:
         """Rows of outputs for rows of points."""
 

@@ -307,3 +307,15 @@ class TestOutputsThatAreMadeOfLargeNumbers:
         wrong = planted(tanh_normal, lambda gs: [gs[0] * np.array([0.0, 1.0, 1.0])])
         assert verdict(wrong, x) == "mismatch"
         assert verdict(tanh_normal, x) == "pass"
+
+
+def test_a_gradient_is_rounded_to_its_own_dtype(tf: Any) -> None:
+    rng = np.random.default_rng(0)
+    left, right = (tf.constant(rng.normal(size=s), tf.bfloat16) for s in ((3, 4), (4, 2)))
+
+    def product(a: Any, b: Any) -> Any:
+        return tf.raw_ops.SparseMatMul(a=a, b=b)
+
+    assert verdict(product, left, right) == "pass"
+    more = planted(product, lambda gs: [1.05 * gs[0], gs[1]])
+    assert verdict(more, left, right) == "mismatch"

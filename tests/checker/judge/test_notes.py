@@ -65,3 +65,15 @@ class TestTiesAndKinks:
 def test_notes_that_say_nothing_are_left_out() -> None:
     assert joined("", "one", "", "two") == "one; two"
     assert joined("", "") == ""
+
+
+def test_a_function_that_raises_beside_the_point(tf: Any) -> None:
+    def at_home(x: Any) -> Any:
+        tf.debugging.assert_equal(tf.reduce_sum(x), tf.constant(3.0, x.dtype), "away from home")
+        return x * x
+
+    (comparison,) = gradcheck.check(at_home, np.array([1.0, 2.0])).comparisons
+    assert comparison.verdict == "inconclusive"
+    assert "the function raises beside this point" in comparison.note
+    assert "away from home" in comparison.note
+    assert "rounding" not in comparison.note

@@ -86,3 +86,18 @@ def test_a_fault_where_two_results_are_equal(tf: Any, results: str, wrong: bool)
     # But it is far larger than any rounding.)
     assert first.worst_index == (0,)
     assert first.verdict == "mismatch", describe(result)
+
+
+def test_places_are_not_nudged(tf: Any) -> None:
+    """Which elements are averaged is worked out in fractions: a last digit less is another one."""
+
+    def averaged(x: Any) -> Any:
+        starts = tf.cast(tf.floor(tf.range(2.0) * 4.0 / 2.0), tf.int32)
+        low = tf.cast(x, tf.float16)
+        pairs = tf.gather(low, starts) + tf.gather(low, starts + 1)
+        return tf.cast(pairs, x.dtype)
+
+    half = planted(averaged, lambda gs: [0.5 * gs[0]])
+    at = np.array([0.12573022, -0.13210486, 0.64042265, 0.10490012])
+    assert verdict(averaged, at) == "pass"
+    assert verdict(half, at) == "mismatch"

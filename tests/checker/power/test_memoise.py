@@ -24,6 +24,7 @@ class Rows:
     def __init__(self, *, is_batched: bool = True) -> None:
         self.is_batched = is_batched
         self.is_traced = False
+        self.raised = ""
         self.asked: list[int] = []
 
     def __call__(self, points: Array) -> Array:

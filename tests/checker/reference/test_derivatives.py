@@ -11,6 +11,7 @@ import gradcheck
 from gradcheck.model import Verdict
 from tests.checker.planted import planted
 from tests.checker.reference.large import SIZE, entangled
+from tests.checker.verdicts import draw, verdict
 
 
 @pytest.fixture(params=["apart", "entangled"])
@@ -99,3 +100,23 @@ def test_steps_that_are_larger_than_the_reach(tf: Any, loss: str, seed: int) -> 
     assert result.verdict == "pass", gradcheck.checker.api.describe(result)
     wrong = planted(function, lambda gs: [1.3 * gs[0]])
     assert gradcheck.check(wrong, x, seed=seed, upstream="ones").verdict == "mismatch"
+
+
+def test_what_only_chooses_does_not_round(tf: Any) -> None:
+    # (Two units in the last place of bfloat16 apart, which a bar for its rounding would hide.)
+    near = tf.constant([[0.859375, 0.84375, 0.26757812, -1.0]], tf.bfloat16)
+
+    def chosen(x: Any) -> Any:
+        return tf.nn.max_pool3d(tf.reshape(x, [1, 1, 2, 2, 1]), [1, 2, 2], [1, 2, 2], "VALID")
+
+    assert verdict(chosen, near) == "pass"
+    assert verdict(planted(chosen, lambda gs: [0.5 * gs[0]]), near) == "mismatch"
+
+
+def test_what_numpy_computes_is_not_taken_for_a_choice(tf: Any) -> None:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def cubed(x: Any) -> Any:
+        values = tf.constant(x.numpy().astype(np.float32) ** 3, x.dtype)
+        return tf.reshape(values, [-1]), lambda upstream: upstream * 3 * x**2
+
+    assert verdict(cubed, draw(4)) == "pass"

@@ -120,7 +120,7 @@ class TestNudges:
 
     def test_what_cannot_be_traced_has_no_excuse(self, tf: Any) -> None:
         def function(x: Any) -> Any:
-            return tf.math.bessel_i0e(x) * float(tf.reduce_sum(tf.ones([2])).numpy())
+            return tf.math.bessel_i0e(x) * float(tf.reduce_sum(tf.fill([2], 0.3)).numpy())
 
         assert not spread(function, np.array([0.7])).any()
         assert verdict(planted(function, lambda gs: [gs[0] * 1.01]), 0.7) == "mismatch"

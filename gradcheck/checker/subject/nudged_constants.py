@@ -1,0 +1,118 @@
+"""A function whose constants differ in the last digit of the precision that they were rounded to.
+
+Labels that are captured in float32 add up to one in float32, and to a little more or less in
+float64. Whoever wants to know what hangs on that calls the function with constants that could as
+well have been meant: each is one unit in its last place larger or smaller, or as it was.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.numerics.vectors import epsilon_of
+from gradcheck.checker.subject.as_python import as_python
+from gradcheck.checker.subject.promote_graph import rounding_of
+from gradcheck.checker.subject.substituted import Run, executed
+from gradcheck.checker.subject.tensors import is_low_precision, widen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gradcheck.checker.subject.tensors import Function
+    from gradcheck.model import Array
+
+
+class NudgedConstants:
+    """Takes what the function takes; what it finds by itself is nudged, forward and back alike."""
+
+    def __init__(self, function: Function, draw: int, precision: np.dtype[Any]) -> None:
+        """Nothing is called yet.
+
+        Args:
+            function: in double precision, or in either.
+            draw: of the nudges: a number is nudged the same wherever it is met.
+            precision: what constants in double precision may have been rounded to before.
+        """
+        self._function, self._draw, self._precision = function, draw, precision
+        self._made: dict[int, Any] = {}
+        """The tensors that ops of the last call gave: these are no constants."""
+        self._given: Array = np.zeros(0)
+        """The numbers that it was given."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the function returns."""
+        self._made = {id(each): each for each in arguments}
+        numbers = [np.asarray(each.numpy()) for each in arguments if hasattr(each, "numpy")]
+        self._given = np.unique(np.concatenate([widen(n).ravel() for n in numbers]))
+        with self._nudging(), as_python():
+            return self._function(*arguments)
+
+    @contextmanager
+    def going_back(self, arguments: Sequence[Any]) -> Iterator[None]:
+        """Within this, the gradient is taken of what the function was given."""
+        own = getattr(self._function, "going_back", None)
+        with nullcontext() if own is None else own(arguments), self._nudging():
+            yield
+
+    @contextmanager
+    def _nudging(self) -> Iterator[None]:
+        def execute(_kind: str, inputs: Sequence[Any], run: Run) -> Any:
+            outputs = run(*(self._nudged(each) for each in inputs))
+            for each in outputs if isinstance(outputs, list | tuple) else [outputs]:
+                self._made[id(each)] = each
+            return outputs
+
+        with executed(execute):
+            yield
+
+    def _nudged(self, given: Any) -> Any:
+        import tensorflow as tf
+
+        if isinstance(given, list | tuple):
+            return [self._nudged(each) for each in given]
+        if isinstance(given, np.ndarray):
+            return self._beside(given) if given.dtype.kind == "f" else given
+        if not isinstance(given, tf.Tensor) or id(given) in self._made:
+            return given
+        if not given.dtype.is_floating or not hasattr(given, "numpy"):
+            return given
+        value = np.asarray(given.numpy())
+        beside = self._beside(value)
+        return given if beside is value else tf.constant(beside)
+
+    def _beside(self, value: Array) -> Array:
+        """The constant with other last digits; itself where it has none to speak of."""
+        unit = rounding_of(value) if is_low_precision(value.dtype) else self._unit_of(value)
+        if not unit or np.isin(widen(value), self._given).any():
+            # (What it was given, or chose from that, is no constant.)
+            return value
+        wide = widen(value)
+        return np.asarray(wide * (1 + unit * _nudges(wide, self._draw))).astype(value.dtype)
+
+    def _unit_of(self, value: Array) -> float:
+        """What numbers in double precision were rounded to, if they all were to something less."""
+        rounded = value.astype(self._precision)
+        if not (rounded.astype(np.float64) == value).all():
+            return 0.0
+        return rounding_of(rounded)
+
+
+def nudged(value: Array, draw: int) -> Array:
+    """Values of an input in its own precision that differ by up to a unit in the last place."""
+    wide = widen(value)
+    if np.iscomplexobj(wide):
+        return np.asarray(nudged(wide.real, draw) + 1j * nudged(wide.imag, draw)).astype(
+            value.dtype
+        )
+    beside = wide * (1 + epsilon_of(value.dtype) * _nudges(wide, draw))
+    return np.asarray(beside).astype(value.dtype)
+
+
+def _nudges(values: Array, draw: int) -> Array:
+    """One less, none or one more, by number: the same for the same numbers and the same draw."""
+    mantissa, _ = np.frexp(values)
+    shuffled = np.sin((mantissa * 2.0**24 + 0.5) * (12.9898 + draw)) * 43758.5453
+    return np.asarray(np.floor(3 * (shuffled - np.floor(shuffled))) - 1)

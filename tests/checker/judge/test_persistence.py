@@ -1,0 +1,77 @@
+"""What holds for inputs but for their own rounding is no fault of a gradient that relies on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcheck
+from gradcheck.checker.judge.persistence import EXCUSE
+from tests.checker.planted import planted, with_gradient
+from tests.checker.verdicts import draw, verdict
+
+
+def _soft_labels(tf: Any, dtype: str) -> tuple[Any, Any]:
+    at = tf.constant(draw(3, 4), dtype)
+    return at, tf.nn.softmax(tf.constant(draw(3, 4)[::-1], dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+class TestLabels:
+    def test_labels_that_add_up_to_one_in_float32(self, tf: Any, dtype: str) -> None:
+        at, labels = _soft_labels(tf, dtype)
+
+        def loss(logits: Any) -> Any:
+            return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+        result = gradcheck.check(loss, at)
+        assert result.verdict == "pass", str(result)
+        assert EXCUSE in result.comparisons[0].note
+        assert verdict(planted(loss, lambda gs: [1.05 * gs[0]]), at) == "mismatch"
+
+    def test_labels_that_are_an_input(self, tf: Any, dtype: str) -> None:
+        at, labels = _soft_labels(tf, dtype)
+
+        def loss(labels: Any, logits: Any) -> Any:
+            return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+        assert verdict(loss, labels, at) == "pass"
+        assert verdict(planted(loss, lambda gs: [gs[0], 1.05 * gs[1]]), labels, at) == "mismatch"
+
+
+def test_a_fault_ten_times_as_large_is_found(tf: Any) -> None:
+    at, labels = _soft_labels(tf, "float32")
+
+    def loss(logits: Any) -> Any:
+        return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+    assert verdict(planted(loss, lambda gs: [(1 + 2e-6) * gs[0]]), at) == "mismatch"
+    assert verdict(planted(loss, lambda gs: [gs[0] + 1e-6]), at) == "mismatch"
+
+
+def test_labels_of_a_loss_of_keras(tf: Any) -> None:
+    import keras
+
+    at, labels = _soft_labels(tf, "float32")
+    loss = keras.losses.CategoricalCrossentropy(from_logits=True)
+    assert verdict(lambda logits: loss(labels, logits), at) == "pass"
+    # (Made float64 on the way, without an op that could be seen.)
+    given = labels.numpy()
+    assert verdict(lambda logits: loss(given, logits), at) == "pass"
+    twice = planted(lambda logits: loss(given, logits), lambda gs: [2 * gs[0]])
+    assert verdict(twice, at) == "mismatch"
+
+
+def test_a_vector_of_unit_length(tf: Any) -> None:
+    length = with_gradient(tf.norm, lambda g, x: g * x)
+    unit = draw(5) / np.linalg.norm(draw(5))
+    assert verdict(length, unit.astype(np.float32)) == "pass"
+    assert verdict(length, (1.00001 * unit).astype(np.float32)) == "mismatch"
+
+
+def test_a_factor_of_what_a_digit_does_is_no_rounding(tf: Any) -> None:
+    # It is as small as the last digit, and the same wherever those of the inputs are others.
+    near = planted(tf.sin, lambda gs: [(1 + 1e-7) * gs[0]])
+    assert verdict(near, draw(5).astype(np.float32)) == "mismatch"
