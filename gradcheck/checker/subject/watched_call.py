@@ -154,6 +154,8 @@ def _watched_call(function: Function, operands: Sequence[Operand]) -> Watched:
             trainable = tape.record_all(inputs)
         except Exception:
             raised = True
+    if tape.recorded is not None:
+        seen.must_reach(*tape.recorded)
     for handle in given:
         seen.resources.pop(handle, None)
     if not seen.is_blind:

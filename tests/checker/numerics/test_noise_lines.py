@@ -15,6 +15,16 @@ from tests.checker.verdicts import draw, verdict
 
 
 class TestPrecisionInside:
+    @pytest.mark.parametrize("factor", [1.0, 1.1])
+    @pytest.mark.parametrize("dtype", [np.float16, np.float32])
+    def test_what_numpy_computes_may_round(self, tf: Any, dtype: type, factor: float) -> None:
+        # (TensorFlow runs no op for it: nobody sees the precision that it computes in.)
+        def sine(x: Any) -> Any:
+            return tf.constant(np.sin(x.numpy().astype(dtype)).astype(np.float64)) * 1.0
+
+        checked = with_gradient(sine, lambda g, x: factor * g * tf.cos(x))
+        assert verdict(checked, draw(6)) == ("pass" if factor == 1.0 else "mismatch")
+
     def test_what_quantises_on_purpose_is_told_what_to_say(self, tf: Any) -> None:
         # (Of code inside of an op nobody knows whether it rounds, or has few digits.)
         def levels(x: Any) -> Any:
