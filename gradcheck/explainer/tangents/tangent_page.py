@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.indices import named
 from gradcheck.explainer.derive.chain import bar
+from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.document import Block, Bullets, Code, Equation, Paragraph, Section
 from gradcheck.explainer.formula.matrix_form import without_indices
 from gradcheck.explainer.page.expression_page import code_of, loss_of, setting_of
@@ -104,8 +105,19 @@ def second_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[S
     blocks = [hessian_block(graph, a, b) for a, b in combinations_with_replacement(moving, 2)]
     lines = tuple(_block_line(graph, block) for block in blocks if block is not None)
     if lines:
-        sections.append(Section("The Hessian, element by element", lines))
+        held = ", with tf.stop_gradient's results held fixed" if _holds(graph) else ""
+        sections.append(Section(f"The Hessian, element by element{held}", lines))
     return sections
+
+
+HELD = (
+    "What tf.stop_gradient gives is held fixed, as nested tapes do: where it changes with the "
+    "inputs this is not the Hessian of the function."
+)
+
+
+def _holds(graph: Graph) -> bool:
+    return any(step.op is STOPPED for step in graph.steps)
 
 
 def _refused(heading: str, why: str) -> Section:
@@ -121,9 +133,10 @@ def _second_lines(
     told = (
         f"Each input moves along a direction of its own shape, {_changes_named(moving)}, and G is "
         f"held fixed; a dot marks how a value changes with that. {gradient}, the change of the "
-        f"gradient, is the Hessian of {loss} times the direction: the gradient of ⟨∇{loss}, "
-        f"{UNICODE.change_symbol(first)}⟩."
+        f"gradient, is the Hessian of ⟨G, {UNICODE.symbol(graph.output)}⟩ times the direction."
     )
+    if _holds(graph):
+        told += f" {HELD}"
     blocks: list[Block] = [Paragraph(told), *(_line(graph, change) for change in forward)]
     if back:
         blocks.append(Paragraph("The lines of the way back, changed by the same move:"))

@@ -120,7 +120,10 @@ class _Translator:
             raise UsageError("it returns no number: there is nothing to differentiate")
         output = self.values.get(id(self.watched.outputs[0]))
         if not isinstance(output, ast.Name) or output.id in self.inputs:
-            raise UsageError("it computes nothing from its inputs that has a gradient")
+            raise UsageError(
+                "no op of it goes from an input to the output: it gives an input back, whose "
+                "gradient is G, or nothing that has a gradient"
+            )
         symbols = [*self.held, *(n for j in self.jacobians for n in (j.symbol, j.of))]
         steps, told = tuple(self.reader.steps), self.told
         graph = Graph(title, self.inputs, steps, output.id, (), told, frozenset(symbols))

@@ -69,7 +69,7 @@ OPS = (
         pitfalls=(
             "The divisor gets a minus sign and is squared: -x/y².",
             Seen(
-                "At y = 0 both gradients are infinite.",
+                "At y = 0 both gradients are infinite, unless x is 0 too.",
                 {"x": [1.0], "y": [0.0]},
                 {"x": ["inf"], "y": ["-inf"]},
             ),

@@ -212,7 +212,8 @@ OPS = (
         pitfalls=(
             "The gradient of an input swaps its subscripts with the output's: 'ij,jk->ik' gives "
             "'ik,jk->ij' for the first.",
-            "An index that only one input has is summed out: G is repeated along it.",
+            "An index that one input alone has, and the output lacks, is summed out: G is "
+            "repeated along it.",
             "An index that an input has twice reaches its diagonal alone: the rest gets 0.",
         ),
     ),

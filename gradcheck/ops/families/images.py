@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 _IMAGES = "The first of four axes is the batch, the last the channels: neither mixes."
+_BLOCKS = "The first of four axes is the batch: images do not mix."
 
 
 def _image(call: Call) -> Shape:
@@ -88,7 +89,7 @@ OPS = (
         forward=lambda call: _to_depth("input", only(call), _deep_shape(call)),
         shape=_deep_shape,
         required=("block_size",),
-        batches=_IMAGES,
+        batches=_BLOCKS,
         example=Example({"input": (1, 2, 4, 1)}, {"block_size": 2}),
         related=("depth_to_space", "reshape", "transpose"),
         pitfalls=("Nothing is added up: the gradient is depth_to_space of G.",),
@@ -103,7 +104,7 @@ OPS = (
         forward=lambda call: _to_space("input", only(call), _wide_shape(call)),
         shape=_wide_shape,
         required=("block_size",),
-        batches=_IMAGES,
+        batches=_BLOCKS,
         example=Example({"input": (1, 1, 2, 4)}, {"block_size": 2}),
         related=("space_to_depth", "reshape", "transpose"),
         pitfalls=("Nothing is added up: the gradient is space_to_depth of G.",),

@@ -70,7 +70,10 @@ OPS = (
         related=("inv", "logdet", "trace"),
         formula={"input": "expand_dims(G * conj(out), [-2, -1]) * adjoint(inv(input))"},
         shape=lambda call: square(call)[:-2],
-        pitfalls=("det X · X⁻ᴴ: the inverse is transposed.", "At a singular X the formula fails."),
+        pitfalls=(
+            "conj(det X) · X⁻ᴴ: the inverse is transposed.",
+            "At a singular X the formula fails.",
+        ),
     ),
     Op(
         name="logdet",

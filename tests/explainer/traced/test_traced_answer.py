@@ -139,7 +139,7 @@ def test_what_no_page_holds_is_listed_and_never_said_to_be_proved(name: str) -> 
 
 @pytest.mark.usefixtures("package")
 def test_what_is_wrong_is_a_sentence() -> None:
-    with pytest.raises(UsageError, match="computes nothing from its inputs"):
+    with pytest.raises(UsageError, match="no op of it goes from an input to the output"):
         function("same")
     with pytest.raises(UsageError, match="raised ValueError: no such thing"):
         function("raising")
