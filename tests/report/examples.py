@@ -19,6 +19,7 @@ from gradcheck.model import (
     Expectation,
     GradientCall,
     Input,
+    KnownBug,
     Location,
     Mode,
     Plan,
@@ -126,6 +127,20 @@ def with_gradients() -> Result:
     second = replace(compared("b"), check=CheckKind.SECOND)
     told = passing(f"{MATMUL}::with-gradients")
     return replace(told, comparisons=(*told.comparisons, second), called=calls)
+
+
+def with_known_bug() -> Result:
+    """One whose spec says all that can be said of a known bug."""
+    bug = KnownBug(
+        versions="tensorflow<2.22",
+        otherwise="error when tensorflow<2.17",
+        mended="it was wrong",
+        instead="tf.matmul(a, b)",
+        issue="https://example.org/1",
+    )
+    told = known_bug()
+    assert told.case is not None
+    return replace(told, id=f"{MATMUL}::with-known-bug", case=replace(told.case, bug=bug))
 
 
 def mismatch() -> Result:

@@ -32,13 +32,11 @@ def test_an_op_is_found_with_its_call(good: Good) -> None:
 
 
 def test_an_op_without_a_declaration_has_none(good: Good) -> None:
-    resolved = resolve(
-        good("op: tf.math.cumulative_logsumexp\ninputs: {x: [2]}\nargs: {axis: 0}\n")
-    )
+    resolved = resolve(good("op: tf.math.approx_max_k\ninputs: {operand: [2]}\nargs: {k: 1}\n"))
     assert resolved.declared is None
-    assert resolved.args == {"axis": 0}
+    assert resolved.args == {"k": 1}
     assert resolved.formulas() == {}
-    assert resolved.parameter("x").kind is Kind.REAL
+    assert resolved.parameter("operand").kind is Kind.REAL
 
 
 def test_parameters_are_those_of_the_declaration(good: Good) -> None:

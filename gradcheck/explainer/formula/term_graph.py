@@ -108,7 +108,7 @@ class TermGraph:
         self.edges[row, column] = matrix if before is None else times([before, matrix])
 
     def _scalar(self, node: Node) -> ast.expr:
-        if isinstance(node, Apply | Sum | Product):
+        if mean_of(node) is None and isinstance(node, Apply | Sum | Product):
             return function(node, self._scalar)
         laid = self._laid(node, 0, 0)
         plain = _is_plain_number(node) or called(laid) in ("scalar", "total")

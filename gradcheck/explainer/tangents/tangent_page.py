@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from gradcheck.errors import ExpressionError
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.indices import named
 from gradcheck.explainer.derive.chain import bar
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from gradcheck.explainer.tangents.second_form import Block as HessianBlock
     from gradcheck.explainer.tangents.tangent_chain import Change
     from gradcheck.explainer.typeset.matrix_notation import Setting
+
+Form = TypeVar("Form")
 
 __all__ = ["forward_code", "forward_sections", "moving_inputs", "second_code", "second_sections"]
 
@@ -97,12 +101,13 @@ def second_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[S
     sections = [Section(heading, _second_lines(graph, moving, forward, back))]
     reached = [name for name in moving if any(c.of == bar(graph, name) for c in back)]
     for name in reached:
-        form = hessian_product(graph, name, moving)
+        form = _derived(partial(hessian_product, graph, name, moving))
         if form is not None:
             found = _closed(graph, form, _of_input(name), second_code(graph, name, form))
             shown = UNICODE.changed(f"∂{loss_of(graph)}/∂{name}")
             sections.append(Section(f"Closed form of {shown}", found))
-    blocks = [hessian_block(graph, a, b) for a, b in combinations_with_replacement(moving, 2)]
+    pairs = combinations_with_replacement(moving, 2)
+    blocks = [_derived(partial(hessian_block, graph, a, b)) for a, b in pairs]
     lines = tuple(_block_line(graph, block) for block in blocks if block is not None)
     if lines:
         held = ", with tf.stop_gradient's results held fixed" if _holds(graph) else ""
@@ -114,6 +119,14 @@ HELD = (
     "What tf.stop_gradient gives is held fixed, as nested tapes do: where it changes with the "
     "inputs this is not the Hessian of the function."
 )
+
+
+def _derived(derive: Callable[[], Form | None]) -> Form | None:
+    """A closed form; None where no rule leads to one: the lines stand without it."""
+    try:
+        return derive()
+    except (NoTangent, ExpressionError):
+        return None
 
 
 def _holds(graph: Graph) -> bool:

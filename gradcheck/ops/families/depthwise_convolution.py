@@ -107,11 +107,11 @@ def _depthwise_derivation(call: Call) -> Derivation:
 
 
 def _depthwise_code(call: Call) -> dict[str, str]:
-    tail = f"out_backprop=G, strides={list(call.args['strides'])}, padding={_padded(call)!r})"
-    op = "tf.raw_ops.DepthwiseConv2dNativeBackprop"
+    tail = f"G, strides={list(call.args['strides'])}, padding={_padded(call)!r})"
+    op = "tf.nn.depthwise_conv2d_backprop_"
     return {
-        "input": f"{op}Input(input_sizes=tf.shape(input), filter=filter, {tail}",
-        "filter": f"{op}Filter(input=input, filter_sizes=tf.shape(filter), {tail}",
+        "input": f"{op}input(tf.shape(input), filter, {tail}",
+        "filter": f"{op}filter(input, tf.shape(filter), {tail}",
     }
 
 

@@ -69,7 +69,11 @@ class CallReader:
         if chosen is not None and chosen.op is not None:
             # By TensorFlow's own name, a call may be more than we have declared.
             op = ops.find_for(chosen.target.text, _tensors(listed), given)
-            chosen = chosen if op is not None else replace(chosen, op=None)
+            if op is None:
+                chosen = replace(chosen, op=None)
+                # (A list has the names of TensorFlow's parameters then.)
+                listed = None if listed is None else self._listed(chosen)
+                names = [] if listed is None else list(listed.entries)
         called = Called(chosen, args=self._args(chosen, key, given), init=self._init(chosen))
         if listed is not None:
             inputs = self._inputs(called, listed)

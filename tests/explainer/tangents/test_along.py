@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gradcheck import ops
-from gradcheck.errors import ExplainError, UsageError
-from gradcheck.explainer.compose import Question, answer
+from gradcheck.errors import ExplainError, GradcheckError, UsageError
+from gradcheck.explainer.compose import Question, answer, answering
 from gradcheck.explainer.derive.chain import bar, run_chain
 from gradcheck.explainer.derive.complete_call import make_call
 from gradcheck.explainer.derive.op_subject import Subject
@@ -38,10 +38,25 @@ if TYPE_CHECKING:
     from gradcheck.explainer.proof import Proof
     from gradcheck.model import Shape
 
-UNDERIVED = {"reduce_prod", "eigvalsh", "svdvals"}
+SEGMENTS = {
+    f"{kind}segment_{what}" for kind in ("", "unsorted_") for what in ("max", "min", "prod")
+}
+UNDERIVED = {
+    *("reduce_prod", "eigvalsh", "svdvals", "expm", "sqrtm", "zeta", "linspace"),
+    *("dct", "idct", "tensor_scatter_nd_update"),
+    *("segment_mean", "unsorted_segment_mean", "unsorted_segment_sqrt_n", *SEGMENTS),
+}
 """Ops of which no second derivative is derived: the page says so."""
-DIFFERS = {"softmax_cross_entropy_with_logits", "layer_norm"}
+DIFFERS = {"softmax_cross_entropy_with_logits", "layer_norm", "batch_norm_training"}
 """Ops of which TensorFlow's second derivative is not the derivative of its first."""
+EMPTY = {"unsorted_segment_max", "unsorted_segment_min"}
+"""Ops of which TensorFlow's forward mode is NaN where a segment is empty."""
+UNPROVED = {
+    *("igamma", "igammac", "betainc", "polygamma", "gru_cell"),
+    *("tensor_scatter_nd_max", "tensor_scatter_nd_min"),
+}
+"""Ops whose orders TensorFlow takes for whole numbers there, whose page is too long to run, or of
+which a rule is missing for the closed forms."""
 SEVERAL = {op.name for op in ops.all_ops() if op.outputs}
 ONE = [op.name for op in ops.all_ops() if not op.outputs]
 
@@ -53,14 +68,16 @@ def at(name: str) -> tuple[Subject, Point]:
     return subject, drawn(op_point(subject, None, 3))
 
 
-@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("name", sorted({*ONE} - EMPTY - UNPROVED))
 def test_forward_mode_of_every_op(name: str) -> None:
     subject, point = at(name)
     found = prove_forward(graph_of_op(subject), point, subject.differentiable)
     assert [proof for _, proof in found if not proof.holds] == []
 
 
-@pytest.mark.parametrize("name", sorted({*ONE} - UNDERIVED - DIFFERS - {"batch_normalization"}))
+@pytest.mark.parametrize(
+    "name", sorted({*ONE} - UNDERIVED - DIFFERS - UNPROVED - {"batch_normalization"})
+)
 def test_second_derivatives_of_every_op(name: str) -> None:
     subject, point = at(name)
     found = prove_second(graph_of_op(subject), point, subject.differentiable)
@@ -83,6 +100,15 @@ def test_what_is_not_derived_is_said_and_not_proved(name: str) -> None:
     document, _ = answer(Question(name, second=True))
     assert "It is not derived here: no rule says how" in render_text(document)
     with pytest.raises(ExplainError, match="nothing to verify"):
+        answer(Question(name, second=True, verify=True))
+
+
+TOLD = "cannot be explained|nothing to verify|characters long"
+
+
+@pytest.mark.parametrize("name", sorted(UNPROVED))
+def test_what_cannot_be_proved_is_refused_in_a_sentence(name: str) -> None:
+    with pytest.raises(GradcheckError, match=TOLD), answering(verify=True):
         answer(Question(name, second=True, verify=True))
 
 

@@ -22,6 +22,7 @@ def report_text(*, shard: bool = False) -> str:
         examples.pictured(),
         examples.pictured_kink(),
         examples.with_gradients(),
+        examples.with_known_bug(),
         *hostile.results(),
     ]
     cases = tuple(result.case for result in results if result.case)
@@ -68,7 +69,9 @@ def small_report() -> Any:
         "decided_by": wrong.decided_by,
     }
     calls = examples.with_gradients().called
-    results = [replace(whole, comparisons=(replace(whole.comparisons[0], **told),), called=calls)]
+    judged = (replace(whole.comparisons[0], **told),)
+    known = examples.with_known_bug().case
+    results = [replace(whole, comparisons=judged, called=calls, case=known)]
     stream = io.StringIO()
     examples.tell(make_reporter("json", stream), results, (examples.PROBLEM,))
     return json.loads(stream.getvalue())

@@ -43,7 +43,7 @@ DANGEROUS = [
     "tf.raw_ops.CollectiveReduce", "tf.raw_ops.Copy", "tf.raw_ops.PartitionedCall",
     "tf.raw_ops.While", "tf.raw_ops.If", "tf.raw_ops.SdcaOptimizer",
     "tf.raw_ops.TensorArrayV3", "tf.raw_ops.TensorArrayReadV3", "tf.raw_ops.RandomGamma",
-    "tf.raw_ops.DebugNumericSummary", "tf.raw_ops.OptionalFromValue",
+    "tf.raw_ops.DebugNumericSummary", "tf.raw_ops.OptionalHasValue",
     "tf.raw_ops.CompositeTensorVariantFromComponents", "tf.nn.experimental.general_dropout",
     "tf.random.experimental.set_global_generator", "tf.random.experimental.Generator",
     "tf.experimental.numpy.experimental_enable_numpy_behavior", "tf.sparse.map_values",
