@@ -10,7 +10,7 @@ Without it `test_other_signs_in_another_mode` fails.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from gradcheck.checker.numerics.noise import measure_noise
 from gradcheck.checker.numerics.vectors import Layout, largest
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.as_graph import as_graph
 from gradcheck.checker.subject.tensors import FunctionRaised, widen
 from gradcheck.model import Mode
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.tape import Backward
-    from gradcheck.checker.subject.tensors import Function
     from gradcheck.model import Array
 
 
@@ -67,7 +67,7 @@ def in_its_mode(problem: Problem) -> tuple[Point, Noise] | None:
     own = replace(
         problem,
         operands=wide,
-        function=compiled(problem.function, problem.mode),
+        function=as_graph(problem.function, problem.mode),
         takes_other_shapes=False,
         ops=0,
         recorded=None,
@@ -82,17 +82,6 @@ def in_its_mode(problem: Problem) -> tuple[Point, Noise] | None:
     if eager.outputs.shapes != point.outputs.shapes:
         return None
     return (point, _at_least(point)) if _are_apart(eager.base, point.base) else None
-
-
-def compiled(function: Function, mode: Mode) -> Function:
-    """The function as it runs in this mode."""
-    import tensorflow as tf
-
-    def run(*tensors: Any) -> Any:
-        return function(*tensors)
-
-    traced: Function = tf.function(run, jit_compile=mode is Mode.XLA, autograph=False)
-    return traced
 
 
 def _at_least(point: Point) -> Noise:

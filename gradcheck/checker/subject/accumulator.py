@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.budget import current
+from gradcheck.checker.subject.as_graph import as_graph
 from gradcheck.checker.subject.refusals import must_be_compiled, must_have_gradients
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception, to_numpy
@@ -79,13 +80,11 @@ class Accumulator:
         return "" if self._mode is Mode.EAGER else f" (in {self._mode})"
 
     def _run(self, constants: list[Any], tangents: list[Any]) -> tuple[list[Any], list[Any]]:
-        import tensorflow as tf
 
         if self._mode is Mode.EAGER:
             return self._both(constants, tangents)
         if self._traced is None:
-            compile_ = self._mode is Mode.XLA
-            self._traced = tf.function(self._both, jit_compile=compile_, autograph=False)
+            self._traced = as_graph(self._both, self._mode)
         outputs, moves = self._traced(constants, tangents)
         return outputs, moves
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.budget import current
+from gradcheck.checker.subject.as_graph import as_graph
 from gradcheck.checker.subject.left_by_calls import as_left, noted
 from gradcheck.checker.subject.refusals import must_be_compiled, must_have_gradients
 from gradcheck.checker.subject.tape import Backward, GradientRaised, Tape
@@ -138,8 +139,7 @@ class JacobianMaker:
         run: Any = self._both
         if self._mode is not Mode.EAGER:
             if self._traced is None:
-                compile_ = self._mode is Mode.XLA
-                self._traced = tf.function(self._both, jit_compile=compile_, autograph=False)
+                self._traced = as_graph(self._both, self._mode)
             run = self._traced
         try:
             outputs, blocks = run(constants)

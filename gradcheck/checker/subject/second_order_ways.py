@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.budget import current
+from gradcheck.checker.subject.as_graph import as_graph
 from gradcheck.checker.subject.refusals import must_be_compiled, must_have_gradients
 from gradcheck.checker.subject.tape import Backward, GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception, to_numpy
@@ -128,8 +129,7 @@ class SecondTaker:
         run: Callable[..., Any] = self._taken
         if self._mode is not Mode.EAGER:
             if self._traced is None:
-                compile_ = self._mode is Mode.XLA
-                self._traced = tf.function(self._taken, jit_compile=compile_, autograph=False)
+                self._traced = as_graph(self._taken, self._mode)
             run = self._traced
         try:
             tangents = [[tf.constant(each) for each in vector] for vector in vectors]

@@ -11,6 +11,7 @@ import numpy as np
 from gradcheck.checker import limits
 from gradcheck.checker.budget import current
 from gradcheck.checker.subject.alike import passes_alike
+from gradcheck.checker.subject.as_graph import as_graph
 from gradcheck.checker.subject.carry.cargo import CannotCarry
 from gradcheck.checker.subject.carry.passes import passes_at
 from gradcheck.checker.subject.left_by_calls import Left, as_left, noted
@@ -92,8 +93,7 @@ class Tape:
             return self._drawn(values, upstream)[draw]
         if self._mode is not Mode.EAGER:
             if self._traced is None:
-                compile_ = self._mode is Mode.XLA
-                self._traced = tf.function(self.both, jit_compile=compile_, autograph=False)
+                self._traced = as_graph(self.both, self._mode)
             run = self._traced
         self._going_back = False
         return self._run(run, constants, [tf.constant(ct) for ct in upstream])
