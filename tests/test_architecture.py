@@ -141,7 +141,7 @@ LAYERS = {
         ("named_target", "spec_files", "survey"),
     ),
     "hunter": (
-        ("bandit", "drafts", "failures"),
+        ("around_point", "bandit", "drafts", "failures", "layer_text"),
         ("draw_values", "one_cause", "recorded", "run_script", "script_parts"),
         ("script", "short_script"),
         ("signatures", "second_opinion", "shrinker"),
