@@ -129,7 +129,9 @@ def test_what_is_meant_so_is_not_confirmed(
 
 _JUMP = kernel("TruncateMod", {"x": [2.0, 4.0], "y": [1.0, 2.0]})
 _EMPTY = kernel(
-    "RFFT3D", {"input": {"shape": [0, 2, 2]}, "fft_length": {**INT, "values": [2, 2, 2]}}
+    "RFFT3D",
+    {"input": {"shape": [0, 2, 2]}, "fft_length": {**INT, "values": [2, 2, 2]}},
+    args={"Tcomplex": "complex128"},
 )
 _STILL = kernel(
     "MatrixSolveLs",
