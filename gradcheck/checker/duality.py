@@ -15,7 +15,7 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.numerics.vectors import epsilon_of
+from gradcheck.checker.numerics.vectors import epsilon_of, range_of
 from gradcheck.checker.subject.tape import Tape
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class BothModes:
         double = epsilon_of(np.dtype(np.float64))
         share = tolerances.ARITHMETIC * epsilon_of(precision) / double
         self._share = max(share, tolerances.BOUND_SAFETY * noise)
+        # (Below the smallest normal number there are no relative digits to keep.)
+        self._least = share * range_of(precision)[0]
 
     def along(self, vectors: Array, values: Sequence[Array] | None = None) -> Dual:
         """What they say along these vectors, a row each; at the point, or at other values."""
@@ -76,14 +78,19 @@ class BothModes:
         for vector in vectors:
             moved = self.accumulator(at, point.inputs.unflatten(vector))
             moves = point.outputs.flatten(moved.moves)
+            # (Nor must an output that is infinite, where the element does not move it.)
+            moves = np.where(np.isnan(moves) & ~np.isfinite(point.base), 0.0, moves)
             forward.append(float(moves @ point.weights))
             sizes.append(float(np.abs(moves) @ np.abs(point.weights)))
         flat = self._at_point if values is None else self._gradient(values)
         with np.errstate(all="ignore"):
             # (An element that is infinite and does not move must not come in as NaN.)
             terms = np.where(vectors == 0, 0.0, vectors * flat)
-        size = np.array(sizes) + np.abs(terms).sum(axis=1)
-        return Dual(np.array(forward), terms.sum(axis=1), self._share * np.nan_to_num(size))
+        reverse = np.abs(terms).sum(axis=1)
+        rounding = self._share * np.nan_to_num(np.array(sizes) + reverse) + self._least
+        # What leaves the range of numbers on its way back says nothing about the way forth.
+        rounding = np.where(np.isfinite(reverse), rounding, np.inf)
+        return Dual(np.array(forward), terms.sum(axis=1), rounding)
 
     @cached_property
     def _at_point(self) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,11 +18,12 @@ from gradcheck.checker.judge.agreement import (
     relative_error,
 )
 from gradcheck.checker.judge.figures import index_of
+from gradcheck.checker.judge.nonfinite import reach_nonfinite
 from gradcheck.checker.judge.notes import IS_MISSING, joined, what_was_judged
 from gradcheck.checker.numerics.matrix_kinds import Moved, moved_elements
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest, widest
-from gradcheck.checker.reference.derivatives import Derivatives, with_measured_noise
+from gradcheck.checker.reference.measured import with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.subject.accumulator import Accumulator
 from gradcheck.model import (
@@ -39,6 +41,7 @@ NO_MOVE = f"forward mode gives None, and the outputs move with this input, {IS_M
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate, Noise
+    from gradcheck.checker.reference.derivatives import Derivatives
     from gradcheck.checker.reference.point import Point
 
 
@@ -76,7 +79,10 @@ def _compared(
     )
     size_told = max(largest(estimate.numeric), largest(moved))
     must_be_able_to_fail(point.problem.tolerance, size_told, operand.name)
-    agreement = compare(moved, estimate, reference=matters, tolerance=point.problem.tolerance)
+    places = start + elements.position if single else None
+    estimate, agreement = _looked_at_twice(
+        derivatives, moved, estimate, _Along(vectors, unit, places, matters)
+    )
     # (What is NaN or infinite is as wrong as that.)
     error = np.nan_to_num(agreement.error, nan=np.inf, posinf=np.inf)
     error = np.where(np.isfinite(error) | (agreement.grades == NONFINITE), error, 0.0)
@@ -109,6 +115,72 @@ def _compared(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Along:
+    """Along what an input is moved."""
+
+    vectors: Array
+    """A row each."""
+    unit: Array | None
+    """How many times each."""
+    places: Array | None
+    """Which number of the point each moves; None for random directions."""
+    matters: float
+    """The size of a derivative that counts."""
+
+
+def _looked_at_twice(
+    derivatives: Derivatives, moved: Array, estimate: Estimate, along: _Along
+) -> tuple[Estimate, Agreement]:
+    """What is known once what looks wrong was moved again, closer; and how it compares.
+
+    Of what is infinite nothing can be said, nor of what is lost where it stands still.
+
+    Without it `test_numbers_that_are_huge_or_tiny_are_no_fault` fails.
+    """
+    point = derivatives.point
+    excused = None if along.places is None else ~np.isfinite(point.at[along.places])
+    unseen = _unseen(derivatives, moved, estimate, along)
+
+    def compared() -> Agreement:
+        return compare(
+            moved,
+            estimate,
+            reference=along.matters,
+            tolerance=point.problem.tolerance,
+            excused=excused,
+            beyond_reach=unseen,
+        )
+
+    agreement = compared()
+    suspects = agreement.worst(limits.CONFIRMED)
+    if not len(suspects) or derivatives.is_coarse or not len(point.base):
+        return estimate, agreement
+    estimate, refuted = derivatives.along_again(
+        along.vectors, along.unit, estimate, moved, suspects
+    )
+    unseen[suspects] |= ~refuted
+    return estimate, compared()
+
+
+def _unseen(derivatives: Derivatives, moved: Array, estimate: Estimate, along: _Along) -> Array:
+    """By row: whether it only reaches outputs that are not finite, and nobody can see it move."""
+    point = derivatives.point
+    unseen = np.zeros(len(moved), dtype=bool)
+    if np.isfinite(point.base).all():
+        return unseen
+    output = largest(point.weights * derivatives.noise.counted(point.base))
+    moves = estimate.scale * (1.0 if along.unit is None else along.unit)
+    still = moves <= tolerances.STILL * output
+    unseen = (still & (moved != 0)) | np.isnan(estimate.numeric)
+    broken = np.flatnonzero(~np.isfinite(moved) & ~unseen)
+    if along.places is None:
+        unseen[broken] = True
+    elif len(broken):
+        unseen[broken] = reach_nonfinite(point, along.places[broken])
+    return np.asarray(unseen)
+
+
 def _vectors(
     derivatives: Derivatives,
     elements: Moved,
@@ -131,6 +203,9 @@ def _vectors(
     else:
         signs = rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, len(elements.position)))
         block, unit = _together(elements, signs * scale, size), None
+        # (What is infinite cannot be moved.)
+        here = derivatives.point.at[start : start + size]
+        block = np.where(np.isfinite(here), block, 0.0)
     vectors = np.zeros((len(block), derivatives.point.inputs.offsets[-1]))
     vectors[:, start : start + size] = block
     return vectors, unit

@@ -133,6 +133,9 @@ SCATTERED_POINTS: Final = 6
 JUMPS_LOOKED_FOR: Final = 16
 """Along how many coordinates jumps are looked for: each takes hundreds of points."""
 
+BENDS_LOOKED_FOR: Final = 16
+"""Of how many outputs it is seen whether a bend looks like noise: each takes some 200 points."""
+
 # Calls
 
 PROBE_ROWS: Final = 17

@@ -56,6 +56,16 @@ HALF_A_BAR: Final = 0.5
 HALF_A_KINK: Final = 0.5
 """Share of a bar that chance explains, and of what a kink's sides differ by that hides it."""
 
+SWITCH_FIRST: Final = 8
+SWITCH_HALVINGS: Final = 3
+SWITCH_LAST_HALVINGS: Final = (49, 50, 51, 52)
+"""How often the longest step is halved for the first of the moves that tell a kink from a switch
+close by, how often from one to the next, and how often a unit is for the last, a digit each."""
+
+SIDE_HALVINGS: Final = (0, 4, 7, 11, 16)
+"""How often the first step is halved at the start of each sequence of steps to one side: one-sided
+quotients have errors of all orders, and ask for shorter steps than central ones."""
+
 SMALLEST_STEP: Final = 2.0**-46
 """In units of the coordinate; below, a step has no digits left."""
 
@@ -135,6 +145,10 @@ that cancellation makes where it leaves half of the digits."""
 
 NEXT_TO_EACH_OTHER: Final = 2.0**-50
 """Places on a line that are no farther apart are neighbours: a few of the last digits."""
+
+CLOSEST_BEND: Final = 2.0**-43
+"""Places on a line, in units, between which bends are looked at last: the points between them are
+some last digits apart, and so are not the same."""
 
 JUMPING_OUTPUTS: Final = 6
 """Of so many outputs jumps are looked for; each takes some 600 points."""

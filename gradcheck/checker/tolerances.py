@@ -64,6 +64,14 @@ and by more than this share of what the outputs move: less is no kink that anybo
 SURELY_JUMPS: Final = 10.0
 """How many times its noise a change must be to be a jump."""
 
+STAYS_OFF: Final = 0.25
+"""By what share of itself the distance of values from the line of a side may differ from one step
+to another eight times as long: that of a curve grows by a factor of eight at least."""
+
+SEEN_OFF: Final = 2.0
+"""How many bounds on its noise that distance must be, to say that a switch is beside the point.
+What the point itself is off is in all of them, and in what the function does before the switch."""
+
 # Noise
 
 NOISE_SHARE: Final = 1 / 64
@@ -78,6 +86,9 @@ FAST: Final = 2.0**-45
 
 QUIET: Final = 1 / 16
 """How much less than on the first lines it must be on all the shorter ones to be none."""
+
+ELSEWHERE: Final = 4.0
+"""How many times larger an output must be elsewhere for its noise to be measured there as well."""
 
 HIDDEN_ABOVE: Final = 2.5
 HIDDEN_ALIKE: Final = 2.1
@@ -237,6 +248,10 @@ float32 err smoothly by a few; what is coarser is computed in float32 and rounde
 LARGEST_ULPS: Final = 16.0
 """Units in the last place of the largest element that every element may be off: what its parts
 lost before they cancelled."""
+
+LOST_SHARE: Final = 0.25
+"""Share of itself that an element is off from which on it is lost, and not only rounded: then it
+has to be seen that its parts were as large as the loss."""
 
 SCATTER: Final = 1.5
 """How many standard deviations of their scatter the errors' mean may be off (it is that of nine,

@@ -24,12 +24,12 @@ from gradcheck.checker.judge.repeat import must_repeat
 from gradcheck.checker.judge.rounding import Roundings
 from gradcheck.checker.judge.ties import with_ties
 from gradcheck.checker.precision.own_precision import OwnPrecision
-from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
 from gradcheck.checker.reference.hidden_noise import as_it_may_hide
 from gradcheck.checker.reference.in_its_mode import (
     AnotherInItsMode,
     must_be_the_same_in_its_mode,
 )
+from gradcheck.checker.reference.measured import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import along_coordinates, make_plan, with_sample
 from gradcheck.model import Comparison, Mode, Verdict
 

@@ -120,3 +120,39 @@ class TestModes:
         result = gradcheck.check(function, X, checks="forward", mode="graph")
         assert result.verdict is Verdict.PASS, describe(result)
         assert "gives other outputs than eagerly" in result.comparisons[0].note
+
+
+class TestExtremes:
+    @pytest.mark.parametrize(
+        ("name", "at"),
+        [
+            ("relu", [np.inf, 1.0, -2.0]),
+            ("twice", [1e307, 1.0]),
+            ("twice", [1e308, 1.0]),
+            ("square", [1e-300]),
+            ("square", [1e-160, 1e-300, 2.0]),
+            ("square", [1e300, 1.0]),
+            ("exp", [800.0, 1.0]),
+            ("tanh", [np.inf, 1.0]),
+        ],
+    )
+    @pytest.mark.parametrize("many", [False, True])
+    def test_numbers_that_are_huge_or_tiny_are_no_fault(
+        self, tf: Any, name: str, at: list[float], many: bool
+    ) -> None:
+        functions = {"relu": tf.nn.relu, "twice": lambda x: 2 * x}
+        function = functions.get(name) or getattr(tf, name)
+        x = np.array(at + ([0.5 + 0.01 * i for i in range(80)] if many else []))
+        result = gradcheck.check(function, x, checks=["forward"])
+        assert result.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), describe(result)
+
+    def test_a_fault_beside_them_is_found(self, tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        class Wrong(Accumulator):
+            def __call__(self, *given: Any) -> Moved:
+                right = super().__call__(*given)
+                return Moved(right.outputs, [move * (1 + 1e-6) for move in right.moves])
+
+        monkeypatch.setattr("gradcheck.checker.forward.Accumulator", Wrong)
+        x = np.array([np.inf, 1.0, -2.0])
+        result = gradcheck.check(tf.nn.leaky_relu, x, checks=["forward"])
+        assert result.verdict is Verdict.MISMATCH, describe(result)

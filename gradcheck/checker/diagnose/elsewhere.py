@@ -20,7 +20,7 @@ from gradcheck.checker.diagnose.view import View
 from gradcheck.checker.judge.evidence import Evidence
 from gradcheck.checker.judge.figures import comparison, figures_of
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
+from gradcheck.checker.reference.measured import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import along_coordinates, with_sample
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.upstream import draw_upstream

@@ -37,6 +37,11 @@ class Noise:
     parts: Array | None = None
     """By output: the size of what it is made of, where little is left of that; None if unknown."""
 
+    @property
+    def is_fine(self) -> bool:
+        """Whether the function keeps most digits of double precision, and rounds to no less."""
+        return self.relative <= tolerances.ROUGH and not self.rounds_to
+
     def counted(self, base: Array) -> Array:
         """The outputs, as large as they count."""
         return base if self.ceiling is None else np.clip(base, -self.ceiling, self.ceiling)

@@ -56,6 +56,7 @@ class Mover:
         self._weights = weights
         self._noise = noise
         self._safety = _safety(noise)
+        self.is_fine = noise.is_fine
         self._finite = bool(np.isfinite(base).all())
         self._has_edges = not ((space.room_up > 0) & (space.room_down > 0)).all()
 

@@ -21,7 +21,9 @@ import numpy as np
 
 from gradcheck.checker import limits, stepping, tolerances
 from gradcheck.checker.numerics.estimate import Noise
+from gradcheck.checker.numerics.few_bits import few_bits, is_short, only_switches
 from gradcheck.checker.numerics.line_jumps import with_jumps
+from gradcheck.checker.numerics.noise_bends import without_bends
 from gradcheck.checker.numerics.noise_lines import line_steps, over_lines
 
 if TYPE_CHECKING:
@@ -65,7 +67,8 @@ def measure_noise(
 
     some = _measure(chosen_ones, point, base[chosen], scale, rng, exact=exact, rounds=rounds)
     with np.errstate(all="ignore"):
-        relative, absolute = _shared(some.level, _size(base[chosen]))
+        size = _size(base[chosen])
+        relative, absolute = _shared(some.level, size, some.level / size)
         level = tolerances.UNSEEN * np.maximum(absolute, relative * _size(base))
     level[chosen] = some.level
     ceiling = None
@@ -110,28 +113,33 @@ def _measure(
         if (scattered == base).all():
             # Nothing moves over the size of the inputs: look over the size of one.
             scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
-        unit = np.full(base.shape, np.nan) if exact else _few_bits(base, scattered)
+        unit = np.full(base.shape, np.nan) if exact else few_bits(base, scattered)
         if not (seen.all() or exact):
-            coarse_lines = along(_odd(line_steps(limits.COARSE_SPACINGS)))
+            coarse_steps = _odd(line_steps(limits.COARSE_SPACINGS))
+            coarse_lines = along(coarse_steps)
+            lines, steps = np.concatenate([lines, coarse_lines]), np.append(steps, coarse_steps)
             coarse = over_lines(base, coarse_lines, len(limits.COARSE_SPACINGS))
             level = np.where(seen, level, np.fmin(level, coarse.level))
-            switches = _switches(base, coarse_lines, unit)
+            switches = only_switches(base, coarse_lines, unit)
             unit = np.where(switches, np.nan, unit)
             level = np.where(switches & ~seen, 0.0, level)
         level = np.where(np.isnan(level), 0.0, level)
         if not rounds:
             level = with_jumps(along, level, told.most, counts)
+            smooth = counts & np.isnan(unit)
+            level = without_bends(along, level, base, lines, steps, smooth)
         level = np.fmax(level, tolerances.ROUNDING_SHARE * unit)
-        relative, absolute = _shared(level, size)
+        shares = _shares(evaluate, point + away * scale, direction, scattered, level, size)
+        relative, absolute = _shared(level, size, shares)
         rounded = np.isfinite(unit) & counts
         rounds_to = float(np.max(unit[rounded] / size[rounded], initial=0.0))
     level = np.maximum(level, np.maximum(absolute, relative * size))
-    lost = float(np.median(level[counts] / size[counts])) if counts.any() else 0.0
+    lost = float(np.median(np.fmax(shares, relative)[counts])) if counts.any() else 0.0
     if wild.mean() > tolerances.WILD:
         lost = 1.0
     noise = Noise(level, relative, lost, min(rounds_to, tolerances.FEWEST_BITS_SPACING))
     still = (outputs == base).all(axis=0) & (scattered == base).all(axis=0) & (size > 0)
-    short = np.zeros(base.shape, dtype=bool) if exact else _is_short(base)
+    short = np.zeros(base.shape, dtype=bool) if exact else is_short(base)
     return _with_what_stands_still(
         noise, still, size, short, lambda: _depend(evaluate, point, base)
     )
@@ -178,13 +186,6 @@ def _with_what_stands_still(
 def _is_largest(size: Array) -> Array:
     """Whether each is the largest number of a precision, as the minimum of nothing is."""
     return np.asarray((size >= stepping.LARGEST_MOVE) | np.isin(size, stepping.LARGEST))
-
-
-def _is_short(values: Array) -> Array:
-    """Whether each may have been rounded to few bits: who has all its digits was not."""
-    mantissa, _ = np.frexp(values)
-    scaled = np.ldexp(mantissa, max(limits.BITS))
-    return np.asarray(scaled == np.rint(scaled))
 
 
 def _odd(steps: Array) -> Array:
@@ -239,47 +240,37 @@ def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array | None:
     return reached
 
 
-def _few_bits(base: Array, values: Array) -> Array:
-    """The unit in the last place of outputs whose values have few bits; NaN for the others.
+def _shares(
+    evaluate: Evaluate, points: Array, direction: Array, outputs: Array, level: Array, size: Array
+) -> Array:
+    """By output: which share of itself is noise.
 
-    At points with all their bits a function that computes in double precision gives values with
-    all their bits. One whose values all fit into 24, 11 or 8 bits rounds to them.
+    Where parts cancel at the point and not around it, that is no share of what it is elsewhere:
+    so it is measured at another point too.
 
-    Without it `test_rounding_inside_is_told` fails.
+    Without it `test_what_cancels_at_the_point_alone` fails.
+
+    Args:
+        evaluate: the function.
+        points: some that are far from the point.
+        direction: of lines through them.
+        outputs: there.
+        level: the noise at the point.
+        size: of the outputs there.
     """
-    unit = np.full(base.shape, np.nan)
-    mantissa, exponent = np.frexp(np.concatenate([base[np.newaxis], values]))
-    exponent = np.where(mantissa == 0, -1000, exponent)
-    scaled = np.ldexp(mantissa, max(limits.BITS))
-    open_ = (scaled == np.rint(scaled)).all(axis=0) & (values != base).any(axis=0)
-    # Whole numbers are no rounding but the function's own steps, as of floor or sign.
-    open_ &= ~(values == np.rint(values)).all(axis=0)
-    if not open_.any():
-        return unit
-    for bits in limits.BITS:
-        scaled = np.ldexp(mantissa, bits)
-        short = open_ & (scaled == np.rint(scaled)).all(axis=0)
-        unit = np.where(short, np.ldexp(1.0, exponent.max(axis=0) - bits), unit)
-        open_ &= ~short
-    return unit
+    shares = np.where(size > 0, level / size, 0.0)
+    there = np.where(np.isfinite(outputs), np.abs(outputs), 0.0)
+    suspects = (shares > tolerances.FAST) & (np.median(there, axis=0) > tolerances.ELSEWHERE * size)
+    if not suspects.any():
+        return shares
+    far = int(np.argmax(np.median(there[:, suspects] / size[suspects], axis=1)))
+    spacings = limits.SPACINGS[:2]
+    lines = _along(evaluate, points[far], direction, line_steps(spacings))
+    told = over_lines(outputs[far], lines, len(spacings)).level / there[far]
+    return np.where(suspects, np.fmin(shares, np.fmax(told, tolerances.UNIT_ROUNDOFF)), shares)
 
 
-def _switches(base: Array, coarse_lines: Array, unit: Array) -> Array:
-    """Which outputs jump, on lines that one which rounds would climb in steps of a few units.
-
-    They only happen to have few bits: a gradient of pooling does, whose upstream has few.
-
-    Without it `test_a_switch_is_no_rounding` fails.
-    """
-    lines = coarse_lines.reshape(len(limits.COARSE_SPACINGS), limits.LINE_POINTS - 1, len(base))
-    # (Over the longest one climbs more at a time.)
-    start = np.broadcast_to(base, (len(lines) - 1, 1, len(base)))
-    increments = np.abs(np.diff(lines[:-1], axis=1, prepend=start))
-    least = np.where(increments > 0, increments, np.inf).min(axis=(0, 1))
-    return np.asarray(np.isfinite(least) & (least > tolerances.SWITCHES * unit))
-
-
-def _shared(level: Array, size: Array) -> tuple[float, float]:
+def _shared(level: Array, size: Array, shares: Array) -> tuple[float, float]:
     """The relative and the absolute noise that the outputs have in common.
 
     A few values can agree by chance, so one output borrows from the others. Either the relative
@@ -287,12 +278,17 @@ def _shared(level: Array, size: Array) -> tuple[float, float]:
     spreads less.
 
     Without it `test_rounding_inside_is_told` fails.
+
+    Args:
+        level: the noise of each.
+        size: of each.
+        shares: of each that is noise, also elsewhere.
     """
     # Outputs that are zero but for rounding are all noise, and no measure for the others.
     seen = (level > 0) & (size > tolerances.NEGLIGIBLE * size.max(initial=0.0))
     if not seen.any():
         return tolerances.UNIT_ROUNDOFF, 0.0
-    ratios, levels = level[seen] / size[seen], level[seen]
+    ratios, levels = shares[seen], level[seen]
     relative, absolute = float(np.quantile(ratios, 0.75)), 0.0
     if np.std(np.log(levels)) < np.std(np.log(ratios)):
         absolute, relative = float(np.quantile(levels, 0.75)), float(np.min(ratios))

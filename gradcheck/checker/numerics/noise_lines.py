@@ -108,12 +108,16 @@ def _noise_of(lines: Array) -> Told:
     beside, _, _ = _difference_table(lines[:, 1:])
     limit = np.where(moves & straight & (level > 0), np.fmin(level, beside), np.inf).min(axis=0)
     limit = np.where(np.isfinite(limit), limit, np.nan)
-    varies, last = np.ptp(lines[0], axis=0), tolerances.FAST
+    varies, last = np.ptp(lines, axis=1), tolerances.FAST
     return Told(
         level=np.where(np.isnan(noise), limit, noise),
         seen=~np.isnan(noise),
-        # (What varies by its last digits alone is constant but for rounding.)
-        wild=moves[0] & ~smooth[0] & (level[0] > tolerances.NOISE_SHARE * varies) & (varies > last),
+        # (What varies by its last digits alone is constant but for rounding; and where a longer
+        # line shows more, the shortest is too short for a function that has noise.)
+        wild=moves[0]
+        & ~smooth[0]
+        & (level[0] > tolerances.NOISE_SHARE * varies.max(axis=0))
+        & (varies[0] > last),
         fast=moves[0] & (level[0] > tolerances.FAST),
         most=np.where(moves, level, 0.0).max(axis=0),
     )

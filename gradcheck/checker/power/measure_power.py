@@ -18,7 +18,7 @@ from gradcheck.checker.case import check_case, problem_of
 from gradcheck.checker.judge.figures import place
 from gradcheck.checker.power.memoise import RememberingEvaluator, RememberingTape
 from gradcheck.checker.power.mutations import Mutation, Scene, mutations
-from gradcheck.checker.reference.derivatives import along_elements, with_measured_noise
+from gradcheck.checker.reference.measured import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.explore import explored

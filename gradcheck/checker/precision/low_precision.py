@@ -17,19 +17,16 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.budget import Spent
-from gradcheck.checker.numerics.vectors import epsilon_of, largest, range_of, to_double
-from gradcheck.checker.precision.error_statistics import (
-    as_good_as_it_can_be,
-    common_factor,
-    statistics,
-    ulps_off,
-)
+from gradcheck.checker.numerics.vectors import epsilon_of, to_double
+from gradcheck.checker.precision.error_statistics import as_good_as_it_can_be, ulps_off
+from gradcheck.checker.precision.errors_beside import Errors
+from gradcheck.checker.precision.lost_elements import lost_elements
 from gradcheck.checker.subject.tensors import widen
 from gradcheck.model import Element, Verdict
 
 if TYPE_CHECKING:
     from gradcheck.checker.judge.evidence import OfInput
-    from gradcheck.checker.precision.own_precision import OwnPrecision, Pair
+    from gradcheck.checker.precision.own_precision import OwnPrecision
     from gradcheck.model import Array
 
 
@@ -61,12 +58,13 @@ def judge_precision(precision: OwnPrecision, own: OfInput, bound: Array | None =
         return misfit or Judgement(None)
     if not gradient.size:
         return Judgement(None)
-    if as_good_as_it_can_be(gradient, double, own.operand.precision):
+    lost = lost_elements(precision, position, gradient, double, bound)
+    if not lost.any() and as_good_as_it_can_be(gradient, double, own.operand.precision):
         mine, theirs = to_double(gradient), to_double(double)
         most = ulps_off(mine - theirs, theirs, epsilon_of(own.operand.precision)).max()
         return Judgement(None, f"in {own.operand.precision.name} {_within(float(most))}")
     pairs = precision.pairs(position)
-    errors = _Errors.of(gradient, double, pairs, own.operand.precision)
+    errors = Errors.of(gradient, double, pairs, own.operand.precision, lost)
     zero = np.zeros(double.shape, dtype=bool)
     if bound is not None:
         # (What a bar hides more than a tenth of was granted there, or matters little.)
@@ -100,74 +98,6 @@ def _misfit(gradient: Array | None, own: OfInput) -> Judgement | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Errors:
-    """What the gradient is off, at the point and at its neighbours."""
-
-    pairs: list[Pair]
-    mine: Array
-    """The gradient at the point, in its own precision."""
-    theirs: Array
-    """In double precision."""
-    at_all: Array
-    """(points, elements): what it is off."""
-    mean: Array
-    scatter: Array
-    """By element, over the points."""
-    ulps: float
-    """Units in the last place that errors may have in common."""
-    epsilon: float
-    """The unit in the last place of one."""
-    smallest: float
-    highest: float
-    """The smallest normal and the largest number."""
-    largest: float
-    """The largest element."""
-
-    @classmethod
-    def of(cls, own: Array, double: Array, pairs: list[Pair], precision: np.dtype[Any]) -> _Errors:
-        known = [(a, b) for a, b in pairs if a is not None and b is not None]
-        at_all = np.array([to_double(a) - to_double(b) for a, b in known])
-        theirs = to_double(double)
-        mean, scatter = statistics(at_all)
-        smallest, highest = range_of(precision)
-        return cls(
-            pairs=pairs,
-            mine=to_double(own),
-            theirs=theirs,
-            at_all=at_all,
-            mean=mean,
-            scatter=scatter,
-            ulps=tolerances.ULPS[precision.name],
-            epsilon=epsilon_of(precision),
-            smallest=smallest,
-            highest=highest,
-            largest=largest(theirs),
-        )
-
-    @property
-    def at_point(self) -> Array:
-        return np.asarray(self.at_all[0])
-
-    @property
-    def allowed(self) -> Array:
-        """What each element may be off at every point alike."""
-        own = self.ulps * self.epsilon * np.abs(self.theirs)
-        # Below the smallest normal number there are no relative digits to keep.
-        lost = self.epsilon * self.largest + self.smallest
-        return np.asarray(own + tolerances.LARGEST_ULPS * lost)
-
-    @property
-    def in_ulps(self) -> Array:
-        """What each element is off at the point, in units in its last place."""
-        return ulps_off(self.at_point, self.theirs, self.epsilon)
-
-    def common_factor(self, among: Array | bool = True) -> bool:
-        """Whether these elements are all off by the same share, beyond chance and a few ulps."""
-        factor = common_factor(self.at_all, self.pairs, self.epsilon, self.smallest, among)
-        return factor > self.ulps * self.epsilon
-
-
-@dataclass(frozen=True, eq=False)
 class _Faults:
     """Which elements are not as they should be, and why."""
 
@@ -184,12 +114,18 @@ class _Faults:
         return bool(self.wrong.any() or self.lost.any())
 
 
-def _classified(errors: _Errors, precision: OwnPrecision, position: int, zero: Array) -> _Faults:
+def _classified(errors: Errors, precision: OwnPrecision, position: int, zero: Array) -> _Faults:
     """Tell faults from rounding, and from what the function itself is off."""
     mine, theirs, allowed, scatter = errors.mine, errors.theirs, errors.allowed, errors.scatter
     # What is beyond the largest number is infinite in this precision, and rightly so.
     broken = ~np.isfinite(mine) & np.isfinite(theirs) & (np.abs(theirs) < errors.highest)
     wrong = broken | (np.abs(errors.mean) > allowed + tolerances.SCATTER * scatter)
+    unexplained = errors.unexplained & ~broken
+    if unexplained.any() and not broken.any():
+        # (What its function does not know it may lose as well; it must be seen that it does.)
+        at = errors.at_point
+        alone = precision.excuses.off_by_itself(unexplained, at, allowed, position)
+        wrong = (wrong & ~unexplained) | alone
     lost = np.zeros_like(wrong)
     excuses = precision.excuses
     if wrong.any() and not broken.any():
@@ -202,7 +138,9 @@ def _classified(errors: _Errors, precision: OwnPrecision, position: int, zero: A
         def to_blame(index: tuple[int, ...]) -> bool:
             return not hidden()[index]
 
-        wrong = excuses.off_by_itself(wrong, errors.at_point, allowed, position, to_blame)
+        others = wrong & ~unexplained
+        others = excuses.off_by_itself(others, errors.at_point, allowed, position, to_blame)
+        wrong = others | (wrong & unexplained)
         if wrong.any():
             lost = wrong & hidden()
             wrong, lost = wrong & ~lost, lost & ~zero
@@ -216,7 +154,7 @@ def _classified(errors: _Errors, precision: OwnPrecision, position: int, zero: A
     return _Faults(broken, wrong, lost, zero)
 
 
-def _worded(errors: _Errors, faults: _Faults, own: OfInput, another: str, cause: str) -> Judgement:
+def _worded(errors: Errors, faults: _Faults, own: OfInput, another: str, cause: str) -> Judgement:
     """What follows, and what is to be said about it.
 
     Args:
@@ -259,7 +197,7 @@ def _within(ulps: float) -> str:
     return f"within {ulps:.2g} ulp of float64"
 
 
-def _figures(errors: _Errors, wrong: Array, own: OfInput) -> dict[str, Any]:
+def _figures(errors: Errors, wrong: Array, own: OfInput) -> dict[str, Any]:
     """What a comparison shows of a gradient that is wrong in low precision: all of it from there.
 
     Without it `test_a_row_has_the_figures_of_one_precision` fails.

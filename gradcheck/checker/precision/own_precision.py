@@ -14,9 +14,9 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.budget import Spent
-from gradcheck.checker.judge.rounding import arithmetic_spread
+from gradcheck.checker.judge.rounding import arithmetic_spread, gradient_spread
 from gradcheck.checker.numerics.rng import generator
-from gradcheck.checker.numerics.vectors import to_double
+from gradcheck.checker.numerics.vectors import epsilon_of, to_double
 from gradcheck.checker.precision.excused import Excuses
 from gradcheck.checker.precision.function_slope import FunctionSlopes
 from gradcheck.checker.precision.range_loss import leaves_range
@@ -85,6 +85,18 @@ class OwnPrecision:
     def spread(self, position: int) -> Array:
         """What rounding on the way does to one input's gradient, by element."""
         return self._spreads[position]
+
+    def conditioning(self, position: int) -> Array:
+        """What last digits of the inputs and the upstream do to one input's gradient in float64."""
+        return self._conditioning[position]
+
+    @cached_property
+    def _conditioning(self) -> list[Array]:
+        unit = max(
+            epsilon_of(value.dtype) for value in self._values if value.dtype.name in tolerances.ULPS
+        )
+        spreads = gradient_spread(self._point, self._at_point_double, unit)
+        return [spread.size for spread in spreads]
 
     @cached_property
     def excuses(self) -> Excuses:

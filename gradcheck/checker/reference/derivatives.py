@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.budget import Spent
 from gradcheck.checker.numerics.coordinates import Space, everywhere
 from gradcheck.checker.numerics.differentiator import confirm, differentiate
-from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.fit_evidence import (
     contested,
     disagrees,
@@ -22,16 +20,16 @@ from gradcheck.checker.numerics.fit_evidence import (
 )
 from gradcheck.checker.numerics.fitted import Rough
 from gradcheck.checker.numerics.mover import Mover
-from gradcheck.checker.numerics.noise import measure_noise
 from gradcheck.checker.numerics.polynomial_fit import fit, smoothed, with_few_steps
 from gradcheck.checker.numerics.stairs import jumps_along, stands_still_on_a_side
+from gradcheck.checker.numerics.switches import beside_switches
 from gradcheck.checker.numerics.vectors import largest
-from gradcheck.checker.reference.plan import Plan, with_tests
 
 if TYPE_CHECKING:
-    from gradcheck.checker.numerics.estimate import Estimate
+    from gradcheck.checker.numerics.estimate import Estimate, Noise
     from gradcheck.checker.numerics.fitted import Fitted
     from gradcheck.checker.numerics.sparsity import Colouring
+    from gradcheck.checker.reference.plan import Plan
     from gradcheck.checker.reference.point import Point
     from gradcheck.model import Array
 
@@ -68,7 +66,7 @@ class Derivatives:
 
     def by_element(self, known: Estimate | None = None, doubtful: Array | None = None) -> Estimate:
         """Along every element; of those that are known, only the doubtful ones."""
-        return differentiate(self._elements, known, doubtful)
+        return beside_switches(self._elements, differentiate(self._elements, known, doubtful))[0]
 
     def by_fit(self, estimate: Estimate) -> Estimate:
         """The estimate; of a function that rounds to few bits, with what a polynomial tells."""
@@ -197,7 +195,7 @@ class Derivatives:
 
     def alone(self, estimate: Estimate, columns: Array, claimed: Array) -> tuple[Estimate, Array]:
         """Look again at these elements, each alone: what is known then, and who is refuted."""
-        best, refuted = confirm(self._elements, estimate, columns, claimed)
+        best, refuted = self._confirmed(self._elements, estimate, columns, claimed)
         before, after = estimate.take(columns), best.take(columns)
         with np.errstate(all="ignore"):
             apart = np.abs(before.numeric - after.numeric) > tolerances.BOUND_SAFETY * (
@@ -217,16 +215,39 @@ class Derivatives:
     def by_direction(self) -> Estimate | None:
         """Along random directions, if there are inputs over the budget."""
         directions = self.plan.coordinates.directions
-        return None if directions is None else differentiate(self._mover(directions))
+        return None if directions is None else self._differentiated(directions)
 
     def along(self, vectors: Array, unit: Array | None = None) -> Estimate:
         """Along these vectors, a row each, by steps that suit them, or so many times each."""
-        return differentiate(self._mover(everywhere(self.plan.coordinates.space, vectors, unit)))
+        return self._differentiated(everywhere(self.plan.coordinates.space, vectors, unit))
+
+    def along_again(
+        self, vectors: Array, unit: Array | None, estimate: Estimate, claimed: Array, rows: Array
+    ) -> tuple[Estimate, Array]:
+        """Look again along some of these vectors: what is known then, and who is refuted."""
+        mover = self._mover(everywhere(self.plan.coordinates.space, vectors, unit))
+        return self._confirmed(mover, estimate, rows, claimed[rows])
 
     def with_weights(self, weights: Array) -> Estimate:
         """Along every element, for another upstream."""
         space = self.plan.coordinates.space
         return differentiate(self._mover(space, self._colouring, weights))
+
+    def _differentiated(self, space: Space) -> Estimate:
+        """Along coordinates of another kind than elements."""
+        mover = self._mover(space)
+        return beside_switches(mover, differentiate(mover))[0]
+
+    def _confirmed(
+        self, mover: Mover, estimate: Estimate, columns: Array, claimed: Array
+    ) -> tuple[Estimate, Array]:
+        """Some coordinates moved again, closer; and which of the claims are refuted by that."""
+        best, refuted = confirm(mover, estimate, columns, claimed)
+        # (Who is as well known as before has no switch beside it that matters.)
+        among = np.zeros(len(best.value), dtype=bool)
+        among[columns] = best.kink[columns] | (estimate.bound[columns] < best.bound[columns])
+        best, beside = beside_switches(mover, best, among)
+        return best, refuted | (beside[columns] & mover.can_refute)
 
     @cached_property
     def _elements(self) -> Mover:
@@ -243,45 +264,3 @@ class Derivatives:
         point = self.point
         chosen = point.weights if weights is None else weights
         return Mover(point.evaluator, point.base, chosen, self.noise, space, colouring)
-
-
-def with_measured_noise(point: Point, plan: Plan, noise: Noise | None = None) -> Derivatives:
-    """Measure how noisy the function is, unless that is known."""
-    if noise is None and point.is_exact:
-        noise = Noise(np.zeros(len(point.base)), tolerances.UNIT_ROUNDOFF)
-    if noise is None:
-        evaluator, scale = point.evaluator, plan.coordinates.scale
-        at = (point.at, point.base, scale, point.problem.seed)
-        exact, rounds = point.keeps_its_digits, point.rounds
-        noise = measure_noise(evaluator, *at, exact=exact, rounds=rounds)
-    return Derivatives(point, plan, noise)
-
-
-def along_elements(
-    derivatives: Derivatives,
-    claimed: Array | None = None,
-    known: Estimate | None = None,
-    doubtful: Array | None = None,
-) -> tuple[Derivatives, Estimate]:
-    """The derivatives along every element.
-
-    Args:
-        derivatives: what is asked.
-        claimed: what they are said to be; where that is contested, the function may round.
-        known: an estimate that is good for all but some elements.
-        doubtful: which those are.
-
-    Returns:
-        The derivatives, with what was found out about who may be moved together, and an estimate.
-    """
-    if not derivatives.is_rough:
-        derivatives = replace(derivatives, plan=with_tests(derivatives.point, derivatives.plan))
-    estimate = derivatives.by_fit(derivatives.by_element(known, doubtful))
-    if claimed is None or derivatives.is_coarse:
-        return derivatives, estimate
-    try:
-        return derivatives.where_it_rounds(estimate, claimed)
-    except Spent:
-        # (Who has not been seen to round, or not to, is not blamed.)
-        estimate.error[contested(estimate, claimed, rough=derivatives.is_rough)] = np.inf
-        return derivatives, estimate

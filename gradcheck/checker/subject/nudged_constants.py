@@ -60,13 +60,34 @@ class NudgedConstants:
     @contextmanager
     def _nudging(self) -> Iterator[None]:
         def execute(_kind: str, inputs: Sequence[Any], run: Run) -> Any:
-            outputs = run(*(self._nudged(each) for each in inputs))
+            outputs = run(*self._all_nudged(inputs))
             for each in outputs if isinstance(outputs, list | tuple) else [outputs]:
                 self._made[id(each)] = each
             return outputs
 
         with executed(execute):
             yield
+
+    def _all_nudged(self, inputs: Sequence[Any]) -> list[Any]:
+        """What an op is given, and its attributes after that: a name and a value each.
+
+        TensorFlow makes a tensor of a number of numpy's by itself, and that never comes by here.
+        """
+        import tensorflow as tf
+
+        dtype = next((each.dtype for each in inputs if isinstance(each, tf.Tensor)), None)
+        nudged_, name = [], False
+        for each in inputs:
+            number = isinstance(each, float | np.floating)
+            if number and name:
+                # (A number that is an attribute has the digits of float32.)
+                nudged_.append(float(self._beside(np.asarray(each, np.float32))))
+            elif number and isinstance(each, np.floating) and dtype is not None:
+                nudged_.append(self._nudged(tf.constant(each, dtype)))
+            else:
+                nudged_.append(self._nudged(each))
+            name = isinstance(each, str)
+        return nudged_
 
     def _nudged(self, given: Any) -> Any:
         import tensorflow as tf

@@ -75,3 +75,35 @@ def test_a_factor_of_what_a_digit_does_is_no_rounding(tf: Any) -> None:
     # It is as small as the last digit, and the same wherever those of the inputs are others.
     near = planted(tf.sin, lambda gs: [(1 + 1e-7) * gs[0]])
     assert verdict(near, draw(5).astype(np.float32)) == "mismatch"
+
+
+@pytest.mark.usefixtures("tf")
+class TestRoundedConstants:
+    X = np.array([1.0, 2.0, -3.0], np.float32)
+    TENTH = np.float32(0.1)
+
+    def test_a_constant_of_float32_and_one_of_python(self, tf: Any) -> None:
+        for tenth in (self.TENTH, np.array(0.1, np.float32), tf.constant(0.1)):
+            right = with_gradient(
+                lambda x, c=tenth: tf.sin(x) * c, lambda u, x: u * tf.cos(x) * 0.1
+            )
+            assert verdict(right, self.X) == "pass"
+
+    def test_an_attribute_of_an_op(self, tf: Any) -> None:
+        def slopes(factor: float) -> Any:
+            return lambda u, x: tf.where(x > 0, u, u * (0.1 * factor))
+
+        leaky = lambda x: tf.nn.leaky_relu(x, 0.1)  # noqa: E731
+        assert verdict(with_gradient(leaky, slopes(1)), self.X) == "pass"
+        assert verdict(with_gradient(leaky, slopes(1 + 1e-6)), self.X) == "mismatch"
+
+    def test_in_float64_it_is_a_fault(self) -> None:
+        x = self.X.astype(np.float64)
+        off = with_gradient(lambda x: x * 0.1, lambda u, _x: u * (0.1 * (1 + 1.5e-8)))
+        assert verdict(off, x) == "mismatch"
+        rounded = with_gradient(lambda x: x * self.TENTH, lambda u, _x: u * 0.1)
+        assert verdict(rounded, x) == "mismatch"
+
+    def test_without_such_a_constant_it_is_one_too(self) -> None:
+        off = with_gradient(lambda x: x * 0.1, lambda u, _x: u * (0.1 * (1 + 1.5e-8)))
+        assert verdict(off, self.X) == "mismatch"

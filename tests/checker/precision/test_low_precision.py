@@ -290,3 +290,23 @@ def test_no_gradient_in_its_own_precision(tf: Any, dtype: str) -> None:
     result = gradcheck.check(resized, images)
     assert result.verdict == "disconnected"
     assert f"in {dtype} the tape returned None" in result.comparisons[0].note
+
+
+class TestLostElements:
+    AT = np.array([1e3, 1e-3], np.float32)
+
+    @pytest.mark.parametrize("at", [AT, AT[::-1].copy(), AT[1:]])
+    def test_an_element_that_is_lost_beside_a_large_one(self, tf: Any, at: Any) -> None:
+        def loses(u: Any, x: Any) -> Any:
+            return u * 2 * ((x + 1e6) - 1e6)
+
+        found = verdict(with_gradient(tf.square, loses), at)
+        assert found in ("inconclusive", "mismatch")
+        assert verdict(tf.square, at) == "pass"
+
+    def test_what_cancels_among_large_parts(self, tf: Any) -> None:
+        rng = np.random.default_rng(3)
+        a = rng.standard_normal((4, 9)).astype(np.float32)
+        b = (rng.standard_normal((9, 4)) * 10.0 ** rng.uniform(-6, 6, (9, 1))).astype(np.float32)
+        assert verdict(tf.linalg.matmul, a, b) == "pass"
+        assert verdict(tf.nn.log_softmax, np.array([[0.1, 15.0, -12.0, 3.0]], np.float32)) == "pass"

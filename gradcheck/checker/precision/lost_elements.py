@@ -1,0 +1,52 @@
+"""Elements that low precision takes from a gradient because others are so much larger.
+
+What parts lose before they cancel is lost, and an element may be off by some units in the last
+place of the largest. But that is so only where its own parts are as large: then the element also
+changes by as much when the inputs and the upstream change in their last digits. One that does not,
+and yet is off by a good share of itself, was lost by the way its gradient is computed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker import tolerances
+from gradcheck.checker.numerics.vectors import epsilon_of, range_of, to_double
+
+if TYPE_CHECKING:
+    from gradcheck.checker.precision.own_precision import OwnPrecision
+    from gradcheck.model import Array
+
+
+def lost_elements(
+    precision: OwnPrecision, position: int, gradient: Array, double: Array, bound: Array | None
+) -> Array:
+    """Which elements are off by a share of themselves that no last digits explain.
+
+    Only where rounding leaves most digits: in bfloat16 two terms that nearly cancel leave none.
+
+    Without it `test_an_element_that_is_lost_beside_a_large_one` fails.
+
+    Args:
+        precision: has the gradients.
+        position: of the input.
+        gradient: in its own precision.
+        double: in double precision.
+        bound: by element, of the numeric derivative in double precision; NaN where there is none.
+    """
+    epsilon, (smallest, _) = epsilon_of(gradient.dtype), range_of(gradient.dtype)
+    mine, theirs = to_double(gradient), to_double(double)
+    if epsilon > tolerances.COARSE:
+        return np.zeros(theirs.shape, dtype=bool)
+    with np.errstate(all="ignore"):
+        error, size = np.abs(mine - theirs), np.abs(theirs)
+        lost = np.isfinite(error) & (error > tolerances.LOST_SHARE * size)
+        lost &= size > smallest / epsilon
+        if bound is not None:
+            lost &= ~(tolerances.VACUOUS * size <= bound)
+        if lost.any():
+            explained = tolerances.ROUNDING_SAFETY * precision.conditioning(position)
+            lost &= error > explained + tolerances.ULPS[gradient.dtype.name] * epsilon * size
+    return np.asarray(lost)
