@@ -123,9 +123,12 @@ class TestFunctionsOfVectors:
         self, tf: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         asked: list[Any] = []
-        monkeypatch.setattr(
-            remarks, "shows_a_phase", lambda function, _: bool(asked.append(function))
-        )
+
+        def noted(function: Any, values: Any) -> bool:
+            asked.append((function, values))
+            return False
+
+        monkeypatch.setattr(remarks, "shows_a_phase", noted)
         x = np.array([0.3, 0.7])
         for function in (tf.sin, tf.function(tf.sin)):
             wrong = planted(function, lambda gs: [2 * gs[0]])
