@@ -41,6 +41,10 @@ its own and in eager calls of it: measured on functions of 2 to 2,600 ops and on
 an op took 16 to 110 µs. Ops are counted and no clock is read: the two ways differ in the last
 digits, and a result must not depend on a clock."""
 
+OPS_OF_A_DEAR_PASS: Final = 100
+"""Of a function that runs so many, a pass forward and back takes 15 ms and more, and the twenty
+that tell what rounding does to a gradient as long as all the rest of a check."""
+
 CALLS_OF_A_LOOP: Final = 4
 OPS_OF_A_LOOP: Final = 4
 """Of a function that runs a loop of TensorFlow's eagerly, a graph has few ops for the many that

@@ -23,6 +23,8 @@ _DOUBTED = (Verdict.MISMATCH, Verdict.INCONCLUSIVE)
 
 def _has_a_free_phase(problem: Problem) -> bool:
     """Whether the outputs depend on phases that nothing defines, as of complex eigenvectors."""
+    if not problem.may_have_phases:
+        return False
     values = [operand.value for operand in problem.operands]
     return shows_a_phase(problem.function, values) and depends_on_the_phase(
         problem.function, values

@@ -9,6 +9,7 @@ from gradcheck.checker import stepping
 from gradcheck.checker.subject.gradient_of import Gradient
 from gradcheck.checker.subject.in_either import InEither, Promotable
 from gradcheck.checker.subject.known_kernels import all_repeat, all_take_other_shapes
+from gradcheck.checker.subject.phases import may_show_a_phase
 from gradcheck.checker.subject.recording import Recording, recording
 from gradcheck.checker.subject.refusals import told_not_differentiable
 from gradcheck.checker.subject.tensors import call
@@ -43,6 +44,7 @@ def gradient_problem(point: Point) -> tuple[Problem, Gradient]:
         checks=(CheckKind.REVERSE,),
         # (What the gradient runs are other kernels than the function's.)
         takes_other_shapes=all_take_other_shapes(seen.kinds),
+        may_have_phases=may_show_a_phase(seen.kinds),
         repeats=all_repeat(seen.kinds),
         ops=seen.ops,
         blocked=told_not_differentiable(seen.kinds),

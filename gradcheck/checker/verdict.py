@@ -49,6 +49,7 @@ def judge_gradients(
     *,
     causes: bool = True,
     same: bool = False,
+    repeats: bool = False,
 ) -> list[Comparison]:
     """One comparison per input that is differentiated.
 
@@ -60,16 +61,18 @@ def judge_gradients(
         noise: of the function, where it is known already.
         causes: look for the causes of mismatches, and at what pictures of them need.
         same: take the function for the same one in its mode, whatever it gives.
+        repeats: it is known to repeat itself.
     """
     evidence = gradients(point, recorded, noise)
     precision = own_precision(evidence)
     if point.problem.mode is not Mode.EAGER and not same:
         _must_be_the_same(evidence, precision)
     for stage in GATHERING:
-        evidence = as_far_as_it_goes(stage, evidence)
+        if not (repeats and stage is repeatability):
+            evidence = as_far_as_it_goes(stage, evidence)
     doubted = any(own.suggestion[0] is not Verdict.PASS for own in evidence.inputs)
     if doubted and not _vouches(point):
-        return judge_gradients(point, None, noise, causes=causes, same=same)
+        return judge_gradients(point, None, noise, causes=causes, same=same, repeats=repeats)
     points = OtherPoints(evidence) if causes else None
     told = [decided(evidence, own, precision, points) for own in evidence.inputs]
     return with_close_ups(evidence, told) if causes else told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,11 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.api import describe
+from gradcheck.checker.code_places import with_places
+from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 from gradcheck.model import Verdict
 from tests.checker.planted import planted
 
@@ -90,6 +96,24 @@ def test_only_those_that_the_gradient_goes_through(own: Any) -> None:
 def test_an_input_that_is_right_points_nowhere(own: Any) -> None:
     result = gradcheck.check(own.product, X + 3, X - 3)
     assert [bool(c.places) for c in result.comparisons] == [False, True]
+
+
+def test_a_place_takes_few_calls(tf: Any) -> None:
+    calls = 0
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def waves(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return tf.sin(x), lambda upstream: upstream * tf.cos(x) * (1 + 0.01 * tf.sin(3 * x))
+
+    result = gradcheck.check(waves, X)
+    assert result.verdict == Verdict.MISMATCH
+    assert [len(c.places) for c in result.comparisons] == [1]
+    with explored(Problem(waves, (Operand("x", X),))) as problem:
+        point, calls = evaluate_at(problem), 0
+        with_places(replace(result.comparisons[0], name="x"), point)
+    assert calls < 45
 
 
 def test_a_registered_gradient(tf: Any, own: Any) -> None:

@@ -112,7 +112,7 @@ class _Judge:
                     unseen[suspects] |= ~refuted
                     estimate = whole.take(part.span)
                 surely = looked_at & ~unseen & self._beyond_rounding(estimate)
-                if self._is_dear and surely.any():
+                if (self._is_dear or point.passes_are_dear) and surely.any():
                     agreement = self._compare(estimate, self._granted_unasked(surely), unseen)
                     return replace(own, estimate=estimate, agreement=agreement, stage=stage)
                 spread = self.roundings.of_inputs[part.position]

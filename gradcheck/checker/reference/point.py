@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker import costs
 from gradcheck.checker.subject.evaluator import Evaluator
 from gradcheck.checker.subject.function_rounding import rounded_off
 from gradcheck.checker.subject.tensors import FunctionRaised, in_double
@@ -75,11 +76,21 @@ class Point:
     def is_exact(self) -> bool:
         """Whether the function is known to round nothing: its outputs are some of its inputs.
 
-        (Or their opposites, or zero. What Python computes by itself shows in that.)
+        (Or their opposites, or zero, or the six of relu6. What Python computes by itself shows in
+        that.)
         """
         if not self.problem.is_exact:
             return False
-        return bool(np.isin(np.abs(self.base), np.append(np.abs(self.at), 0.0)).all())
+        return bool(np.isin(np.abs(self.base), np.append(np.abs(self.at), (0.0, 6.0))).all())
+
+    @property
+    def passes_are_dear(self) -> bool:
+        """Whether ways back are not to be gone some twenty times without need.
+
+        Without it `test_a_loop_is_not_asked_for_rounding_that_could_not_explain_it` and
+        `test_nor_is_a_function_of_many_ops` fail.
+        """
+        return self.evaluator.is_traced or self.problem.ops >= costs.OPS_OF_A_DEAR_PASS
 
     @property
     def keeps_its_digits(self) -> bool:

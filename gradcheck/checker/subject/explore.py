@@ -24,6 +24,7 @@ from gradcheck.checker.subject.known_kernels import (
     all_take_other_shapes,
 )
 from gradcheck.checker.subject.left_by_calls import end_call
+from gradcheck.checker.subject.phases import may_show_a_phase
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
 from gradcheck.checker.subject.refusals import told_not_differentiable
 from gradcheck.checker.subject.substituted import WithReads
@@ -68,6 +69,7 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         keeps_its_digits=all_keep_their_digits(seen.kinds, casts=not (low or precisions)),
         is_exact=all_are_exact(seen.kinds),
         rounds_in=frozenset(() if low else precisions),
+        may_have_phases=may_show_a_phase(seen.kinds),
         ops=seen.ops,
         blocked=told_not_differentiable(seen.kinds),
         some_outputs=_selects(problem.function),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import limits
+from gradcheck.checker.subject.reachable import PLAIN_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,6 +55,8 @@ def contents_of(values: Iterable[Any]) -> list[Contents]:
     seen: set[int] = set()
     waiting = list(values)
     for value in waiting:
+        if type(value) in PLAIN_TYPES:
+            continue
         container = _plain(value)
         if id(container) in seen:
             continue

@@ -69,6 +69,8 @@ class Problem:
     rounds_in: frozenset[str] = frozenset()
     """The dtypes of less than double precision in which the function was seen to compute though its
     inputs have more; none where that is not known."""
+    may_have_phases: bool = True
+    """Whether the function may compute vectors whose phase nothing determines."""
     ops: int = 0
     """How many ops a call of it runs, which is what eager code costs; 0 where that is not known."""
     recorded: Tape | None = None

@@ -100,9 +100,8 @@ def promoted_eagerly(
         return None
 
 
-_NO_KERNEL = re.compile(
-    r"has no (float64|complex128) kernel|attr '\w+' of (double|complex128) is not in the list"
-)
+_NO_KERNEL = re.compile(r"(has|takes) no (float64|complex128)\b")
+"""What `explain_exception` makes of it."""
 
 
 def _promoted(

@@ -35,6 +35,15 @@ _LIBRARIES = (
 do."""
 
 
+PLAIN = (str, bytes, int, float, complex, type, types.ModuleType)
+"""What holds nothing that a call could change."""
+
+PLAIN_TYPES = frozenset((*PLAIN, bool, type(None)))
+"""Most of what an object holds is of these very types: they are passed over at once."""
+
+_CONTAINERS = (list, tuple, set, frozenset, Mapping)
+
+
 @dataclass(slots=True, eq=False)
 class Reachable:
     """The variables and the objects with attributes that were found."""
@@ -90,9 +99,7 @@ def handle_of(variable: Any) -> Any:
 
 
 def _is_plain(thing: Any) -> bool:
-    return thing is None or isinstance(
-        thing, str | bytes | int | float | complex | type | types.ModuleType
-    )
+    return type(thing) in PLAIN_TYPES or isinstance(thing, PLAIN)
 
 
 def _is_of_a_library(thing: Any) -> bool:
@@ -175,13 +182,16 @@ def _held(thing: Any, path: str) -> Iterator[tuple[Any, str]]:
     elif isinstance(thing, types.MethodType):
         yield thing.__self__, path
         yield thing.__func__, path
-    elif isinstance(thing, Mapping | list | tuple | set | frozenset):
+    elif isinstance(thing, _CONTAINERS):
         if len(thing) <= limits.REACHED_ITEMS:
             items = thing.items() if isinstance(thing, Mapping) else enumerate(thing)
-            yield from ((item, f"{path}[{key!r}]") for key, item in list(items))
+            told = ((item, key) for key, item in list(items) if type(item) not in PLAIN_TYPES)
+            yield from ((item, f"{path}[{key!r}]") for item, key in told)
     elif _keeps_attributes(thing):
         before = f"{path}." if path else ""
-        yield from ((value, before + name) for name, value in list(vars(thing).items()))
+        own = vars(thing)
+        kept = [(v, before + name) for name, v in own.items() if type(v) not in PLAIN_TYPES]
+        yield from kept
     elif not _kind_of(thing).is_library:
         before = f"{path}." if path else ""
         yield from ((value, before + name) for name, value in _in_slots(thing))

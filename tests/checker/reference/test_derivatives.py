@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.reference import point
 from gradcheck.model import Verdict
 from tests.checker.planted import planted
 from tests.checker.reference.large import SIZE, entangled
@@ -111,6 +112,15 @@ def test_what_only_chooses_does_not_round(tf: Any) -> None:
 
     assert verdict(chosen, near) == "pass"
     assert verdict(planted(chosen, lambda gs: [0.5 * gs[0]]), near) == "mismatch"
+
+
+def test_nor_does_what_stops_at_six(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(point, "rounded_off", lambda *given: asked.append(given))
+    x = np.array([-1.5, 0.3, 2.0, 5.5, 7.25])
+    assert verdict(tf.nn.relu6, x) == "pass"
+    assert not asked
+    assert verdict(planted(tf.nn.relu6, lambda gs: [gs[0] + [0, 0, 0, 0, 1e-6]]), x) == "mismatch"
 
 
 def test_what_numpy_computes_is_not_taken_for_a_choice(tf: Any) -> None:

@@ -117,9 +117,41 @@ def test_a_loop_is_traced_early(tf: Any) -> None:
 
 def test_gradients_of_a_loop_are_drawn_in_a_graph(tf: Any) -> None:
     looped = Looped(tf)
-    wrong = planted(looped, lambda gs: [1.001 * gs[0]])
+    # (So little that it might be rounding: all of that is looked at.)
+    wrong = planted(looped, lambda gs: [(1 + 3e-8) * gs[0]])
     assert gradcheck.check(wrong, np.linspace(0.5, 1.5, 3)).verdict == "mismatch"
     assert looped.calls < 60
+
+
+def test_a_loop_is_not_asked_for_rounding_that_could_not_explain_it(tf: Any) -> None:
+    passes = 0
+
+    def gradient(gs: Any) -> Any:
+        nonlocal passes
+        passes += 1
+        return [1.001 * gs[0]]
+
+    wrong = planted(Looped(tf), gradient)
+    assert gradcheck.check(wrong, np.linspace(0.5, 1.5, 3)).verdict == "mismatch"
+    assert passes < 16
+
+
+def test_nor_is_a_function_of_many_ops(tf: Any) -> None:
+    passes = 0
+
+    def waves(x: Any) -> Any:
+        for _ in range(60):
+            x = x + 0.01 * tf.sin(x)
+        return x
+
+    def gradient(gs: Any) -> Any:
+        nonlocal passes
+        passes += 1
+        return [1.001 * gs[0]]
+
+    result = gradcheck.check(planted(waves, gradient), np.linspace(0.5, 1.5, 3))
+    assert (result.verdict, result.comparisons[0].failing) == ("mismatch", 3)
+    assert passes < 16
 
 
 class TestInItsOwnPrecision:

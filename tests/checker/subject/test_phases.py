@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker import remarks
 from gradcheck.checker.subject.phases import (
     FREE_PHASE,
     depends_on_the_phase,
@@ -117,6 +118,26 @@ class TestFunctionsOfVectors:
         result = gradcheck.check(wrong, matrix("general", is_complex=True))
         assert result.verdict == "mismatch"
         assert result.comparisons[0].note == ""
+
+    def test_nothing_is_traced_for_phases_that_no_op_has(
+        self, tf: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[Any] = []
+
+        def noted(function: Any, values: Any) -> bool:
+            asked.append((function, values))
+            return False
+
+        monkeypatch.setattr(remarks, "shows_a_phase", noted)
+        x = np.array([0.3, 0.7])
+        for function in (tf.sin, tf.function(tf.sin)):
+            wrong = planted(function, lambda gs: [2 * gs[0]])
+            assert gradcheck.check(wrong, x).verdict == "mismatch"
+        assert not asked
+        for function in (tf.linalg.svd, tf.function(tf.linalg.svd)):
+            wrong = planted(lambda a, f=function: f(a)[0], lambda gs: [2 * gs[0]])
+            assert gradcheck.check(wrong, matrix("general", is_complex=False)).verdict == "mismatch"
+        assert len(asked) == 2
 
     def test_which_functions_have_vectors(self, tf: Any) -> None:
         x = [matrix("symmetric", is_complex=True)]

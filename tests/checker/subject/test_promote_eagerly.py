@@ -107,6 +107,20 @@ def test_a_kernel_that_gives_float32_alone_is_not_traced(tf: Any) -> None:
         promoted_eagerly(lambda x: tf.image.resize(x, [3, 3]), [images])
 
 
+@pytest.mark.parametrize("name", ["lrn", "max_pool3d", "fused_batch_norm"])
+def test_nor_is_one_that_takes_float32_alone(tf: Any, name: str) -> None:
+    functions = {
+        "lrn": tf.nn.local_response_normalization,
+        "max_pool3d": lambda x: tf.nn.max_pool3d(x[..., tf.newaxis], 1, 1, "VALID"),
+        "fused_batch_norm": lambda x: tf.raw_ops.FusedBatchNormV3(
+            x=x, scale=[1.0, 2.0], offset=[0.0, 1.0], mean=[], variance=[]
+        )[0],
+    }
+    images = Operand("x", np.arange(1.0, 9.0, dtype=np.float32).reshape(1, 2, 2, 2))
+    with pytest.raises(NoDouble):
+        promoted_eagerly(functions[name], [images])
+
+
 def test_a_tf_function_keeps_no_trace_of_it(tf: Any) -> None:
     w = tf.constant(W)
 

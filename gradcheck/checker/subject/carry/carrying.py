@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -85,12 +86,7 @@ def _values_watched(cargo: Cargo) -> Iterator[None]:
 
     Without it `test_a_branch_is_not_carried` fails.
     """
-    import tensorflow as tf
-
-    kinds = [each for each in type(tf.constant(0)).__mro__ if "_numpy" in vars(each)]
-    if not kinds:
-        raise Absent("_numpy of a tensor")
-    eager: Any = kinds[0]
+    eager = _eager()
     look, worded = eager._numpy, private(Private.TEXT)
 
     def looked_at(tensor: Any) -> Any:
@@ -108,6 +104,17 @@ def _values_watched(cargo: Cargo) -> Iterator[None]:
             yield
     finally:
         eager._numpy = look
+
+
+@cache
+def _eager() -> Any:
+    """The class of tensors that have values; raises Absent."""
+    import tensorflow as tf
+
+    kinds = [each for each in type(tf.constant(0)).__mro__ if "_numpy" in vars(each)]
+    if not kinds:
+        raise Absent("_numpy of a tensor")
+    return kinds[0]
 
 
 def carried(

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker.subject.carry.carried_op import NO_BATCH, RULES, Op, later, reshaped, rule
+from gradcheck.checker.subject.carry.carried_op import (
+    NO_BATCH,
+    RULES,
+    NoRule,
+    Op,
+    later,
+    reshaped,
+    rule,
+)
 from gradcheck.checker.subject.known_kernels import ELEMENT_BY_ELEMENT
 
 if TYPE_CHECKING:
@@ -30,8 +38,15 @@ def _broadcast(op: Op) -> Sequence[Any]:
     return op.again(*given)
 
 
-for _kind in ("Select", "BroadcastGradientArgs"):
-    del RULES[_kind]  # their shapes are not broadcast
+del RULES["BroadcastGradientArgs"]  # its shapes are not broadcast
+
+
+@rule("Select")
+def _select(op: Op) -> Sequence[Any]:
+    """Nothing is broadcast, but for a condition that is one number."""
+    if op.rank(0) not in (0, op.rank(1)):
+        raise NoRule
+    return op.again(*map(op.full, range(3)))
 
 
 @rule(" ".join(kind for kind in ELEMENT_BY_ELEMENT.split() if kind.endswith("Grad")))

@@ -80,6 +80,8 @@ def test_element_by_element(tf: Any, kind: str) -> None:
 
     names = [each.name for each in op_def_registry.get(kind).input_arg]
     op = getattr(tf.raw_ops, kind)
+    if kind == "Select":
+        names = ["condition", "x", "y"]  # (As Python calls them.)
     attributes = {"Cast": {"DstT": tf.float64}, "Complex": {"Tout": tf.complex128}}
     attributes |= {"Angle": {"Tout": tf.float64}, "Real": {"Tout": tf.float64}}
     attributes |= {"Imag": {"Tout": tf.float64}, "ComplexAbs": {"Tout": tf.float64}}
@@ -89,7 +91,7 @@ def test_element_by_element(tf: Any, kind: str) -> None:
             given = tuple(tf.complex(x, x * x) for x in given)
         if kind.startswith("Logical"):
             given = tuple(x > 0.5 for x in given)
-        if kind == "SelectV2":
+        if kind in ("Select", "SelectV2"):
             given = (given[0] > 0.5, *given[1:])
         outputs = op(**dict(zip(names, given, strict=True)), **attributes.get(kind, {}))
         return tf.cast(outputs, tf.float64) if not outputs.dtype.is_floating else outputs
@@ -496,6 +498,12 @@ CASES: dict[str, tuple[Callable[[Any], Callable[..., Any]], list[Array]]] = {
             )
         ),
         [draw(1, 1, 3, 1)],
+    ),
+    "Select by one number": (
+        lambda tf: (
+            lambda x: tf.raw_ops.Select(condition=tf.reduce_sum(x) > 3.0, x=x, y=tf.square(x))
+        ),
+        [draw(2, 3)],
     ),
     "MatrixTriangularSolve broadcast": (
         lambda tf: tf.linalg.triangular_solve,
