@@ -11,8 +11,10 @@ import gradcheck
 from gradcheck.checker.judge.first_look import Look, look_at
 from gradcheck.checker.reference.plan import along_coordinates, make_plan
 from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.evaluator import Evaluator
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
+from gradcheck.checker.subject.row_function import OneByOne
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.model import Tolerance
 from tests.checker.planted import planted
@@ -188,6 +190,30 @@ def test_its_faults_are_found(tf: Any, where: str, size: float) -> None:
         wrong[order[-1 if where == "largest" else len(order) // 2]] = size
     spoilt = regression(tf, 1 + wrong.reshape(WEIGHTS.shape))
     assert gradcheck.check(spoilt, WEIGHTS).verdict == "mismatch"
+
+
+@pytest.mark.parametrize("size", [1.0, 1 + 1e-7])
+def test_more_steps_need_not_share_a_call(
+    tf: Any, size: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the glance do; of those after it there are too many."""
+    together, calls = Evaluator.together, 0
+
+    def once(self: Evaluator, points: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > 1:
+            raise OneByOne
+        return together(self, points)
+
+    monkeypatch.setattr(Evaluator, "together", once)
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TensorFlow
+    def wave(x: Any) -> Any:
+        return tf.sin(60 * x), lambda g: g * 60 * tf.cos(60 * x) * size
+
+    result = gradcheck.check(wave, np.array([0.3, 0.7, 1.1]))
+    assert result.verdict == ("pass" if size == 1 else "mismatch"), result
 
 
 @pytest.mark.parametrize("edge", [1.003, 1.01, 1.02])
