@@ -82,9 +82,9 @@ def _hunt(
     jobs: int,
     allow: tuple[str, ...],
 ) -> int:
+    from gradcheck.hunter.errands import Hunt
     from gradcheck.hunter.expedition import Expedition
     from gradcheck.hunter.ledger import Ledger
-    from gradcheck.hunter.pursuit import Hunt
     from gradcheck.hunter.quarry import find_quarry
     from gradcheck.hunter.recorded import read_calls
     from gradcheck.run.environment import describe

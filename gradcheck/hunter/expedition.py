@@ -17,7 +17,7 @@ from gradcheck.checker.raised import as_verdict
 from gradcheck.errors import GradcheckError
 from gradcheck.hunter import task
 from gradcheck.hunter.bandit import Arm, choose
-from gradcheck.hunter.pursuit import CHECK_SECONDS, Errand, Hunt
+from gradcheck.hunter.errands import CHECK_SECONDS, Errand, Hunt
 from gradcheck.hunter.visit import explore
 from gradcheck.model import CheckKind
 from gradcheck.run import Pool, interruptions

@@ -44,6 +44,11 @@ class FailureKind(StrEnum):
         return _TOLD[self]
 
 
+NUMBERS = (FailureKind.WRONG, FailureKind.NONFINITE, FailureKind.DISCONNECTED)
+"""What is told by numbers, or by None."""
+UNANSWERED = (FailureKind.RAISES, FailureKind.MISSING)
+"""What raises: that there is a derivative at all is to be shown another way."""
+
 _TOLD = {
     FailureKind.WRONG: "the gradient is wrong",
     FailureKind.NONFINITE: "the gradient is not finite where the function is smooth",
@@ -51,7 +56,7 @@ _TOLD = {
     FailureKind.RAISES: "the gradient raises where the function does not",
     FailureKind.CRASH: "the process dies",
     FailureKind.HANG: "the gradient does not come to an end",
-    FailureKind.MISSING: "no gradient is registered",
+    FailureKind.MISSING: "there is none for this call",
 }
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 
 from gradcheck.hunter.drafts import Draft, check_of, dtype_class, mode_of
-from gradcheck.hunter.failures import Failure, FailureKind
+from gradcheck.hunter.failures import NUMBERS, Failure, FailureKind
 from gradcheck.model import CheckKind
 
 _OF_TENSORFLOW = (CheckKind.FORWARD, CheckKind.JACOBIAN)
 """Derivatives that TensorFlow makes of gradients: what they raise is told by their message."""
 
-NUMBERS = (FailureKind.WRONG, FailureKind.NONFINITE, FailureKind.DISCONNECTED)
-"""What is told by numbers, or by None."""
-
 
 def cause_of(blamed: str, failure: Failure, draft: Draft) -> str:
     """What makes two failures one: who, in which way, by which derivative, of which numbers."""
+    # (What one version of an op has, the others have as a rule.)
+    blamed = re.sub(r"(V\d+|WithNumSegments)+$", "", blamed)
     if failure.kind is FailureKind.MISSING:
         return f"{blamed} {failure.kind}"
     where = f"{mode_of(draft)} {check_of(draft)}"

@@ -8,80 +8,44 @@ more as the spec that was written, with the limits that `gradcheck run` has.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradcheck.hunter import task
+from gradcheck.hunter.blame import in_the_plainest_way, to_blame
 from gradcheck.hunter.drafts import (
     Draft,
     case_of,
     check_of,
     copied,
     dtype_class,
+    is_differentiated,
     is_finite,
     is_in_order,
     mode_of,
     target_of,
-    task_case,
+    tensors,
     with_values,
 )
-from gradcheck.hunter.failures import Failure, FailureKind, failure_of
-from gradcheck.hunter.ledger import Finding, Ledger
-from gradcheck.hunter.one_cause import NUMBERS, cause_of, same
+from gradcheck.hunter.errands import CHECK_SECONDS
+from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind, failure_of
+from gradcheck.hunter.ledger import Finding
+from gradcheck.hunter.one_cause import cause_of, same
 from gradcheck.hunter.script import program_of
 from gradcheck.hunter.script_parts import NoScriptError
 from gradcheck.hunter.short_script import short_texts
-from gradcheck.hunter.shrinker import MOST_STEPS, Checked, shrunk
-from gradcheck.hunter.signatures import RAW
-from gradcheck.model import Case, CheckKind, Mode, Result, Verdict
+from gradcheck.hunter.shrinker import MOST_STEPS, shrunk
+from gradcheck.model import Case, Result, Verdict
 from gradcheck.start.spec_text import case_lines, comment
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from gradcheck.hunter.errands import Errand, Hunt
     from gradcheck.hunter.script import Program
-
-Errand = Generator[Case, Result, None]
-
-CHECK_BUDGET = 3.0
-"""Seconds of processor time for one check of a hunt: what takes longer is not judged."""
-CHECK_SECONDS = 25.0
-"""Seconds after which a worker is ended: whatever is drawn here is small."""
 
 STEPS_OF_A_CRASH = 12
 """Steps to shrink what kills its worker: each takes a new one, and all others wait."""
-
-
-@dataclass(slots=True)
-class Hunt:
-    """What all errands share."""
-
-    ledger: Ledger
-    allow: tuple[str, ...]
-    root: str
-    version: str = ""
-    """Of TensorFlow."""
-    found: Callable[[Finding], None] = lambda _finding: None
-    _number: int = 0
-    open: set[str] = field(default_factory=set)
-    """Causes that an errand is at."""
-
-    def number(self) -> int:
-        """A new one for each case."""
-        self._number += 1
-        return self._number
-
-    def check(self, draft: Draft) -> Checked:
-        """Check a draft; one that is no case is an error."""
-        number = self.number()
-        case = case_of(draft, number, self.allow, budget=CHECK_BUDGET, timeout=CHECK_SECONDS)
-        if isinstance(case, str):
-            return Result(f"hunt{number}", Verdict.ERROR, message=case)
-        self.ledger.cases += 1
-        return (yield case)
-
-    def ask(self, task_kind: str, /, **request: object) -> Checked:
-        """Give a worker a task that is no check."""
-        return (yield task_case(task_kind, self.number(), request, timeout=CHECK_SECONDS))
 
 
 def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
@@ -98,8 +62,8 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
         return
     hunt.open.add(provisional)
     try:
-        draft, failure = yield from _in_the_plainest_way(hunt, draft, failure)
-        draft, failure, why = yield from _to_blame(hunt, draft, failure)
+        draft, failure = yield from in_the_plainest_way(hunt, draft, failure)
+        draft, failure, why = yield from to_blame(hunt, draft, failure)
         blamed = failure.about if failure.kind is FailureKind.MISSING else target_of(draft)
         cause = cause_of(blamed or target_of(draft), failure, draft)
         hunt.ledger.doubt(provisional, f"see {cause}")
@@ -117,79 +81,6 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
             hunt.open.discard(cause)
     finally:
         hunt.open.discard(provisional)
-
-
-def _in_the_plainest_way(
-    hunt: Hunt, draft: Draft, failure: Failure
-) -> Generator[Case, Result, tuple[Draft, Failure]]:
-    """The same eagerly, and by the tape, if it fails there too: then that is what is wrong."""
-    if failure.kind is FailureKind.HANG:
-        return draft, failure
-    for mode, check in ((Mode.EAGER, CheckKind.REVERSE), (Mode.EAGER, check_of(draft))):
-        plain = copied(
-            draft,
-            mode=None,
-            check=None if check is CheckKind.REVERSE else check.value,
-        )
-        if (mode_of(draft), check_of(draft)) == (mode, check):
-            break
-        again = failure_of((yield from hunt.check(plain)))
-        if again is not None and same(again, failure):
-            return plain, again
-    return draft, failure
-
-
-def _to_blame(
-    hunt: Hunt, draft: Draft, failure: Failure
-) -> Generator[Case, Result, tuple[Draft, Failure, str]]:
-    """The kernel that fails by itself, or the function; and why that is no fault, if it is none."""
-    single = target_of(draft).startswith(RAW)
-    further = check_of(draft) is CheckKind.SECOND
-    if failure.kind is FailureKind.MISSING or (
-        single and failure.kind is not FailureKind.DISCONNECTED and not further
-    ):
-        return draft, failure, ""
-    users = ":" in target_of(draft)
-    answer = yield from hunt.ask(task.RECORD, draft=draft, users_own=users, backward=further)
-    if answer.verdict is not Verdict.PASS:
-        return draft, failure, ""
-    told = task.answer_of(answer)
-    silent = told["undifferentiable"]
-    if single and target_of(draft).removeprefix(RAW) in silent:
-        return draft, failure, f"{target_of(draft)} is registered as not differentiable"
-    found = yield from _kernel(hunt, draft, failure, told["calls"])
-    if found is not None:
-        draft, failure = found
-        on_purpose = target_of(draft).removeprefix(RAW) in silent
-        why = f"{target_of(draft)} is registered as not differentiable" if on_purpose else ""
-        return draft, failure, why if failure.kind is FailureKind.DISCONNECTED else ""
-    if "StopGradient" in silent and failure.kind in NUMBERS:
-        return draft, failure, "it goes through tf.stop_gradient, which is meant to be so"
-    if failure.kind is FailureKind.DISCONNECTED and silent and not single:
-        why = f"it goes through {', '.join(silent)}, registered as not differentiable"
-        return draft, failure, why
-    return draft, failure, ""
-
-
-def _kernel(
-    hunt: Hunt, draft: Draft, failure: Failure, calls: list[Draft]
-) -> Generator[Case, Result, tuple[Draft, Failure] | None]:
-    """The first kernel that fails in the same way by itself.
-
-    A second derivative may be wrong because the first one of a kernel in the gradient is: so each
-    is checked by the tape first.
-    """
-    keys = {key: draft[key] for key in ("mode", "check") if key in draft}
-    ways = [keys] if check_of(draft) is not CheckKind.SECOND else [{}, keys]
-    for way in ways:
-        for call in calls:
-            alone = copied(call, **way)
-            if target_of(alone) == target_of(draft) and way == keys:
-                continue
-            again = failure_of((yield from hunt.check(alone)))
-            if again is not None and again.kind is failure.kind:
-                return alone, again
-    return None
 
 
 def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: str) -> Errand:
@@ -211,16 +102,39 @@ def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: s
     cause = cause_of(blamed, last, small)
     if hunt.ledger.is_settled(cause):
         return
-    try:
-        program = program_of(with_values(small, hunt.allow), last)
-    except NoScriptError as error:
-        hunt.ledger.doubt(cause, f"no program shows it: {error}")
-        return
-    why, shown, text = yield from _second_opinion(hunt, small, last, program)
-    if why:
-        hunt.ledger.doubt(cause, f"{why}: {json.dumps(small)}")
-        return
-    yield from _written(hunt, small, last, result, (cause, blamed, shown, text))
+    why = ""
+    # (What is smallest may be a point where nothing moves: there is none to be missed then.)
+    for shown_by in (small, draft) if last.kind in UNANSWERED and small != draft else (small,):
+        why, shown, text = yield from _shown(hunt, shown_by, last)
+        if not why:
+            result = result if shown_by is small else (yield from hunt.check(shown_by))
+            yield from _written(hunt, shown_by, last, result, (cause, blamed, shown, text))
+            return
+    hunt.ledger.doubt(cause, f"{why}: {json.dumps(small)}")
+
+
+def _shown(
+    hunt: Hunt, draft: Draft, failure: Failure
+) -> Generator[Case, Result, tuple[str, str, str]]:
+    """Why no program shows it, or what one shows, and the program.
+
+    Of what raises, nothing tells which input it is about: each is tried.
+    """
+    told = [failure]
+    if failure.kind in UNANSWERED:
+        paths = [path for path, entry in tensors(draft) if is_differentiated(entry)]
+        names = [f"{first}{''.join(f'[{each}]' for each in rest)}" for first, *rest in paths]
+        told = [replace(failure, inputs=(name,)) for name in names]
+    why, shown, text = "no input is differentiated", "", ""
+    for each in told:
+        try:
+            program = program_of(with_values(draft, hunt.allow), each)
+        except NoScriptError as error:
+            return f"no program shows it: {error}", "", ""
+        why, shown, text = yield from _second_opinion(hunt, draft, each, program)
+        if not why:
+            break
+    return why, shown, text
 
 
 def _second_opinion(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradcheck.hunter.drafts import COMPLEX, Draft, check_of, mode_of
-from gradcheck.hunter.failures import FailureKind
+from gradcheck.hunter.failures import NUMBERS, UNANSWERED, FailureKind
 from gradcheck.hunter.layer_text import MOVED
 from gradcheck.hunter.script_parts import Parts
 from gradcheck.model import Mode
@@ -38,6 +38,13 @@ def program_of(draft: Draft, failure: Failure) -> Program:
 
 
 def _text(draft: Draft, failure: Failure, parts: Parts) -> str:
+    told = [
+        f"gradient = derivative({parts.names})",
+        'print("TensorFlow\'s gradient:", gradient)',
+    ]
+    numeric = _reference(draft, parts, failure)
+    # (Where the gradient raises, that there is one is shown before.)
+    parted = [*numeric, "", *told] if failure.kind in UNANSWERED else [*told, *numeric]
     return "\n".join(
         [
             *textwrap.wrap(f"# {parts.title}", 98, subsequent_indent="# "),
@@ -50,9 +57,7 @@ def _text(draft: Draft, failure: Failure, parts: Parts) -> str:
             *_gradient(draft, failure, parts),
             "",
             f'print("the function:        ", value({parts.names}).numpy())',
-            f"gradient = derivative({parts.names})",
-            'print("TensorFlow\'s gradient:", gradient)',
-            *_reference(draft, parts, failure),
+            *parted,
             "",
         ]
     )
@@ -183,7 +188,7 @@ def _turns(parts: Parts) -> str:
 
 def _reference(draft: Draft, parts: Parts, failure: Failure) -> list[str]:
     """What to hold against it."""
-    if failure.kind not in (FailureKind.WRONG, FailureKind.NONFINITE, FailureKind.DISCONNECTED):
+    if failure.kind not in (*NUMBERS, *UNANSWERED):
         return []
     if draft.get("dtype") in ("float16", "bfloat16") and failure.kind is FailureKind.WRONG:
         wide = ", ".join(

@@ -88,7 +88,7 @@ class Parts:
         what = {"reverse": "", "second": "the gradient of its "}.get(check, f"its {check}-mode ")
         where = "" if mode is Mode.EAGER else f" in {mode}"
         self.title = (
-            f"{target_of(draft)}, {what}gradient{where} in {self.dtype}: {failure.kind.told}."
+            f"{target_of(draft)}, {what}gradient{where} in {self.own_dtype}: {failure.kind.told}."
         )
 
     def _weight(self, path: str) -> str:

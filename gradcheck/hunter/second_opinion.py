@@ -23,8 +23,9 @@ from gradcheck.hunter.around_point import (
     value_of,
     wide,
 )
-from gradcheck.hunter.failures import Failure, FailureKind
-from gradcheck.hunter.one_cause import NUMBERS
+from gradcheck.hunter.documented import takes_any_order, without_gradient
+from gradcheck.hunter.drafts import target_of
+from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind
 from gradcheck.hunter.run_script import SAME_START, run_script, shows
 from gradcheck.hunter.short_script import short_texts
 from gradcheck.model import Case, Mode, Result, Verdict
@@ -70,7 +71,7 @@ def _short(kind: FailureKind, module: ModuleType, raised: str, request: dict[str
     """A program of a dozen lines that shows it too; empty where none does."""
     failure = Failure(kind, (request["wrong"],), text=request["text"])
     try:
-        place = _worst(module) if kind in NUMBERS else ()
+        place = _worst(module) if kind in (*NUMBERS, *UNANSWERED) else ()
         for text in short_texts(request["draft"], failure, place):
             if shows(kind, text, raised):
                 return text
@@ -83,7 +84,7 @@ def _worst(module: ModuleType) -> tuple[int, ...]:
     """The element of the gradient that is furthest off."""
     known = module.reference if hasattr(module, "reference") else module.differences(1e-3)
     right = wide(as_array(known))
-    told = module.gradient
+    told = getattr(module, "gradient", None)
     claimed = np.zeros(right.shape) if told is None else wide(as_array(told))
     if claimed.shape != right.shape:
         return _place(np.abs(right))
@@ -101,12 +102,18 @@ def _judged(
             return False, raised or "nothing was raised"
         if not _is_that(raised, request):
             return False, f"something else is raised: {raised}"
-        return _is_meant(module, request), raised
+        _is_meant(module, request)
+        why = _nothing_to_differentiate(module, str(request["wrong"]))
+        if not why and kind is FailureKind.MISSING:
+            why = without_gradient(request["about"] or target_of(request["draft"]))
+        return not why, why or raised
     if raised and not forward:
         return False, f"the program raises {raised}"
     if kind in (FailureKind.CRASH, FailureKind.HANG):
         return False, "it came to an end"
     _is_meant(module, request)
+    if takes_any_order(request["draft"]):
+        return False, "an index is there twice, and nothing is promised then"
     if hasattr(module, "reference"):
         return _in_double(module, str(request["dtype"]))
     return _by_differences(kind, module, str(request["wrong"]))
@@ -155,23 +162,55 @@ def _in_double(module: ModuleType, dtype: str) -> tuple[bool, str]:
 
 def _by_differences(kind: FailureKind, module: ModuleType, wrong: str) -> tuple[bool, str]:
     """The gradient against differences of several steps, where the function is smooth."""
-    point = getattr(module, wrong)
-    fine = point.dtype.name in ("float64", "complex128")
-    steps = (1e-5, 1e-4, 1e-6) if fine else (1e-2, 2e-2, 5e-3)
-    tried = [wide(as_array(module.differences(step))) for step in steps]
-    numeric = tried[0]
+    numeric, bar = _numeric(module, wrong)
     if not np.isfinite(numeric).all():
         return False, "its differences are not finite"
-    rounding = abs(value_of(module)) * (2.0**-52 if fine else 2.0**-23) / steps[0]
-    bar = CLEARLY * (np.max([np.abs(numeric - each) for each in tried[1:]], axis=0) + rounding)
-    seen, told = _differs(kind, module, numeric, bar, tuple(point.shape))
+    seen, told = _differs(kind, module, numeric, bar, tuple(getattr(module, wrong).shape))
     if not seen:
         return False, told
-    if not is_smooth(module, wrong, numeric, bar, steps):
-        return False, "the function has a kink or a jump there"
+    why = _no_ordinary_point(module, wrong, numeric, bar)
+    return not why, why or told
+
+
+def _nothing_to_differentiate(module: ModuleType, wrong: str) -> str:
+    """Why there is no derivative that could be missed; empty where there is one.
+
+    Without it `test_a_gradient_that_nobody_misses` fails.
+    """
+    if not as_array(getattr(module, wrong)).size:
+        return "its input has no elements"
+    numeric, bar = _numeric(module, wrong)
+    if not np.isfinite(numeric).all():
+        return "its differences are not finite"
+    if not (np.abs(numeric) > bar + AT_LEAST).any():
+        return "the function does not move with it there"
+    return _no_ordinary_point(module, wrong, numeric, bar)
+
+
+def _steps(module: ModuleType, wrong: str) -> tuple[float, ...]:
+    fine = getattr(module, wrong).dtype.name in ("float64", "complex128")
+    return (1e-5, 1e-4, 1e-6) if fine else (1e-2, 2e-2, 5e-3)
+
+
+def _numeric(module: ModuleType, wrong: str) -> tuple[Array, Array]:
+    """The differences, and how much they may be off; NaN where the function draws its numbers."""
+    steps = _steps(module, wrong)
+    tried = [wide(as_array(module.differences(step))) for step in steps]
+    value = value_of(module)
+    if value != value_of(module) and np.isfinite(value):
+        return np.full_like(tried[0], np.nan), np.zeros(tried[0].shape)
+    rounding = abs(value) * (2.0**-52 if steps[0] < 1e-3 else 2.0**-23) / steps[0]
+    off = np.max([np.abs(tried[0] - each) for each in tried[1:]], axis=0)
+    return tried[0], CLEARLY * (off + rounding)
+
+
+def _no_ordinary_point(module: ModuleType, wrong: str, numeric: Array, bar: Array) -> str:
+    """Why another derivative, or none, may be meant there; empty where it may not."""
+    if not is_smooth(module, wrong, numeric, bar, _steps(module, wrong)):
+        return "the function has a kink or a jump there"
     if moves_in_steps(module, wrong):
-        return False, "the function moves in steps: a gradient that goes straight through is meant"
-    return True, told
+        return "the function moves in steps: a gradient that goes straight through is meant"
+    return ""
 
 
 def _differs(

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.hunter.drafts import COMPLEX, Draft, array_of, check_of, mode_of, tensors
-from gradcheck.hunter.failures import FailureKind
-from gradcheck.hunter.one_cause import NUMBERS
+from gradcheck.hunter.failures import NUMBERS, UNANSWERED, FailureKind
 from gradcheck.hunter.script_parts import Parts, name_in_program, np_text
 from gradcheck.model import CheckKind, Mode
 
@@ -57,7 +56,7 @@ print("tape.jacobian:", claimed)
 """
 
 _RAISING_JACOBIAN = """\
-with tf.GradientTape() as tape:
+with tf.GradientTape(persistent=True) as tape:
     tape.watch({wrong})
     result = {call}
 print("the function:", result)
@@ -144,7 +143,7 @@ def _numbers(draft: Draft, failure: Failure, parts: Parts, place: tuple[int, ...
     told = f"gradient({wrong})" if forward or not place else f"gradient({wrong})[{_index(place)}]"
     if failure.kind is FailureKind.DISCONNECTED:
         told = f"gradient({wrong})"
-    if failure.kind not in NUMBERS:
+    if failure.kind not in (*NUMBERS, *UNANSWERED):
         ahead = "" if not forward else f"direction = tf.ones_like({wrong})\n"
         return f'{ahead}print("the function:", f({wrong}))\nprint("gradient:", gradient({wrong}))\n'
     if _in_double(draft, failure):
@@ -167,16 +166,23 @@ def _numbers(draft: Draft, failure: Failure, parts: Parts, place: tuple[int, ...
     lines = [
         f"direction = tf.constant({np_text(one.tolist())}, tf.{parts.own_dtype})",
         f"step = 2.0**{power} * direction",
-        f"claimed = {told}",
         f"right = ({function}({wrong} + step) - {function}({wrong} - step)) / 2.0**{power + 1}",
     ]
     if parts.own_dtype in COMPLEX and not forward:
         turned = lines[-1].replace("right = ", "along_i = ").replace("step", "1j * step")
         lines += [turned, "right = tf.complex(right, along_i)"]
-    lines += [
-        f'print("TensorFlow, at {at}:", claimed)',
-        'print("difference:", right)',
-    ]
+    if failure.kind in UNANSWERED:
+        lines += [
+            f'print("the function:", f({wrong}))',
+            f'print("difference, at {at}:", right)',
+            f'print("gradient:", gradient({wrong}))',
+        ]
+    else:
+        lines += [
+            f"claimed = {told}",
+            f'print("TensorFlow, at {at}:", claimed)',
+            'print("difference:", right)',
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -13,10 +13,11 @@ from gradcheck.hunter import task
 from gradcheck.hunter.drafts import COMPLEX, Draft, copied, dtype_class
 from gradcheck.hunter.failures import Failure, FailureKind, failure_of
 from gradcheck.hunter.probe import AT_WORK, features
-from gradcheck.hunter.pursuit import Errand, Hunt, pursue
+from gradcheck.hunter.pursuit import pursue
 from gradcheck.model import CheckKind, Mode, Result, Verdict
 
 if TYPE_CHECKING:
+    from gradcheck.hunter.errands import Errand, Hunt
     from gradcheck.hunter.quarry import Quarry
 
 LOOKING_SECONDS = 1.2

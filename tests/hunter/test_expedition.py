@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gradcheck.hunter import expedition, visit
+from gradcheck.hunter.errands import Errand, Hunt
 from gradcheck.hunter.expedition import Expedition
 from gradcheck.hunter.ledger import Ledger
-from gradcheck.hunter.pursuit import Errand, Hunt
 from gradcheck.hunter.quarry import Quarry, find_quarry
 from gradcheck.run import run
 from gradcheck.spec import load

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gradcheck.checker.subject.jacobian_ways import Way
+from gradcheck.hunter.documented import without_gradient
 from gradcheck.hunter.drafts import Draft, mode_of, task_case
 from gradcheck.hunter.failures import Failure, FailureKind
 from gradcheck.hunter.script import program_of
@@ -123,6 +125,65 @@ def test_what_is_meant_so_is_not_confirmed(
     answer = opinion(draft, kind, wrong)
     assert not answer["confirmed"], answer
     assert why in answer["why"]
+
+
+_JUMP = kernel("TruncateMod", {"x": [2.0, 4.0], "y": [1.0, 2.0]})
+_EMPTY = kernel(
+    "RFFT3D", {"input": {"shape": [0, 2, 2]}, "fft_length": {**INT, "values": [2, 2, 2]}}
+)
+_STILL = kernel(
+    "MatrixSolveLs",
+    {
+        "matrix": {"values": [[2.0]], "grad": False},
+        "rhs": {"values": [[1.0]], "grad": False},
+        "l2_regularizer": 1.0,
+    },
+    args={"fast": False},
+)
+
+
+@pytest.mark.parametrize(
+    ("draft", "wrong", "why"),
+    [
+        (_JUMP, "TruncateMod", "moves in steps|kink or a jump|does not move|not finite"),
+        (_STILL, "Gradient not defined", "does not move"),
+        (_EMPTY, "RFFT3D", "no elements"),
+    ],
+    ids=["a jump", "what does not matter", "nothing"],
+)
+def test_a_gradient_that_nobody_misses(draft: Draft, wrong: str, why: str) -> None:
+    answer = opinion(draft, MISSING, wrong)
+    assert not answer["confirmed"], answer
+    assert re.search(why, answer["why"]), answer
+
+
+def test_what_is_documented_is_no_finding() -> None:
+    draft = kernel("ParallelConcat", {}, args={"shape": [2]})
+    draft["inputs"] = {"values": {"list": [{"values": [1.0]}, {"values": [2.0]}]}}
+    answer = opinion(draft, MISSING, "ParallelConcat")
+    assert not answer["confirmed"], answer
+    assert "tf.parallel_stack" in answer["why"]
+    assert without_gradient("ExtractGlimpseV2")
+    assert without_gradient("SparseReduceMax")
+    assert not any(map(without_gradient, ("Lu", "RFFT3D", "Mod", "AdjustContrastv2")))
+
+
+def test_repeated_indices_promise_nothing_where_the_description_says_so() -> None:
+    inputs: dict[str, Any] = {
+        "tensor": {"values": [1.0, 2.0, 3.0], "grad": False},
+        "indices": {**INT, "values": [[1], [2], [1]]},
+        "updates": [1.0, 2.0, 3.0],
+    }
+    answer = opinion(kernel("TensorScatterUpdate", inputs), WRONG, "updates")
+    assert not answer["confirmed"], answer
+    assert "twice" in answer["why"]
+    inputs["indices"] = {**INT, "values": [[1], [2], [0]]}
+    assert "agree" in opinion(kernel("TensorScatterUpdate", inputs), WRONG, "updates")["why"]
+
+
+def test_what_raises_is_shown_beside_a_difference() -> None:
+    answer = opinion(kernel("Lu", {"input": [[1.0, 2.0], [3.0, 4.0]]}), MISSING, "Lu")
+    assert "difference, at" in answer["short"]
 
 
 _FAULTS = "tests.hunter.layers_with_faults"
