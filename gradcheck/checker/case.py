@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.checker import limits
 from gradcheck.checker.check import check_problem
+from gradcheck.checker.raised import told_out_of_reach
 from gradcheck.checker.subject.build_function import build, distribution
 from gradcheck.checker.subject.draw_inputs import operands
 from gradcheck.checker.subject.ended import Ended
@@ -68,6 +69,8 @@ def _checked(
         return _ended(case, Verdict.ERROR, f"{case.location}: {error}", started)
     asked = replace(problem, close_ups=frozenset(close_ups), called=called)
     result = check_problem(asked, case.id)
+    if case.added and told_out_of_reach(result, case.checks):
+        result = replace(result, verdict=Verdict.SKIPPED, decided_by=None)
     return replace(
         result,
         case=case,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.accumulator import Accumulator
-    from gradcheck.model import Array, Mode
+    from gradcheck.model import Array, Mode, Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,12 @@ class Dual:
             return np.where(
                 same, 0.0, np.nan_to_num(np.abs(self.forward - self.reverse), nan=np.inf)
             )
+
+
+def _in_shape(gradient: Array | None, shape: Shape) -> Array:
+    if gradient is None:
+        return np.zeros(shape)
+    return gradient if gradient.shape == shape else np.full(shape, np.nan)
 
 
 class BothModes:
@@ -97,12 +103,27 @@ class BothModes:
         return self._gradient(self._point.values)
 
     def _gradient(self, values: Sequence[Array]) -> Array:
-        """The gradients as one vector; zero where there is none."""
+        """The gradients as one vector; zero where there is none, NaN where the shape is wrong.
+
+        Without it `test_a_gradient_of_another_shape` fails.
+        """
         point = self._point
         gradients = self._tape(values, point.upstream).gradients
-        zeros = [np.zeros(shape) for shape in point.inputs.shapes]
-        pairs = zip(gradients, zeros, strict=True)
-        return point.inputs.flatten([zero if g is None else g for g, zero in pairs])
+        pairs = zip(gradients, point.inputs.shapes, strict=True)
+        return point.inputs.flatten([_in_shape(g, shape) for g, shape in pairs])
+
+    def is_silent(self, position: int, vectors: Array) -> bool:
+        """Whether forward mode knows of no output how it moves with this input, and says None.
+
+        Without it `test_none_beside_an_input_that_moves` fails.
+        """
+        point, accumulator = self._point, self.accumulator
+        if accumulator.silent or len(point.moved) == 1:
+            return accumulator.silent
+        operand = point.moved[position]
+        alone = accumulator.of_one(operand)
+        alone(point.values, [point.inputs.unflatten(vectors[0])[position]])
+        return alone.silent
 
     def with_measured_rounding(self, dual: Dual, rows: Array, vectors: Array) -> Array:
         """By one of these rows: how far both may be apart, with what last digits do to them."""

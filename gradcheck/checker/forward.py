@@ -91,7 +91,7 @@ def _compared(
     verdict, note, failing, row = _with_duality(both, dual, vectors, estimate, agreement, point)
     if verdict.acceptable:
         note = what_was_judged(point, operand)
-    elif verdict is Verdict.MISMATCH and both.accumulator.silent:
+    elif verdict is Verdict.MISMATCH and not moved.any() and both.is_silent(position, vectors):
         verdict, note = Verdict.DISCONNECTED, NO_MOVE
     worst: tuple[Element, ...] = ()
     if single and row is not None:

@@ -59,6 +59,20 @@ class TestVerdicts:
         assert result.verdict is Verdict.SKIPPED
         assert "has no `tf.raw_ops.FromTheFuture`" in result.message
 
+    @pytest.mark.parametrize("check", ["second", "forward"])
+    def test_what_a_run_adds_and_tensorflow_has_not(self, check: str) -> None:
+        named = run("op", "softsign", shape("features", 2), checks=(CheckKind(check),))
+        assert named.verdict is Verdict.ERROR
+        assert named.case is not None
+        told = check_case(replace(named.case, added=True))
+        assert told.verdict is Verdict.SKIPPED
+        assert "SoftsignGrad has no gradient" in told.message
+
+    def test_what_a_run_adds_and_the_function_raises(self) -> None:
+        named = run("expr", "tf.reshape(x, [7])", shape("x", 2), checks=(CheckKind.SECOND,))
+        assert named.case is not None
+        assert check_case(replace(named.case, added=True)).verdict is Verdict.ERROR
+
     def test_an_expected_mismatch_is_expected(self) -> None:
         claim = {"x": "3 * G * x"}
         result = run("op", "square", shape("x", 2), gradient=claim, expect=Verdict.MISMATCH)

@@ -59,6 +59,42 @@ class TestForwardMode:
         assert "forward mode gives None" in told.note
         assert gradcheck.check(resized, image, mode=mode).verdict is Verdict.PASS
 
+    def test_none_beside_an_input_that_moves(self, tf: Any) -> None:
+        told = gradcheck.check(
+            lambda x, y: tf.stop_gradient(x) * y, X, X + 1, checks=["forward"]
+        ).comparisons
+        assert [c.verdict for c in told] == [Verdict.DISCONNECTED, Verdict.PASS]
+
+    def test_zero_beside_an_input_that_moves(self, tf: Any) -> None:
+        """That is an answer, if a wrong one."""
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+        def product(x: Any, y: Any) -> Any:
+            return x * y, lambda g: (tf.zeros_like(x) * g * y, g * x)
+
+        told = gradcheck.check(product, X, X + 1, checks=["forward"]).comparisons
+        assert [c.verdict for c in told] == [Verdict.MISMATCH, Verdict.PASS]
+
+    def test_a_gradient_of_another_shape(self, tf: Any) -> None:
+        @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+        def scaled(s: Any, t: Any) -> Any:
+            return s * t, lambda g: (t * g, s * g)
+
+        told = gradcheck.check(scaled, 2.0, X, checks=["forward"])
+        assert [c.verdict for c in told.comparisons] == [Verdict.MISMATCH, Verdict.PASS], told
+
+    def test_forward_mode_through_a_list_of_tensors(self, tf: Any) -> None:
+        def stacked(x: Any) -> Any:
+            none = tf.constant([], tf.int32)
+            made = tf.raw_ops.TensorListFromTensor(tensor=x, element_shape=none)
+            return tf.raw_ops.TensorListStack(
+                input_handle=made, element_shape=none, element_dtype=x.dtype
+            )
+
+        told = gradcheck.check(stacked, X, checks=["forward"])
+        assert told.verdict is Verdict.ERROR
+        assert "forward mode does not go through TensorListFromTensor" in told.message
+
     def test_none_for_what_does_not_matter(self, tf: Any) -> None:
         result = gradcheck.check(lambda x: tf.floor(x + 0.1) + 1.0, X, checks=["forward"])
         assert result.verdict is Verdict.PASS, describe(result)

@@ -93,3 +93,53 @@ class TestConstantGradients:
         found = gradcheck.check(tf.stop_gradient, X, checks="second")
         assert found.verdict is Verdict.DISCONNECTED, describe(found)
         assert "no gradient" in found.message
+
+    @pytest.mark.parametrize("size", [1.0, 1e-9])
+    def test_nor_need_it_be_anything_but_zero(self, tf: Any, size: float) -> None:
+        found = gradcheck.check(
+            lambda x: size * x * tf.round(x), np.array([0.1, 0.3]), checks="second"
+        )
+        assert found.verdict is Verdict.PASS, describe(found)
+
+    @pytest.mark.parametrize("size", [1.0, 1e-9])
+    def test_one_that_is_zero_here_alone_is_missed(self, tf: Any, size: float) -> None:
+        @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+        def cut(x: Any) -> Any:
+            there = tf.stop_gradient(x)
+            return size * x**2, lambda g: g * 2 * size * there
+
+        assert gradcheck.check(cut, X).verdict is Verdict.PASS
+        found = gradcheck.check(cut, np.zeros(2), checks="second")
+        assert not found.verdict.acceptable, describe(found)
+
+
+class TestVariables:
+    """What reads a variable is given other values of it, and so is its gradient."""
+
+    @pytest.mark.parametrize("mode", ["eager", "graph"])
+    def test_slices_of_a_variable(self, tf: Any, mode: str) -> None:
+        w = tf.Variable(np.arange(12.0).reshape(4, 3))
+        found = gradcheck.check(lambda: tf.gather(w, [3, 0, 3]), checks="second", mode=mode)
+        assert found.verdict is Verdict.PASS, describe(found)
+
+    def test_the_gradient_of_a_variable_is_carried(self, tf: Any) -> None:
+        calls, w = 0, tf.Variable([0.3, 0.7, 1.1], dtype=tf.float64)
+
+        def cubes() -> Any:
+            nonlocal calls
+            calls += 1
+            return tf.reduce_sum(w) * w**3
+
+        found = gradcheck.check(cubes, checks="second")
+        assert found.verdict is Verdict.PASS, describe(found)
+        assert calls < 20
+
+    def test_and_a_wrong_one_is_found(self, tf: Any) -> None:
+        w = tf.Variable([0.3, 0.7, 1.1], dtype=tf.float64)
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+        def cube(x: Any) -> Any:
+            return x**3, lambda g: g * 3 * tf.stop_gradient(x) * x
+
+        found = gradcheck.check(lambda: cube(tf.convert_to_tensor(w)), checks="second")
+        assert found.verdict is Verdict.MISMATCH, describe(found)

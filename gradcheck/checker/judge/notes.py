@@ -72,7 +72,8 @@ def stands_still(evidence: Evidence, own: OfInput) -> bool:
     if space.directions is not None and evidence.along is not None:
         unit = space.directions.unit[part.directions]
         told.append((evidence.along.take(part.directions), unit))
-    output = largest(point.weights * point.base)
+    # (A gradient may be zero throughout.)
+    output = largest(point.weights * point.base) or largest(point.weights)
     return all(
         not _moves(estimate).any()
         and bool((estimate.bound * unit <= tolerances.VACUOUS * output).all())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.budget import current
 from gradcheck.checker.subject.as_graph import as_graph
-from gradcheck.checker.subject.refusals import must_be_compiled, must_have_gradients
+from gradcheck.checker.subject.refusals import (
+    must_be_compiled,
+    must_have_gradients,
+    told_of_forward_mode,
+)
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception, to_numpy
 from gradcheck.model import Mode
@@ -68,12 +72,18 @@ class Accumulator:
         except FunctionRaised as error:
             must_have_gradients(error)
             # (It was called at this point before, and went well.)
-            raise GradientRaised(f"{error}{self._where}") from error
+            told = told_of_forward_mode(error) or str(error)
+            raise GradientRaised(f"{told}{self._where}") from error
         except Exception as error:
             must_be_compiled(error, self._mode)
             must_have_gradients(error)
             raise GradientRaised(f"{explain_exception(error)}{self._where}") from error
         return Moved([to_numpy(o) for o in outputs], [to_numpy(move) for move in moves])
+
+    def of_one(self, operand: Operand) -> Accumulator:
+        """The same for this operand alone."""
+        others = [replace(o, differentiate=o is operand) for o in self._operands]
+        return Accumulator(self._function, others, self._mode)
 
     @property
     def _where(self) -> str:

@@ -51,7 +51,8 @@ def rounded_off(problem: Problem, values: Sequence[Array]) -> list[Array] | None
     except Exception:  # not everything can be carried
         return None
     plain, *drawn = ([to_double(output) for output in outputs] for outputs, _ in found)
-    if not passes_alike([found[0][0][i] for i in range(len(alone))], alone, drawn):
+    shared = found[0][0]
+    if len(shared) != len(alone) or not passes_alike(shared, alone, drawn):
         return None
     with np.errstate(all="ignore"):
         return [_spread(output, [each[i] for each in drawn]) for i, output in enumerate(plain)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.left_by_calls import as_left, noted
+from gradcheck.checker.subject.substituted import read_as
 from gradcheck.checker.subject.tensors import call
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Gradient:
         """The gradients as tensors, in the order of the operands."""
         import tensorflow as tf
 
-        sources = [tensors[i] for i in self._positions]
+        sources = [read_as(tensors[i]) for i in self._positions]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(sources)
             with noted() as left:

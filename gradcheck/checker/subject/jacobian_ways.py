@@ -150,8 +150,11 @@ class JacobianMaker:
         except Exception as error:
             must_be_compiled(error, self._mode)
             must_have_gradients(error)
-            if self._way.is_vectorised and "vectoriz" in str(error):
-                raise CannotVectoriseError(explain_exception(error)) from error
+            told = explain_exception(error)
+            # (Of more axes than a kernel takes it says so when it gets there.)
+            lacks = "vectoriz" in str(error) or told.startswith("UnimplementedError")
+            if self._way.is_vectorised and lacks:
+                raise CannotVectoriseError(told) from error
             raise GradientRaised(f"{self._way}: {explain_exception(error)}") from error
         return Made(
             [to_numpy(output) for output in outputs],

@@ -7,6 +7,7 @@ function did, and neither is told as if it were.
 from __future__ import annotations
 
 import re
+import traceback
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.ended import Ended
@@ -24,6 +25,16 @@ _NOT_COMPILED = re.compile(
 _NO_ENTRY = re.compile(r"gradient registry has no entry for: (\w+)")
 WITHOUT_GRADIENT = re.compile(r"(\w+) has no gradient in TensorFlow")
 """How it is told that an op has none; the group is its name."""
+OUT_OF_REACH = re.compile(
+    r"\w+ has no gradient in TensorFlow|Gradient explicitly disabled"
+    r"|forward mode does not go through|TensorArray dtype is \w+ but Op is trying to write"
+)
+"""How it is told that a derivative is none that TensorFlow has."""
+_NO_TANGENTS = {
+    "lists and other variants": re.compile(r"<dtype: 'variant'> is not compatible with"),
+    "slices that a gradient gives": re.compile(r"'IndexedSlices' object has no attribute '_id'"),
+}
+"""Of what forward mode makes none, and how TensorFlow says so."""
 _FOR_KERNEL = re.compile(r"\(OpKernel was found, but attributes didn't match\)")
 
 
@@ -51,6 +62,33 @@ def must_have_gradients(error: BaseException) -> None:
         found = _NO_ENTRY.search(text)
         if found:
             raise NoGradient(found[1]) from error
+
+
+def told_of_forward_mode(error: BaseException) -> str:
+    """What forward mode raised, as a sentence where it is one of its limits; else nothing.
+
+    Without it `test_forward_mode_through_a_list_of_tensors` fails.
+    """
+    texts = list(_texts(error))
+    for what, pattern in _NO_TANGENTS.items():
+        if any(map(pattern.search, texts)):
+            return (
+                f"forward mode does not go through {_dispatched(error)}: TensorFlow makes no "
+                f"tangents of {what}, which only the tape goes back through"
+            )
+    return ""
+
+
+def _dispatched(error: BaseException) -> str:
+    """The op that TensorFlow was about to differentiate in forward mode, by its frames."""
+    each: BaseException | None = error
+    while each is not None:
+        for frame, _ in traceback.walk_tb(each.__traceback__):
+            name = frame.f_locals.get("op_name")
+            if isinstance(name, str):
+                return name
+        each = each.__cause__ or each.__context__
+    return "an op"
 
 
 def told_without_gradient(op: str, kind: CheckKind) -> str:

@@ -190,6 +190,22 @@ def test_its_faults_are_found(tf: Any, where: str, size: float) -> None:
     assert gradcheck.check(spoilt, WEIGHTS).verdict == "mismatch"
 
 
+@pytest.mark.parametrize("edge", [1.003, 1.01, 1.02])
+def test_what_stands_still_beside_a_switch_is_known(tf: Any, edge: float) -> None:
+    """The longer steps cross the switch, and the shorter ones do not."""
+
+    def switched(x: Any) -> Any:
+        size = tf.norm(x, axis=1, keepdims=True)
+        held = tf.constant([[3.7123, 2.1121]], tf.float64)
+        return tf.where(size > edge, tf.sin(x) / size, held)
+
+    x = np.array([[0.127, -0.142], [-0.118, 0.99301], [0.797, -0.598], [-2.07, -0.52]])
+    (told,) = gradcheck.check(switched, x).comparisons
+    assert told.verdict == "pass"
+    assert told.error_bar is not None
+    assert told.error_bar < 1e-6
+
+
 def test_what_stands_still_is_known(tf: Any) -> None:
     x = np.array([-1.0, 0.5, -2.0, 3.0])
     result = gradcheck.check(tf.nn.relu, x)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gradcheck.model import CheckKind, Mode, Result, Verdict
+from gradcheck.model import CheckKind, Comparison, Mode, Result, Verdict
 from gradcheck.spec.format.run_axes import RunAxes, shorter_ids
 from gradcheck.spec.load_specs import load
 
@@ -15,6 +15,7 @@ cases:
   - {name: one}
   - {name: both, mode: [eager, xla], dtype: [float64, float32]}
   - {name: bug, expect: mismatch, reason: known}
+  - {name: of, op: tf.multiply, inputs: {x: [3], y: [3]}, expect: {x: mismatch}, reason: known}
   - {name: there, expect: {verdict: mismatch, when: mode==xla and check==second}, reason: known}
 """
 ALL = RunAxes(tuple(Mode), tuple(CheckKind))
@@ -47,7 +48,7 @@ def test_a_case_is_found_by_its_id_in_the_spec(spec: str) -> None:
 
 
 def test_every_mode_and_check_is_counted(spec: str) -> None:
-    assert len(load([spec], axes=ALL).cases) == 12 * 5
+    assert len(load([spec], axes=ALL).cases) == 12 * 6
     assert load([spec], axes=ALL, max_cases=20).problems
 
 
@@ -66,3 +67,19 @@ def test_a_known_bug_may_be_absent_where_the_run_has_added_a_mode(spec: str) -> 
     assert expected("there[xla,second]", Verdict.MISMATCH)
     assert not expected("there[xla,second]", Verdict.PASS)
     assert not expected("there[xla]", Verdict.MISMATCH)
+
+
+def test_a_gradient_wrong_by_one_input_has_derivatives_wrong_by_others(spec: str) -> None:
+    cases = {c.id.partition("::")[2]: c for c in load([spec], axes=ALL).cases}
+
+    def expected(name: str, x: Verdict, y: Verdict) -> bool:
+        told = (Comparison("x", x, (3,), "float64"), Comparison("y", y, (3,), "float64"))
+        return Result(name, x, told, case=cases[name]).expected
+
+    wrong, right = Verdict.MISMATCH, Verdict.PASS
+    assert expected("of[second]", wrong, wrong)
+    assert expected("of[second]", right, wrong)
+    assert not expected("of[second]", wrong, Verdict.NONFINITE)
+    assert expected("of", wrong, right)
+    assert not expected("of", wrong, wrong)
+    assert not expected("of[xla]", wrong, wrong)
