@@ -103,6 +103,7 @@ class _Generated:
 
     def __init__(self, subject: Subject, steps: GradientSteps, *, again: bool) -> None:
         self.subject, self.steps, self.again = subject, steps, again
+        self.chosen: dict[Style, Letters] = {}
 
     def blocks(self) -> tuple[Block, ...]:
         """Everything, in order, the paragraphs numbered."""
@@ -114,9 +115,12 @@ class _Generated:
         )
 
     def _letters(self, style: Style) -> Letters:
-        steps = self.steps
-        lines = (steps.raw, steps.jacobian, steps.product, steps.result)
-        return Letters(self.subject, style, steps.out, steps.at, lines)
+        """Chosen once for all the lines: that is most of what a line costs."""
+        if style not in self.chosen:
+            steps = self.steps
+            lines = (steps.raw, steps.jacobian, steps.product, steps.result)
+            self.chosen[style] = Letters(self.subject, style, steps.out, steps.at, lines)
+        return self.chosen[style]
 
     def _left(self, style: Style) -> str:
         """∂L/∂x[m]."""
