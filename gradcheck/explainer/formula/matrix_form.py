@@ -17,6 +17,7 @@ from gradcheck.explainer.calculus.einstein import (
 )
 from gradcheck.explainer.calculus.indices import LETTERS, Index, extent
 from gradcheck.explainer.calculus.simplify import terms_of
+from gradcheck.explainer.formula.batched import batched
 from gradcheck.explainer.formula.factor import factored
 from gradcheck.explainer.formula.kept_axes import beside, mean_of
 from gradcheck.explainer.formula.sums_and_products import (
@@ -68,6 +69,10 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
             return factored([TermGraph(t, indices, inner).formula() for t in terms], numbers)
         except NoMatrixForm:
             pass
+    try:
+        return batched(node, terms, indices)
+    except NoMatrixForm:
+        pass
     return joined([_einsum_term(term, indices, space) for term in terms])
 
 

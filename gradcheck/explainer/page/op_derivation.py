@@ -48,7 +48,8 @@ def derivation_sections(subject: Subject) -> list[Section]:
     return sections
 
 
-def _written(subject: Subject) -> tuple[Block, ...]:
+def _written(whole: Subject) -> tuple[Block, ...]:
+    subject = whole.single
     loss, names = subject.loss, subject.op.output_names(subject.call)
     blocks = _steps(subject, subject.derivation)
     used = {n for s in subject.derivation if s.claim for n in _claim_names(s.claim)}
@@ -60,6 +61,8 @@ def _written(subject: Subject) -> tuple[Block, ...]:
         else f"{', '.join(_upstream(subject))} are the gradients of {loss} by the outputs"
     )
     given = f"{loss} is any number that is computed from the output; {upstream}."
+    if subject is not whole:
+        given += " The steps are those of one matrix of the batch: the others go beside it."
     return (Paragraph(given), *blocks)
 
 

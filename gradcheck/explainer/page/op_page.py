@@ -124,13 +124,15 @@ def _changes(subject: Subject, style: Style) -> str:
 
 
 def _gradient(subject: Subject) -> tuple[Block, ...]:
-    short = subject.shortened(*subject.printed.values())
+    single = subject.single
+    short = single.shortened(*single.printed.values())
     blocks: list[Block] = []
+    note = "" if single is subject else "for each matrix of the batch"
     for i, (name, tree) in enumerate(short.names.items()):
-        blocks.append(Equation(_definition(subject, name, tree), "" if i else "as above"))
+        blocks.append(Equation(_definition(single, name, tree), "" if i else "as above"))
     for name, tree in zip(subject.printed, short.formulas, strict=True):
         executed = trees.text_of(subject.printed[name])
-        blocks.append(Equation(gradient_math(subject, name, tree), text=executed))
+        blocks.append(Equation(gradient_math(single, name, tree), note, executed))
     words = glossary((*short.names.values(), *short.formulas))
     if words:
         blocks.append(Bullets(words))
@@ -167,9 +169,12 @@ def gradient_math(subject: Subject, name: str, tree: ast.expr) -> Math:
 def _complex(subject: Subject) -> list[Section]:
     if not subject.complex_gradients:
         return []
+    single = subject.single
     lines = [
-        Equation(gradient_math(subject, name, tree), text=trees.text_of(tree))
-        for name, tree in subject.complex_gradients.items()
+        Equation(gradient_math(single, name, tree), text=trees.text_of(whole))
+        for (name, tree), whole in zip(
+            single.complex_gradients.items(), subject.complex_gradients.values(), strict=True
+        )
     ]
     finding = subject.op.complex_finding
     told = f"{finding}: its gradient is not this one." if finding else _AS_GIVEN
@@ -177,15 +182,15 @@ def _complex(subject: Subject) -> list[Section]:
 
 
 def _forward_mode(subject: Subject) -> tuple[Block, ...]:
-    tree = subject.tangent
-    if tree is None:
+    single, tree = subject.single, subject.tangent
+    if tree is None or single.tangent is None:
         return (Paragraph("No formula is declared."),)
-    short = subject.shortened(tree)
+    short = single.shortened(single.tangent)
     moves = ", ".join(f"d{subject.symbols[name]}" for name in subject.gradients)
-    lines = [Equation(_definition(subject, name, part)) for name, part in short.names.items()]
+    lines = [Equation(_definition(single, name, part)) for name, part in short.names.items()]
 
     def math_(style: Style) -> str:
-        return f"{_changes(subject, style)} = {subject.setting(style).text(short.formulas[0])}"
+        return f"{_changes(single, style)} = {single.setting(style).text(short.formulas[0])}"
 
     said = Paragraph(f"How the output changes when the input changes by {moves}:")
     return (said, *lines, Equation(math_, text=trees.text_of(tree)))
