@@ -110,8 +110,8 @@ def difference_told(name: str, right: Array, other: Array, who: str, tolerance: 
     derived, given = float(right[worst]), float(other[worst])
     share = f", {abs(given - derived) / abs(derived):.2g} of it" if derived else ""
     return (
-        f"For {name} {who} DIFFERS from the derivation: at {place} it is {given:.6g} where it should be "
-        f"{derived:.6g}, off by {float(apart[worst]):.3g}{share}; {off} of {apart.size} elements "
+        f"For {name} {who} DIFFERS from the derivation: at {place} it is {given:.6g} where it "
+        f"should be {derived:.6g}, off by {float(apart[worst]):.3g}{share}; {off} of {apart.size} elements "
         "differ."
     )
 

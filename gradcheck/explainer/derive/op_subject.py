@@ -13,6 +13,7 @@ from gradcheck.explainer.calculus.values import Value, tensor
 from gradcheck.explainer.formula.broadcasting import formula_shape, is_elementwise, summed_back
 from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
 from gradcheck.explainer.named_functions import named
+from gradcheck.explainer.typeset.index_places import shape_known
 from gradcheck.explainer.typeset.matrix_notation import Setting
 from gradcheck.ops.declaration import Kind
 
@@ -102,6 +103,8 @@ class Subject:
         if not self.op.outputs:
             shapes |= {"G": self.shape, "out": self.shape}
         shapes |= {f"d{name}": shape for name, shape in shapes.items()}
+        for name, tree in self.definitions.items():
+            shapes[name] = shape_known(tree, shapes)
         return Setting(style, self.symbols, frozenset(scalars), self.loss, shapes)
 
     def tree(self, text: str) -> ast.expr:

@@ -32,6 +32,7 @@ from gradcheck.explainer.calculus.evaluate import evaluate
 from gradcheck.explainer.calculus.indices import Index, extent
 from gradcheck.explainer.calculus.terms import Term
 from gradcheck.explainer.formula.factor import factored
+from gradcheck.explainer.formula.fewer_turns import with_fewer_turns
 from gradcheck.explainer.formula.sums_and_products import NoMatrixForm
 from gradcheck.explainer.formula.term_graph import TermGraph
 from gradcheck.ops.language.vocabulary import FUNCTIONS
@@ -87,7 +88,7 @@ def _formula(terms: list[Term], indices: tuple[Index, ...]) -> ast.expr:
     )
     made = factored([TermGraph(term, indices, inner).formula() for term in terms], numbers)
     found: ast.expr = _LastAxes().visit(trees.read(trees.text_of(made)))
-    return found
+    return with_fewer_turns(found)
 
 
 def _terms(node: Node) -> list[Term]:

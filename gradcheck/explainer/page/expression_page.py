@@ -50,7 +50,8 @@ def setting_of(graph: Graph, style: Style) -> Setting:
     symbols |= {name: name for name in graph.shapes} | {"G": "G"}
     scalars = {name for name, shape in graph.shapes.items() if not shape}
     scalars |= {bar(graph, name) for name in scalars}
-    return Setting(style, symbols, frozenset(scalars), loss_of(graph), graph.shapes)
+    shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
+    return Setting(style, symbols, frozenset(scalars), loss_of(graph), shapes)
 
 
 def loss_of(graph: Graph) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from gradcheck.explainer.formula.matrix_form import without_indices
 from gradcheck.explainer.page.element_moves import back_lines, copies
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.typeset.index_notation import ElementSetting
+from gradcheck.explainer.typeset.index_places import index_places, shape_known
 from gradcheck.explainer.typeset.lettering import Lettering, lettered
 
 if TYPE_CHECKING:
@@ -91,7 +93,14 @@ def _claim(subject: Subject, claim: str) -> Equation:
 
     def math_(style: Style) -> str:
         setting = subject.setting(style)
-        return f"{setting.text(left)} = {setting.text(right)}"
+        shown = setting.text(left)
+        letters = trees.equation_of(right).partition("->")[2]
+        if letters and isinstance(left, ast.Name):
+            places = index_places(letters, shape_known(right, setting.shapes))
+            shown = style.indexed(shown, places)
+        elif letters:
+            return f"{shown} = {style.family(setting.text(right), letters)}"
+        return f"{shown} = {setting.text(right)}"
 
     return Equation(math_, text=claim)
 

@@ -24,7 +24,7 @@ from gradcheck.explainer.page.known_findings import findings_of, known_bugs
 from gradcheck.explainer.page.op_derivation import Letters, derivation_sections
 from gradcheck.explainer.page.op_notes import broadcasting, undefined
 from gradcheck.explainer.page.op_shapes import shapes
-from gradcheck.explainer.typeset.index_places import index_places
+from gradcheck.explainer.typeset.index_places import index_places, shape_known
 
 if TYPE_CHECKING:
     import ast
@@ -87,7 +87,10 @@ def _forward(subject: Subject) -> tuple[Block, ...]:
     if found is None or not trees.equation_of(forward):
 
         def whole(style: Style) -> str:
-            return f"{_outputs(subject, style)} = {subject.setting(style).text(forward)}"
+            left, setting = _outputs(subject, style), subject.setting(style)
+            letters = trees.equation_of(forward).partition("->")[2]
+            places = index_places(letters, shape_known(forward, setting.shapes))
+            return f"{style.indexed(left, places)} = {setting.text(forward)}"
 
         blocks.append(Equation(whole, text=trees.text_of(forward)))
         words = glossary((forward,))
@@ -149,7 +152,9 @@ def _gradient(subject: Subject) -> tuple[Block, ...]:
 def _definition(subject: Subject, name: str, tree: ast.expr) -> Math:
     def math_(style: Style) -> str:
         setting = subject.setting(style)
-        return f"{setting.symbol(name)} = {setting.text(tree)}"
+        letters = trees.equation_of(tree).partition("->")[2]
+        places = index_places(letters, shape_known(tree, setting.shapes))
+        return f"{style.indexed(setting.symbol(name), places)} = {setting.text(tree)}"
 
     return math_
 
@@ -190,7 +195,8 @@ def _forward_mode(subject: Subject) -> tuple[Block, ...]:
     lines = [Equation(_definition(single, name, part)) for name, part in short.names.items()]
 
     def math_(style: Style) -> str:
-        return f"{_changes(single, style)} = {single.setting(style).text(short.formulas[0])}"
+        changed = single.setting(style).text(short.formulas[0], indexed=True)
+        return f"{_changes(single, style)} = {changed}"
 
     said = Paragraph(f"How the output changes when the input changes by {moves}:")
     return (said, *lines, Equation(math_, text=trees.text_of(tree)))

@@ -264,8 +264,12 @@ def _solve(
 def _polygamma(
     tree: ast.Call, _: ast.expr | None, moves: Mapping[str, ast.expr]
 ) -> ast.expr | None:
-    found = tangent(tree.args[1], moves)
-    higher = trees.read(repr(int(ast.literal_eval(tree.args[0])) + 1))
+    order, found = tree.args[0], tangent(tree.args[1], moves)
+    if trees.names_in(order) & moves.keys():
+        raise NoTangent("polygamma, by its order,")
+    higher: ast.expr = ast.BinOp(order, ast.Add(), ast.Constant(1))
+    if not trees.names_in(order):
+        higher = trees.read(repr(int(trees.run(order, {})) + 1))
     return None if found is None else _times(trees.call("polygamma", higher, tree.args[1]), found)
 
 

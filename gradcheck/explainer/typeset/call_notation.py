@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from gradcheck.explainer import trees
 from gradcheck.explainer.named_functions import length_of
-from gradcheck.explainer.typeset.index_places import base_name, index_places
+from gradcheck.explainer.typeset.index_places import index_places, shape_known
 from gradcheck.explainer.typeset.notation import (
     ATOM,
     DUAL,
@@ -78,6 +78,9 @@ class Setter(Protocol):
     @property
     def matrices(self) -> bool:
         """Whether matrices are multiplied in the formula."""
+
+    def has_indices(self, args: list[ast.expr]) -> bool:
+        """Whether the left side of the line has the indices of the einsum of these arguments."""
 
     def is_scalar(self, node: ast.expr) -> bool:
         """Whether this is a single number."""
@@ -150,13 +153,16 @@ def _einsum(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
             met |= dict.fromkeys(term)
         elif trees.called(factor) != "ones":
             base = setter.inner(factor, ATOM)
-            shape = setter.shapes.get(base_name(factor), ())
+            shape = shape_known(factor, setter.shapes)
             shown = index_places(term, shape)
             factors.append(setter.style.indexed(base, shown))
             met |= dict.fromkeys(letter for letter in shown if letter != "0")
     summed = [letter for letter in met if letter not in output]
     body = setter.style.dot(factors) or "1"
-    return (setter.style.total(summed, body) if summed else body), SUM
+    whole = setter.style.total(summed, body) if summed else body
+    if not output or setter.has_indices(args):
+        return whole, SUM
+    return setter.style.family(whole, output), ATOM
 
 
 # Products, transposes and inverses.
