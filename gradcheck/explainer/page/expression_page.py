@@ -46,8 +46,8 @@ __all__ = ["code_of", "explain_expression", "forward_line", "gradient_line", "se
 
 def setting_of(graph: Graph, style: Style) -> Setting:
     """Sets formulas over the inputs, the steps and their adjoints."""
-    symbols = {bar(graph, step.name): f"~{step.name}" for step in graph.steps}
-    symbols |= {name: name for name in graph.shapes} | {"G": "G"}
+    symbols = {bar(graph, step.name): f"~{graph.symbol(step.name)}" for step in graph.steps}
+    symbols |= {name: graph.symbol(name) for name in graph.shapes} | {"G": "G"}
     scalars = {name for name, shape in graph.shapes.items() if not shape}
     scalars |= {bar(graph, name) for name in scalars}
     shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
@@ -56,7 +56,7 @@ def setting_of(graph: Graph, style: Style) -> Setting:
 
 def loss_of(graph: Graph) -> str:
     """The letter of the loss: L, unless an input is called so."""
-    return "ℓ" if "L" in graph.inputs else "L"
+    return "ℓ" if "L" in map(graph.symbol, graph.inputs) else "L"
 
 
 def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> Document:

@@ -21,7 +21,7 @@ _EXPLAINED = {
             "cross", "tile", "segment_sum", "segment_prod", "segment_max", "segment_min",
             "unsorted_max", "unsorted_min", "of_segment", "others_in_segment", "scatter_max",
             "scatter_min", "scatter_update", "order", "ranks", "take_along", "take_in_batches",
-            "scatter_in_batches", "sylvester", "expm",
+            "scatter_in_batches", "sylvester", "expm", "expm_change",
             "sqrtm", "pinv", "dct_matrix", "idct_matrix", "ramp",
         )
     },

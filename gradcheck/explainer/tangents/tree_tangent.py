@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gradcheck.ops.declaration import Op
 
-__all__ = ["NoTangent", "tangent"]
+__all__ = ["DIVIDING", "NoTangent", "tangent"]
 
 
 class NoTangent(Exception):  # noqa: N818  (an answer: this has no formula here)
@@ -34,7 +34,7 @@ _LINEAR = {
             "diagonal", "trace", "tril", "triu", "band_part", "phi", "mirror_lower", "flip",
             "roll", "tile", "cumsum", "pick", "part", "take", "take_along", "gather_nd",
             "windows", "unwindows", "scalar", "vector", "column", "row", "array", "real",
-            "conj", "split", "unstack", "float32",
+            "conj", "split", "unstack", "float32", "of_segment", "segment_sum",
         ],
         0,
     ),
@@ -50,7 +50,7 @@ _STILL = frozenset(
         "shape", "size", "rank", "zeros", "ones", "zeros_like", "ones_like", "eye", "one_hot",
         "one_hot_max", "sign", "floor", "equal", "not_equal", "less", "less_equal", "greater",
         "greater_equal", "logical_and", "logical_or", "logical_not", "logical_xor", "isfinite",
-        "any", "all",
+        "any", "all", "ramp", "dct_matrix", "idct_matrix",
     ]
 )  # fmt: skip
 """Functions whose values do not move, but for jumps."""
@@ -184,7 +184,7 @@ def _call(tree: ast.Call, moves: Mapping[str, ast.expr]) -> ast.expr | None:
     if name in _RULES:
         found = tangent(args[0], moves)
         others = trees.names_in(ast.List(args[1:])) & moves.keys()
-        if others and name not in ("solve", "polygamma"):
+        if others and name not in _OF_SEVERAL:
             raise NoTangent(name)
         return _RULES[name](tree, found, moves)
     return _by_declaration(tree, moves)
@@ -273,6 +273,50 @@ def _polygamma(
     return None if found is None else _times(trees.call("polygamma", higher, tree.args[1]), found)
 
 
+def _zeta(tree: ast.Call, _: ast.expr | None, moves: Mapping[str, ast.expr]) -> ast.expr | None:
+    order, found = tree.args[0], tangent(tree.args[1], moves)
+    if trees.names_in(order) & moves.keys():
+        raise NoTangent("zeta, by its order,")
+    higher = trees.call("zeta", ast.BinOp(order, ast.Add(), ast.Constant(1)), tree.args[1])
+    return None if found is None else ast.UnaryOp(ast.USub(), _times(_times(order, higher), found))
+
+
+def _sylvester(
+    tree: ast.Call, left: ast.expr | None, moves: Mapping[str, ast.expr]
+) -> ast.expr | None:
+    """Of the x of `a·x + x·b = c`: both sides change, and x solves an equation of the same kind."""
+    a, b, c = tree.args
+    right, side = tangent(b, moves), tangent(c, moves)
+    if left is right is side is None:
+        return None
+    whole: ast.expr = trees.call("zeros_like", c) if side is None else side
+    if left is not None:
+        whole = ast.BinOp(whole, ast.Sub(), trees.call("matmul", left, tree))
+    if right is not None:
+        whole = ast.BinOp(whole, ast.Sub(), trees.call("matmul", tree, right))
+    return trees.call("sylvester", a, b, whole)
+
+
+def _updated(
+    tree: ast.Call, found: ast.expr | None, moves: Mapping[str, ast.expr]
+) -> ast.expr | None:
+    """Values in the place of others: both change as they are."""
+    x, indices, values = tree.args
+    new = tangent(values, moves)
+    if found is new is None:
+        return None
+    return trees.call(
+        "scatter_update",
+        trees.call("zeros_like", x) if found is None else found,
+        indices,
+        trees.call("zeros_like", values) if new is None else new,
+    )
+
+
+_OF_SEVERAL = frozenset(["solve", "polygamma", "zeta", "sylvester", "scatter_update"])
+"""Functions of which more than the first argument may move."""
+DIVIDING = frozenset(["prod_others", "others_in_segment"])
+"""Functions whose change is written with a division by each element."""
 _AXES = ("axis", "keepdims")
 _RULES: dict[str, Callable[..., ast.expr | None]] = {
     "max": _written("sum(one_hot_max(a, axis) * da, axis, keepdims)", *_AXES),
@@ -289,6 +333,18 @@ _RULES: dict[str, Callable[..., ast.expr | None]] = {
     "singular_values": _written(
         "diagonal(matmul(matmul(mT(left_singular(a)), da), right_singular(a)))"
     ),
+    "eigenvectors": _written(
+        "matmul(out, (1 / (expand_dims(eigenvalues(a), -2) - expand_dims(eigenvalues(a), -1) + "
+        "eye(shape(a)[-1])) - eye(shape(a)[-1])) * matmul(matmul(mT(out), da), out))"
+    ),
+    "expm": _written("expm_change(a, da)"),
+    "prod_others": _written("out * (sum(da / a, axis, True) - da / a)", "axis"),
+    "others_in_segment": _written(
+        "out * (of_segment(segment_sum(da / a, ids, count), ids) - da / a)", "ids", "count"
+    ),
+    "scatter_update": _updated,
     "solve": _solve,
     "polygamma": _polygamma,
+    "sylvester": _sylvester,
+    "zeta": _zeta,
 }  # fmt: skip

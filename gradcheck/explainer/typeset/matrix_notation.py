@@ -42,6 +42,11 @@ def _keeps(node: ast.AST) -> bool | None:
     return len(node.args) > 2 and trees.text_of(node.args[2]) == "True"
 
 
+def _as_large_as_another(tree: ast.expr) -> bool:
+    """Whether what is broadcast gets the shape of a formula, which mathematics does not write."""
+    return isinstance(tree, ast.Call) and trees.called(tree.args[1]) == "shape"
+
+
 def _terms(tree: ast.expr) -> list[ast.expr]:
     """The terms of a sum."""
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add | ast.Sub):
@@ -88,6 +93,8 @@ class Setting:
 
     def whole(self, tree: ast.expr) -> str:
         """A line, and how its parts are to be written."""
+        if trees.called(tree) == "broadcast_to" and _as_large_as_another(tree):
+            return self.whole(tree.args[0])  # type: ignore[attr-defined]
         if isinstance(tree, ast.Call) and trees.called(tree) in ("expand_dims", "broadcast_to"):
             # Alone it is what the formula is about.
             return self.style.call(trees.called(tree), [self.inner(arg) for arg in tree.args])
