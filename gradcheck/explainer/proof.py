@@ -109,10 +109,10 @@ def difference_told(name: str, right: Array, other: Array, who: str, tolerance: 
     place = f"{name}[{', '.join(map(str, worst))}]" if apart.ndim else name
     derived, given = float(right[worst]), float(other[worst])
     share = f", {abs(given - derived) / abs(derived):.2g} of it" if derived else ""
+    far = f"off by {float(apart[worst]):.3g}{share}"
     return (
         f"For {name} {who} DIFFERS from the derivation: at {place} it is {given:.6g} where it "
-        f"should be {derived:.6g}, off by {float(apart[worst]):.3g}{share}; {off} of {apart.size} elements "
-        "differ."
+        f"should be {derived:.6g}, {far}; {off} of {apart.size} elements differ."
     )
 
 

@@ -39,8 +39,11 @@ def glossary(formulas: tuple[ast.expr, ...]) -> tuple[str, ...]:
 
 def _inner_equations(formula: ast.expr) -> list[str]:
     """The letters of the arrays that are written by their elements inside of a formula."""
-    return [equation_of(n).partition("->")[2] for n in ast.walk(formula) if n is not formula
-            and isinstance(n, ast.expr)]
+    return [
+        equation_of(n).partition("->")[2]
+        for n in ast.walk(formula)
+        if n is not formula and isinstance(n, ast.expr)
+    ]
 
 
 def _words(used: set[str]) -> tuple[str, ...]:

@@ -15,8 +15,9 @@ from gradcheck.explainer.derive.chain import bar
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.document import Block, Bullets, Code, Equation, Paragraph, Section
 from gradcheck.explainer.formula.matrix_form import without_indices
-from gradcheck.explainer.page.expression_page import code_of, loss_of, setting_of
+from gradcheck.explainer.page.expression_page import code_of
 from gradcheck.explainer.page.glossary import glossary
+from gradcheck.explainer.page.graph_setting import loss_of, setting_of
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.tangents.second_form import (
     changed_output,
@@ -63,7 +64,7 @@ def _setting(graph: Graph, style: Style) -> Setting:
     )
 
 
-def _changes_named(graph: Graph, names: Sequence[str]) -> str:
+def _named(graph: Graph, names: Sequence[str]) -> str:
     return ", ".join(UNICODE.change_symbol(graph.symbol(name)) for name in names)
 
 
@@ -81,7 +82,7 @@ def forward_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[
         return [_refused("Forward mode", str(why))]
     output = UNICODE.change_symbol(graph.symbol(graph.output))
     told = Paragraph(
-        f"Each input moves along a direction of its own shape, {_changes_named(graph, moving)}; a dot "
+        f"Each input moves along a direction of its own shape, {_named(graph, moving)}; a dot "
         f"marks how a value changes with that. {output} is the Jacobian times the direction."
     )
     lines = [_line(graph, change) for change in changes]
@@ -148,10 +149,11 @@ def _second_lines(
 ) -> tuple[Block, ...]:
     loss, first = loss_of(graph), graph.symbol(moving[0]) if moving else ""
     gradient = UNICODE.changed(f"∂{loss}/∂{first}")
+    output = UNICODE.symbol(graph.symbol(graph.output))
     told = (
-        f"Each input moves along a direction of its own shape, {_changes_named(graph, moving)}, and G is "
+        f"Each input moves along a direction of its own shape, {_named(graph, moving)}, and G is "
         f"held fixed; a dot marks how a value changes with that. {gradient}, the change of the "
-        f"gradient, is the Hessian of ⟨G, {UNICODE.symbol(graph.symbol(graph.output))}⟩ times the direction."
+        f"gradient, is the Hessian of ⟨G, {output}⟩ times the direction."
     )
     if _holds(graph):
         told += f" {HELD}"
@@ -161,7 +163,8 @@ def _second_lines(
     if back:
         blocks.append(Paragraph("The lines of the way back, changed by the same move:"))
     else:
-        still = f"The gradient does not depend on {', '.join(map(graph.symbol, moving))}: the Hessian is zero."
+        inputs = ", ".join(map(graph.symbol, moving))
+        still = f"The gradient does not depend on {inputs}: the Hessian is zero."
         blocks.append(Paragraph(still))
     blocks += [_line(graph, change) for change in back]
     words = glossary(tuple(change.tree for change in (*forward, *back)))

@@ -17,6 +17,7 @@ __all__ = [
     "eigenvalues",
     "eigenvectors",
     "expm",
+    "expm_change",
     "left_singular",
     "mirror_lower",
     "phi",
@@ -26,7 +27,6 @@ __all__ = [
     "right_singular",
     "singular_values",
     "slogdet",
-    "expm_change",
     "sqrtm",
     "sylvester",
 ]

@@ -29,8 +29,7 @@ def _places(text: str) -> list[str]:
     found, before = [], ""
     while text != before:
         before = text
-        for match in re.finditer(r"(?<=[\w\u0304\u0307)₀-₉ₐ-ₜ])\[([^\[\]]*)\]", text):
-            found.append(match[1])
+        found += re.findall(r"(?<=[\w\u0304\u0307)₀-₉ₐ-ₜ])\[([^\[\]]*)\]", text)
         text = re.sub(r"\[[^\[\]]*\]", "", text)
     return found
 

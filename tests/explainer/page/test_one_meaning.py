@@ -51,7 +51,10 @@ def test_directions_have_the_symbols_of_the_page(calls: list[Explained]) -> None
     assert max(counts.values()) == 1, counts.most_common(2)
 
 
-@pytest.mark.parametrize("name", ["clip_by_norm", "cosine_similarity", "scaled_dot_product_attention"])
+NAMED = ["clip_by_norm", "cosine_similarity", "scaled_dot_product_attention"]
+
+
+@pytest.mark.parametrize("name", NAMED)
 def test_what_is_said_of_a_direction_names_the_symbols(name: str) -> None:
     page, _ = answer(Question(name, second=True, forward=True))
     own = example_of_name(name)
