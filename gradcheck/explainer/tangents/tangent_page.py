@@ -25,7 +25,8 @@ from gradcheck.explainer.tangents.second_form import (
     hessian_product,
 )
 from gradcheck.explainer.tangents.tangent_chain import adjoint_changes, dot, step_changes
-from gradcheck.explainer.tangents.tree_tangent import DIVIDING, NoTangent
+from gradcheck.explainer.tangents.tangent_rules import DIVIDING
+from gradcheck.explainer.tangents.tree_tangent import NoTangent
 from gradcheck.explainer.typeset.index_notation import ElementSetting
 from gradcheck.explainer.typeset.index_places import index_places
 from gradcheck.explainer.typeset.lettering import Lettering, lettered
