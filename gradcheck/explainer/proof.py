@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Comparison
 
 __all__ = [
+    "PROOF_TOLERANCE",
     "Proof",
     "beside_the_tape",
     "difference_told",

@@ -12,8 +12,9 @@ import numpy as np
 from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.gradient_functions import gradient_functions
 from gradcheck.checker.subject.tensors import call
+from gradcheck.explainer.code_proof import LOW_TOLERANCE
 from gradcheck.explainer.derive.chain import bar, run_chain
-from gradcheck.explainer.proof import difference_told
+from gradcheck.explainer.proof import PROOF_TOLERANCE, difference_told
 from gradcheck.explainer.traced.traced_proof import symbol_values
 
 if TYPE_CHECKING:
@@ -28,11 +29,6 @@ __all__ = ["own_gradients", "told_of_own"]
 
 Places = dict[str, list[str]]
 """By input: where its gradient is written."""
-
-AGREES = 2.0**-36
-"""Granted between what is written and what is derived, relative to the largest element; in float32
-`AGREES_LOW`."""
-AGREES_LOW = 2.0**-12
 
 
 def own_gradients(problem: Problem, watched: Watched) -> Places:
@@ -77,7 +73,7 @@ def told_of_own(
                 np.asarray(own),
                 written[name],
                 f"the gradient that is written at {' and '.join(found)}",
-                AGREES_LOW if single else AGREES,
+                LOW_TOLERANCE if single else PROOF_TOLERANCE,
             )
             wrong += [told] if told else []
     agree = "At this point the two are the same; `--verify` proves it beside differences too."
