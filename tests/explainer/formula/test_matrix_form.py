@@ -50,7 +50,7 @@ def test_matrices_are_written_where_ranks_allow(
     np.testing.assert_allclose(evaluate(node, values, indices), expected)
 
 
-ATTENTION = "tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / 2.0), v)"
+ATTENTION = "tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / 3.0), v)"
 
 
 @pytest.mark.parametrize("batch", [(), (2,), (1,), (2, 3)])
@@ -61,7 +61,7 @@ def test_batches_of_matrices_are_written_as_matrices(batch: tuple[int, ...]) -> 
     assert [proof for proof in proofs if not proof.holds] == []
     assert {"code, float64", "code, float32", "code, values of 200"} <= {p.formula for p in proofs}
     if 1 not in batch:
-        assert "P = softmax₋₁(q kᵀ / 2)    (the shares)" in text
+        assert "P = softmax₋₁(q kᵀ / 3)    (the shares)" in text
         assert "∂L/∂v = Pᵀ G" in text
         assert "(P ⊙ (G vᵀ − sum" in text
     assert "(qᵀ " not in text
