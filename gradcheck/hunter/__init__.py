@@ -1,10 +1,10 @@
 """Wrong gradients that nobody pointed at: what `gradcheck hunt` and `gradcheck shrink` do.
 
 May import `gradcheck.start`, `gradcheck.run`, `gradcheck.checker`, `gradcheck.spec`,
-`gradcheck.ops`, `gradcheck.model` and `gradcheck.errors`. Inside, imports point one way: bandit,
-drafts, failures < draw_values, one_cause, recorded, run_script, script_parts < script,
-short_script < signatures, second_opinion, shrinker < draw_call, record_calls < probe, quarry,
-ledger < task < pursuit < visit < expedition, single_case.
+`gradcheck.ops`, `gradcheck.model` and `gradcheck.errors`. Inside, imports point one way:
+around_point, bandit, drafts, failures, layer_text < draw_values, one_cause, recorded, run_script,
+script_parts < script, short_script < signatures, second_opinion, shrinker < draw_call,
+record_calls < probe, quarry, ledger < task < pursuit < visit < expedition, single_case.
 
 All that calls anything runs in workers (`task.py` says which tasks there are); the command itself
 only deals them out, and writes down what was found.

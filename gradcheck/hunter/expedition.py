@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck.checker.raised import as_verdict
+from gradcheck.errors import GradcheckError
 from gradcheck.hunter import task
 from gradcheck.hunter.bandit import Arm, choose
 from gradcheck.hunter.pursuit import CHECK_SECONDS, Errand, Hunt
 from gradcheck.hunter.visit import explore
+from gradcheck.model import CheckKind
 from gradcheck.run import Pool, interruptions
 
 if TYPE_CHECKING:
@@ -110,11 +113,22 @@ class Expedition:
         return [case for _, case in self._open.values() if case.id not in self._handed]
 
     def _advance(self, name: str, errand: Errand, result: Result | None) -> None:
-        """Go on with an errand until it wants another case, or is through."""
+        """Go on with an errand until it wants another case, or is through.
+
+        One that fails ends alone: else `test_an_errand_that_fails_ends_alone` fails.
+        """
         try:
             case = next(errand) if result is None else errand.send(result)
         except StopIteration:
             self._open.pop(name, None)
+        except GradcheckError:
+            raise
+        except Exception as error:  # a fault of ours in one errand must not end the others
+            self._open.pop(name, None)
+            arm = self._hunt.ledger.arms[name]
+            arm.visits, arm.barren = arm.visits + 1, True
+            told = as_verdict(error, CheckKind.REVERSE).message
+            self._hunt.ledger.own_errors[name] = told
         else:
             self._open[name] = (errand, case)
             self._names[case.id] = name

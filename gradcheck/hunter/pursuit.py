@@ -153,7 +153,7 @@ def _to_blame(
     answer = yield from hunt.ask(task.RECORD, draft=draft, users_own=users, backward=further)
     if answer.verdict is not Verdict.PASS:
         return draft, failure, ""
-    told = json.loads(answer.message)
+    told = task.answer_of(answer)
     silent = told["undifferentiable"]
     if single and target_of(draft).removeprefix(RAW) in silent:
         return draft, failure, f"{target_of(draft)} is registered as not differentiable"
@@ -250,13 +250,13 @@ def _second_opinion(
         if itself and failure.kind is FailureKind.HANG:
             return "the function itself takes that long", "", ""
         told = "the function itself does it" if itself else "its gradient does it"
-        return "", told, next(short_texts(complete, failure, ()))
+        return "", told, next(short_texts(complete, failure, ()), program.text)
     if answer.verdict is not Verdict.PASS:
         return f"the program ends as {answer.verdict}", "", ""
-    told = json.loads(answer.message)
-    if not told["confirmed"]:
-        return told.get("why", "not confirmed"), "", ""
-    return "", told["why"], told.get("short") or program.text
+    opinion = task.answer_of(answer)
+    if not opinion["confirmed"]:
+        return opinion.get("why", "not confirmed"), "", ""
+    return "", opinion["why"], opinion.get("short") or program.text
 
 
 def _written(

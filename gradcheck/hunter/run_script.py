@@ -8,14 +8,18 @@ import io
 import re
 import tempfile
 import warnings
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.subject.keras_names import counted_apart
+from gradcheck.checker.subject.look_up import keras
 from gradcheck.hunter.failures import FailureKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
 _WHERE = re.compile(r"\{\{function_node [^}]*\}\} ?| ?\[Op:\w+\]( name:)?")
@@ -34,7 +38,7 @@ def run_script(text: str) -> tuple[ModuleType, str, str]:
         path.write_text(text, encoding="utf-8")
         spec = importlib.util.spec_from_file_location("shows_it", path)
         module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings(), _new_names(text):
             warnings.simplefilter("ignore")
             try:
                 spec.loader.exec_module(module)  # type: ignore[union-attr]
@@ -42,6 +46,22 @@ def run_script(text: str) -> tuple[ModuleType, str, str]:
                 said = _WHERE.sub("", " ".join(str(error).split()))
                 raised = f"{type(error).__name__}: {said[:300]}"
     return module, printed.getvalue(), raised
+
+
+@contextlib.contextmanager
+def _new_names(text: str) -> Iterator[None]:
+    """Within this, Keras gives names and dtypes as in a new process; behind it, as before."""
+    if "import keras" not in text:
+        yield
+        return
+    config = keras().config
+    before = config.dtype_policy(), config.floatx()
+    try:
+        with counted_apart(defaultdict(int)):
+            yield
+    finally:
+        config.set_dtype_policy(before[0])
+        config.set_floatx(before[1])
 
 
 def shows(kind: FailureKind, text: str, expected: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gradcheck.hunter.drafts import COMPLEX, Draft, check_of, mode_of
 from gradcheck.hunter.failures import FailureKind
+from gradcheck.hunter.layer_text import MOVED
 from gradcheck.hunter.script_parts import Parts
 from gradcheck.model import Mode
 
@@ -111,7 +112,7 @@ def derivative({names}):
 
 _DIFFERENCES = """\
 def differences(step):
-    base = np.array({wrong})
+    base = {wrong}.numpy()
     numeric = np.zeros_like(base)
     for index in np.ndindex(*base.shape):
         for turn in {turns}:
@@ -119,7 +120,7 @@ def differences(step):
             move[index] = turn * step * (abs(base[index]) or 1.0)
             up, down = base + move, base - move
             width = abs(up[index] - down[index])
-            numeric[index] += turn * ({function}({up}) - {function}({down})).numpy() / width
+            numeric[index] += turn * ({up} - {down}).numpy() / width
     return numeric
 
 
@@ -193,11 +194,14 @@ def _reference(draft: Draft, parts: Parts, failure: Failure) -> list[str]:
     names = parts.floating
     function = "slope" if check_of(draft) == "second" else "value"
     step = 1e-5 if parts.own_dtype in ("float64", "complex128") else 1e-2
-    moved = {
-        way: ", ".join(f"tf.constant({way})" if name == parts.wrong else name for name in names)
-        for way in ("up", "down")
-    }
-    text = _DIFFERENCES.format(
-        wrong=parts.wrong, turns=_turns(parts), function=function, step=step, **moved
-    )
+    calls = {}
+    for way in ("up", "down"):
+        given = [f"tf.constant({way})" if name == parts.wrong else name for name in names]
+        if parts.weight:
+            calls[way] = f"moved({', '.join((way, function, *names))})"
+        else:
+            calls[way] = f"{function}({', '.join(given)})"
+    text = _DIFFERENCES.format(wrong=parts.wrong, turns=_turns(parts), step=step, **calls)
+    if parts.weight:
+        text = MOVED.format(wrong=parts.wrong) + "\n\n" + text
     return ["", "", *text.splitlines()]

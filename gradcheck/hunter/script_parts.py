@@ -19,6 +19,7 @@ from gradcheck.hunter.drafts import (
     target_of,
     tensors,
 )
+from gradcheck.hunter.layer_text import LayerText, weight_lines
 from gradcheck.model import Mode
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _TAKEN = frozenset(
             "derivative",
             "slope",
             "along",
+            "moved",
         ),
         *("gradient", "reference", "differences", "tape", "result", "outputs", "rows", "flat"),
         *("f", "step", "direction", "claimed", "right", "along_i"),
@@ -70,10 +72,13 @@ class Parts:
             raise NoScriptError("no input is differentiated")
         self.differentiated = wanted
         self.wrong = next((name for name in wrong if name in wanted), "")
+        self.weight = ""
+        """The path that Keras gives to the weight that is to blame; empty where it is an input."""
         if wrong and not self.wrong:
-            raise NoScriptError("a weight is to blame, and not an input")
+            self.weight, self.wrong = failure.inputs[0], self._weight(failure.inputs[0])
+            self.differentiated = [*wanted, self.wrong]
         self.wrong = self.wrong or wanted[0]
-        self.own_dtype = str(entries[self.wrong].get("dtype") or self.dtype)
+        self.own_dtype = str(entries.get(self.wrong, {}).get("dtype") or self.dtype)
         self.names = ", ".join(self.floating)
         self.constants = [self._constant(name, entry) for name, entry in entries.items()]
         self.imports = ["import numpy as np", "import tensorflow as tf"]
@@ -85,6 +90,15 @@ class Parts:
         self.title = (
             f"{target_of(draft)}, {what}gradient{where} in {self.dtype}: {failure.kind.told}."
         )
+
+    def _weight(self, path: str) -> str:
+        """The name in the program of a weight."""
+        if key_of(self.draft) != "layer":
+            raise NoScriptError("a variable is to blame, and not an input")
+        if self.dtype in ("float16", "bfloat16"):
+            raise NoScriptError("a weight of few bits is to blame, and not an input")
+        name = name_in_program((path.rpartition("/")[2],))
+        return f"{name}_weight" if name in self.floating else name
 
     def _constant(self, name: str, entry: dict[str, Any]) -> str:
         array = array_of(entry)
@@ -118,7 +132,10 @@ class Parts:
         picked = "" if outputs is None else f"[{outputs if isinstance(outputs, int) else ':'}]"
         if isinstance(outputs, list):
             picked = f"[:{len(outputs)}]"
-        return f"{self._callee(key, target)}({', '.join(texts)}){picked}"
+        call = f"{self._callee(key, target)}({', '.join(texts)})"
+        if key == "layer":
+            self.constants += weight_lines(self.wrong, self.weight, call)
+        return call + picked
 
     def _callee(self, key: str, target: str) -> str:
         if key == "op":
@@ -135,13 +152,20 @@ class Parts:
             module, _, name = target.partition(":")
             self.imports.append(f"from {module} import {name.partition('.')[0]}")
             return name
-        if key == "layer" and ":" not in target:
-            self.imports.insert(0, "import keras")
-            init = {"dtype": self.dtype, **self.draft.get("init", {})}
-            if any(isinstance(value, dict) for value in init.values()):
-                raise NoScriptError("there is a layer inside of a layer")
-            given = ", ".join(f"{name}={np_text(each)}" for name, each in init.items())
-            self.constants += ["keras.utils.set_random_seed(0)", f"layer = {target}({given})"]
+        if key == "layer":
+            layer = LayerText(np_text)
+            made = layer.made(target, self.draft.get("init", {}))
+            # (Layers inside of others take Keras' own dtype, too.)
+            real = {"complex128": "float64", "complex64": "float32"}.get(self.dtype, self.dtype)
+            policy = str(self.draft.get("init", {}).get("dtype") or real)
+            self.imports = ["import keras", *self.imports]
+            self.imports += [line for line in layer.imports if line not in self.imports]
+            self.constants += [
+                f'keras.config.set_floatx("{real}")',
+                f'keras.config.set_dtype_policy("{policy}")',
+                "keras.utils.set_random_seed(0)",
+                f"layer = {made}",
+            ]
             return "layer"
         raise NoScriptError(f"nothing is known of {key}: {target}")
 

@@ -66,8 +66,13 @@ print("its Jacobian:", {made})
 
 
 def short_texts(draft: Draft, failure: Failure, place: tuple[int, ...]) -> Iterator[str]:
-    """Programs that may show the failure at this place of its input, the shortest first."""
+    """Programs that may show the failure at this place of its input, the shortest first.
+
+    There is none of a weight: to move it takes more lines.
+    """
     parts = Parts(draft, failure)
+    if parts.weight:
+        return
     for output in OUTPUTS:
         if check_of(draft) is CheckKind.JACOBIAN and parts.jacobian:
             form = _JACOBIAN if failure.kind in NUMBERS else _RAISING_JACOBIAN

@@ -55,7 +55,7 @@ def explore(hunt: Hunt, quarry: Quarry) -> Errand:
         arm.barren = True
         hunt.ledger.own_errors[quarry.name] = answer.message[:300]
         return
-    drafts: list[Draft] = json.loads(answer.message)["drafts"]
+    drafts: list[Draft] = task.answer_of(answer)["drafts"]
     arm.barren = not drafts
     for draft in drafts:
         yield from _checked(hunt, quarry, draft, rng)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gradcheck.hunter import visit
+from gradcheck.hunter import expedition, visit
 from gradcheck.hunter.expedition import Expedition
 from gradcheck.hunter.ledger import Ledger
-from gradcheck.hunter.pursuit import Hunt
+from gradcheck.hunter.pursuit import Errand, Hunt
 from gradcheck.hunter.quarry import Quarry, find_quarry
 from gradcheck.run import run
 from gradcheck.spec import load
@@ -24,7 +24,26 @@ if TYPE_CHECKING:
 
 PACKAGE = '''
 import os
+import keras
 import tensorflow as tf
+
+# What it finds, it changes: a worker says so behind what it was asked.
+keras.config.set_epsilon(2e-7)
+
+
+class Scale(keras.layers.Layer):
+    """The gradient of its weight is wrong."""
+
+    def build(self, shape):
+        self.scale = self.add_weight(shape=shape[-1:], name="scale")
+
+    def call(self, inputs: tf.Tensor):
+        return _scaled(inputs, tf.convert_to_tensor(self.scale))
+
+
+@tf.custom_gradient
+def _scaled(x, weight):
+    return x * weight, lambda g: (g * weight, 1.5 * tf.reduce_sum(g * x, range(len(x.shape) - 1)))
 
 
 @tf.custom_gradient
@@ -93,6 +112,38 @@ def test_a_planted_fault_is_found_confirmed_and_shrunk(ledger: Ledger) -> None:
     assert "at []: 3 in place of 2" in text
 
 
+def test_a_layer_whose_weight_is_wrong(ledger: Ledger) -> None:
+    (finding,) = about(ledger, "Scale")
+    assert (finding.kind, finding.check) == ("wrong-values", "reverse")
+    assert "scale = next(" in (ledger.folder / finding.spec).with_suffix(".py").read_text()
+
+
+def test_a_package_that_changes_what_it_finds(ledger: Ledger) -> None:
+    assert ledger.own_errors == {}
+    assert ledger.arms["hunted_package:Scale"].paid > 0
+
+
+def test_an_errand_that_fails_ends_alone(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visit, "CALLS_OF_A_VISIT", 2)
+    plain = visit.explore
+
+    def failing(hunt: Hunt, quarry: Quarry) -> Errand:
+        if quarry.name.endswith(":right"):
+            raise ZeroDivisionError("ours")
+        return (yield from plain(hunt, quarry))
+
+    monkeypatch.setattr(expedition, "explore", failing)
+    allow = ("hunted_package",)
+    quarries = [Quarry(f"hunted_package:{name}", "function") for name in ("right", "wrong")]
+    ledger = Ledger.open(tmp_path, 0)
+    Expedition(Hunt(ledger, allow, str(folder)), quarries, 1, visits=1).run(300.0, lambda _: None)
+    assert [finding.blamed for finding in ledger.findings] == ["hunted_package:wrong"]
+    (told,) = ledger.own_errors.values()
+    assert "ZeroDivisionError: ours" in told
+
+
 def test_a_crash_is_a_finding_and_not_an_end(ledger: Ledger) -> None:
     (finding,) = about(ledger, "deadly")
     assert finding.kind == "crashes"
@@ -103,6 +154,7 @@ def test_what_is_right_or_meant_so_is_none(ledger: Ledger) -> None:
     assert {finding.blamed for finding in ledger.findings} == {
         "hunted_package:wrong",
         "hunted_package:deadly",
+        "hunted_package:Scale",
     }
     assert {"hunted_package:right", "hunted_package:stopped"} <= ledger.arms.keys()
     assert ledger.arms["hunted_package:right"].paid > 0
@@ -112,7 +164,7 @@ def test_what_is_right_or_meant_so_is_none(ledger: Ledger) -> None:
 def test_what_is_written_holds(ledger: Ledger, folder: Path) -> None:
     loaded = load([str(ledger.folder)], allow=["hunted_package"])
     assert loaded.problems == ()
-    assert len(loaded.cases) == 2
+    assert len(loaded.cases) == 3
     results = list(run(loaded.cases, allow=["hunted_package"], root=str(folder)))
     assert [result.id for result in results if not result.expected] == []
 

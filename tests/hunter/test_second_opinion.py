@@ -125,6 +125,51 @@ def test_what_is_meant_so_is_not_confirmed(
     assert why in answer["why"]
 
 
+_FAULTS = "tests.hunter.layers_with_faults"
+_TWO = {"inputs": {"values": [[1.0, 2.0]]}}
+LAYERS = [
+    ({"layer": f"{_FAULTS}:Scale", "inputs": _TWO}, "scale/scale", True),
+    ({"layer": f"{_FAULTS}:Scale", "inputs": _TWO}, "inputs", False),
+    ({"layer": f"{_FAULTS}:Swish", "inputs": _TWO}, "inputs", True),
+    ({"layer": f"{_FAULTS}:Both", "inputs": _TWO}, "both/scale/scale", True),
+    ({"layer": f"{_FAULTS}:Both", "inputs": _TWO}, "both/dense/kernel", False),
+    (
+        {"layer": f"{_FAULTS}:Both", "inputs": _TWO, "init": {"units": 2}, "mode": "graph"},
+        "both/scale/scale",
+        True,
+    ),
+    (
+        {
+            "layer": "keras.layers.TimeDistributed",
+            "init": {"layer": {"layer": f"{_FAULTS}:Both", "init": {"units": 2}}},
+            "inputs": {"inputs": {"values": [[[1.0, 2.0]]]}},
+        },
+        "time_distributed/scale/scale",
+        True,
+    ),
+    ({"layer": "keras.layers.Dense", "init": {"units": 2}, "inputs": _TWO}, "dense/kernel", False),
+    (
+        {
+            "layer": "keras.layers.Dense",
+            "init": {"units": 2, "activation": "tanh"},
+            "inputs": _TWO,
+            "check": "second",
+            "dtype": "float32",
+        },
+        "dense/kernel",
+        False,
+    ),
+]
+
+
+@pytest.mark.parametrize(("draft", "wrong", "is_fault"), LAYERS, ids=lambda v: str(v)[:60])
+def test_layers_and_their_weights(draft: Draft, wrong: str, is_fault: bool) -> None:
+    answer = opinion(draft, WRONG, wrong)
+    assert answer["raised"] == "", answer
+    assert answer["confirmed"] == is_fault, answer
+    assert is_fault or "agree" in answer["why"]
+
+
 def test_a_name_that_the_program_has_itself_is_changed() -> None:
     draft = kernel("AvgPool", {"value": [[[[1.0]]]]}, args=_POOL)
     answer = opinion(draft, WRONG, "value")

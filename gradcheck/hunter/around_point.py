@@ -1,0 +1,110 @@
+"""What a program in plain TensorFlow says close by its point: is it smooth there, does it round?
+
+A program has what it differentiates as a tensor of its module, or as a weight of a layer, which is
+moved by assigning to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from gradcheck.model import Array
+
+SMOOTH = 0.05
+"""By which part a derivative may change close by, of a function that is called smooth there."""
+AT_LEAST = 1e-3
+"""And by which part of the largest element: less may be rounding."""
+LOOKED_AT = 6
+"""Elements along which a function is looked at for steps."""
+
+
+def as_array(tensor: Any) -> Array:
+    """What TensorFlow gave, dense."""
+    if hasattr(tensor, "values") and hasattr(tensor, "dense_shape"):
+        dense = np.zeros(tuple(tensor.dense_shape.numpy()), tensor.values.dtype.as_numpy_dtype)
+        np.add.at(dense, tensor.indices.numpy(), tensor.values.numpy())
+        return dense
+    return np.asarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
+
+
+def wide(array: Array) -> Array:
+    """The same in double precision."""
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+@contextlib.contextmanager
+def moved(module: ModuleType, wrong: str, values: Array) -> Iterator[None]:
+    """Within this, what the program differentiates has other values."""
+    held = getattr(module, wrong)
+    if hasattr(held, "assign"):
+        before = held.numpy()
+        held.assign(values)
+    else:
+        before = held
+        setattr(module, wrong, module.tf.constant(values))
+    try:
+        yield
+    finally:
+        if hasattr(held, "assign"):
+            held.assign(before)
+        else:
+            setattr(module, wrong, before)
+
+
+def value_of(module: ModuleType) -> complex:
+    """What the function that the program differentiates gives."""
+    function = getattr(module, "slope", module.value)
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return complex(function(*(getattr(module, name) for name in names)).numpy())
+
+
+def is_smooth(
+    module: ModuleType, wrong: str, numeric: Array, bar: Array, steps: tuple[float, ...]
+) -> bool:
+    """Whether the derivative is nearly the same close by: at a kink, a tie or a jump it is not."""
+    base = np.array(getattr(module, wrong).numpy())
+    rng = np.random.default_rng(0)
+    largest = float(np.max(np.abs(numeric), initial=0.0))
+    for _ in range(3):
+        away = rng.choice([-1.0, 1.0], size=base.shape) * rng.uniform(0.5, 1.0, base.shape)
+        size = np.where(base == 0, 1.0, np.abs(base)).real
+        with moved(module, wrong, (base + 3 * steps[1] * away * size).astype(base.dtype)):
+            near = wide(as_array(module.differences(steps[2])))
+        if not (np.abs(near - numeric) <= 2 * bar + SMOOTH * (largest + AT_LEAST)).all():
+            return False
+    return True
+
+
+def moves_in_steps(module: ModuleType, wrong: str) -> bool:
+    """Whether the function is flat along an element wherever one looks, with several levels.
+
+    Then it rounds on purpose: what is told as its gradient is that of the function before rounding.
+    """
+    base = np.array(getattr(module, wrong).numpy())
+    rng = np.random.default_rng(0)
+    for index in list(np.ndindex(*base.shape))[:LOOKED_AT]:
+        levels = set()
+        for _ in range(12):
+            far, near = base.copy(), base.copy()
+            far[index] += rng.uniform(-1.0, 1.0)
+            near[index] = far[index] + 1e-4
+            here = _value_at(module, wrong, far)
+            levels.add(here)
+            if here != _value_at(module, wrong, near):
+                levels.clear()
+                break
+        if len(levels) > 2:
+            return True
+    return False
+
+
+def _value_at(module: ModuleType, wrong: str, values: Array) -> complex:
+    with moved(module, wrong, values):
+        return value_of(module)
