@@ -94,6 +94,8 @@ def as_one_op(graph: Graph) -> WholeOp | None:
     used = [name for name in graph.inputs if graph.uses(name)]
     if len(graph.steps) < FEWEST_STEPS or graph.unwritten or not 0 < len(used) <= MOST_INPUTS:
         return None
+    if len(graph.shapes[graph.output]) < max(len(graph.inputs[name]) for name in used):
+        return None  # of losses the rules find what a textbook has: p − y
     points = _points(graph)
     for op in _candidates(len(used)):
         for order in permutations(used):
