@@ -15,7 +15,7 @@ from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.evaluate import evaluate
 from gradcheck.explainer.derive.chain import closed_form, run_chain
 from gradcheck.explainer.derive.read_graph import read_graph
-from gradcheck.explainer.page.expression_page import setting_of
+from gradcheck.explainer.page.graph_setting import setting_of
 from gradcheck.explainer.page.named_parts import named_parts
 from gradcheck.explainer.style import UNICODE
 from tools.identity_list import IDENTITIES, SHAPES, Identity

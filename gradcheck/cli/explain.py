@@ -9,7 +9,13 @@ import click
 
 from gradcheck.cli import options
 from gradcheck.cli.explain_formats import FORMATS, rendered
-from gradcheck.cli.explain_values import literal, pairs, shape_of, values_of
+from gradcheck.cli.explain_values import (
+    begins_with_minus,
+    literal,
+    pairs,
+    shape_of,
+    values_of,
+)
 from gradcheck.cli.guessed_case import with_guess
 from gradcheck.cli.say import say_json, say_styled
 from gradcheck.errors import ExitCode
@@ -22,7 +28,27 @@ if TYPE_CHECKING:
     from gradcheck.ops.declaration import Op
 
 
-@click.command(name="explain")
+class _TakesExpressions(click.Command):
+    """What begins with a minus and is an expression is no option: `-tf.sin(x)`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, an expression in the place of a name among them."""
+        known = {name: option for option in self.params for name in option.opts}
+        place, found = 0, None
+        while place < len(args) and args[place] != "--":
+            word = args[place]
+            if word not in known and begins_with_minus(word):
+                found = place
+                break
+            option = known.get(word)
+            takes = isinstance(option, click.Option) and not option.is_flag
+            place += 2 if takes else 1
+        if found is not None:
+            args = [*args[:found], *args[found + 1 :], "--", args[found]]
+        return super().parse_args(ctx, args)
+
+
+@click.command(name="explain", cls=_TakesExpressions)
 @click.argument("name", required=False)
 @click.option("--expr", metavar="TEXT", help="Explain an expression of TensorFlow calls.")
 @click.option(

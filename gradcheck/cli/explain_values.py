@@ -25,6 +25,23 @@ def pairs(given: tuple[str, ...], option: str) -> list[tuple[str, str]]:
     return pairs
 
 
+def begins_with_minus(word: str) -> bool:
+    """Whether a word is an expression that begins with a minus, and no option."""
+    single = word.startswith("-") and not word.startswith("--")
+    return single and re.fullmatch(r"[\w-]*", word) is None and _is_python(word)
+
+
+def _is_python(text: str) -> bool:
+    from gradcheck.errors import ExpressionError
+    from gradcheck.spec.expression.syntax import parse_tree
+
+    try:
+        parse_tree(text)
+    except ExpressionError:
+        return False
+    return True
+
+
 _UNREADABLE = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, OverflowError)
 """What Python's parser raises at texts of all kinds: a thousand brackets, a number without end."""
 

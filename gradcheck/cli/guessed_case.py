@@ -58,10 +58,13 @@ def _target(question: Question) -> str | None:
     named = question.function or question.layer
     if named is None and question.name is not None:
         from gradcheck import ops
+
+        if ops.find(question.name) is not None:
+            return None
         from gradcheck.explainer.traced.code_to_run import is_undeclared
 
-        named = question.name if ops.find(question.name) is None else None
+        named = question.name
         # (Of a kernel the registered gradient is shown, which takes no call.)
         kernel = question.name.startswith("tf.raw_ops.")
-        named = named if named is not None and is_undeclared(named) and not kernel else None
+        named = named if is_undeclared(named) and not kernel else None
     return None if named is None else named.removeprefix("tf.") if ".keras." in named else named

@@ -96,8 +96,13 @@ def answer(question: Question) -> Answer:
 
 
 def _is_call(name: str) -> bool:
-    """Whether this is code rather than a name: no op and no TensorFlow name has brackets."""
-    return "(" in name and "::" not in name
+    """Whether this is code rather than a name: no op and no TensorFlow name has brackets or signs.
+
+    (A path may have a slash and a minus.)
+    """
+    if "::" in name or name.endswith((".yaml", ".yml")):
+        return False
+    return "(" in name or re.search(r"[*+@\[]", name) is not None or name.lstrip().startswith("-")
 
 
 def checked_shape(name: str, sizes: tuple[int, ...]) -> Shape:

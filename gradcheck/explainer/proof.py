@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from gradcheck.model import Comparison
 
 __all__ = [
+    "PROOF_TOLERANCE",
     "Proof",
     "beside_the_tape",
+    "difference_told",
     "moved_within",
     "proof_of",
     "proof_section",
@@ -25,6 +27,10 @@ __all__ = [
 
 PROOF_TOLERANCE = 2.0**-36
 """Rounding granted between two exact formulas, relative to the gradient's largest element."""
+
+
+NUMERIC_SMALL = 2.0**-18
+"""A formula that is as close as this to differences is what they say."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,8 @@ class Proof:
     against_numeric: float
     tape_against_numeric: float
     holds: bool
+    said: str = ""
+    """Where the tape, or the formula, is wrong: by how much, and at which element."""
 
 
 def proof_of(comparison: Comparison, formula: str, value: Array, structure: str) -> Proof:
@@ -54,15 +62,58 @@ def proof_of(comparison: Comparison, formula: str, value: Array, structure: str)
     def apart(one: Array, other: Array) -> float:
         return float(np.max(np.abs(one - other), initial=0.0)) / scale
 
-    from_tape = apart(value, tape)
+    from_tape, from_numeric = apart(value, tape), apart(value, numeric)
     judged_right = comparison.verdict in (Verdict.PASS, Verdict.KINK)
-    return Proof(
+    found = Proof(
         comparison.name,
         formula,
         from_tape,
-        apart(value, numeric),
+        from_numeric,
         apart(tape, numeric),
         holds=judged_right and from_tape <= PROOF_TOLERANCE,
+    )
+    return found if found.holds else replace(found, said=_told(found, value, tape, numeric))
+
+
+def _told(proof: Proof, value: Array, tape: Array, numeric: Array) -> str:
+    """Which of the three is wrong: the one that the two others contradict."""
+    name = proof.name
+    if proof.against_numeric < proof.against_tape and proof.against_numeric < NUMERIC_SMALL:
+        wrong = difference_told(name, value, tape, "the tape's gradient", PROOF_TOLERANCE)
+        return f"{wrong} Differences of the function are on the side of the derivation."
+    told = difference_told(name, tape, value, "the formula of this page", PROOF_TOLERANCE)
+    if not told or proof.against_tape <= PROOF_TOLERANCE:
+        return difference_told(name, numeric, tape, "what differences give", PROOF_TOLERANCE)
+    return told
+
+
+def difference_told(name: str, right: Array, other: Array, who: str, tolerance: float) -> str:
+    """A sentence about where `other` is not `right`, and by how much; empty where it is.
+
+    Args:
+        name: the input.
+        right: what is derived.
+        other: what is held against it.
+        who: what `other` is.
+        tolerance: what is granted, relative to the largest element.
+    """
+    if right.shape != other.shape:
+        return f"For {name} {who} has the shape {list(other.shape)}, not {list(right.shape)}."
+    with np.errstate(all="ignore"):
+        apart = np.abs(other - right)
+    apart = np.where(np.isnan(apart), np.inf, apart)
+    scale = max(1.0, float(np.max(np.abs(right), initial=0.0, where=np.isfinite(right))))
+    off = int(np.count_nonzero(apart > tolerance * scale))
+    if not off:
+        return ""
+    worst = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    place = f"{name}[{', '.join(map(str, worst))}]" if apart.ndim else name
+    derived, given = float(right[worst]), float(other[worst])
+    share = f", {abs(given - derived) / abs(derived):.2g} of it" if derived else ""
+    far = f"off by {float(apart[worst]):.3g}{share}"
+    return (
+        f"For {name} {who} DIFFERS from the derivation: at {place} it is {given:.6g} where it "
+        f"should be {derived:.6g}, {far}; {off} of {apart.size} elements differ."
     )
 
 
@@ -105,7 +156,12 @@ def proof_section(proofs: list[Proof]) -> Section:
         "At a random point with a random G; errors relative to the largest element of the "
         "gradient. The code is run as it is printed."
     )
-    return Section("Proof", (Paragraph(text), Table(head, rows)))
+    first: dict[str, str] = {}
+    for proof in proofs:
+        if proof.said:
+            first.setdefault(proof.name, proof.said)
+    said = [Paragraph(sentence) for sentence in first.values()]
+    return Section("Proof", (Paragraph(text), Table(head, rows), *said))
 
 
 def _shown(error: float) -> str:

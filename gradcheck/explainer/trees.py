@@ -6,6 +6,7 @@ The tree is what every printer prints, and its text is what `run` executes: the 
 from __future__ import annotations
 
 import ast
+import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from gradcheck.ops.language.vocabulary import lookup
 from gradcheck.spec.expression.expression import parse_formula
-from gradcheck.spec.expression.syntax import parse_tree
+from gradcheck.spec.expression.syntax import MAX_LENGTH, parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -233,5 +234,41 @@ def _replaced(formula: ast.expr, full: Mapping[str, ast.expr]) -> ast.expr:
 def run(tree: ast.expr | str, values: Mapping[str, Any]) -> Any:
     """The value of a formula: exactly the text that is shown is what is executed."""
     text = tree if isinstance(tree, str) else text_of(tree)
+    if isinstance(tree, ast.expr) and len(text) > MAX_LENGTH:
+        return _run_in_parts(tree, values)
     with np.errstate(all="ignore"):
         return parse_formula(text, values).evaluate(values, lookup)
+
+
+LONG_PART = 200
+"""Characters of a part that is computed by itself, where the whole is too long to be read."""
+
+
+def _run_in_parts(tree: ast.expr, values: Mapping[str, Any]) -> Any:
+    """A formula that is longer than any that is read: its parts first, then what they make.
+
+    Without it `test_a_formula_that_is_too_long_is_computed_by_its_parts` fails.
+    """
+    parts = _Parts()
+    whole = parts.visit_children(copy.deepcopy(tree))
+    known = {name: run(part, values) for name, part in parts.found.items()}
+    return run(whole, {**values, **known})
+
+
+class _Parts(ast.NodeTransformer):
+    def __init__(self) -> None:
+        self.found: dict[str, ast.expr] = {}
+
+    def visit_children(self, node: ast.expr) -> ast.expr:
+        """The node with names for the long ones of its parts."""
+        found: ast.expr = self.generic_visit(node)  # type: ignore[assignment]
+        return found
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.List | ast.Tuple | ast.keyword):
+            return self.generic_visit(node)
+        if not isinstance(node, ast.expr) or len(text_of(node)) <= LONG_PART:
+            return node
+        name = f"part__{len(self.found)}"
+        self.found[name] = node
+        return ast.Name(name)

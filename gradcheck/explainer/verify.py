@@ -18,6 +18,7 @@ from gradcheck.explainer.derive.chain import bar, closed_form, run_chain
 from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_input
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
 from gradcheck.explainer.derive.passed_through import STOPPED
+from gradcheck.explainer.derive.whole_op import as_one_op
 from gradcheck.explainer.page.expression_page import code_of
 from gradcheck.explainer.proof import Proof, beside_the_tape, proof_of
 from gradcheck.model import Array, Case, Input, Location, Shape, Target, TargetKind
@@ -142,8 +143,10 @@ def expression_point(graph: Graph, values: Mapping[str, Array] | None, seed: int
 def printed_for_expression(graph: Graph, name: str) -> list[tuple[str, Printed]]:
     """What the page of a graph prints for one gradient, each with a label."""
     formulas: list[tuple[str, Printed]] = [("chain rule", operator.itemgetter(bar(graph, name)))]
-    form = closed_form(graph, name)
-    if form is not None:
+    whole, form = as_one_op(graph), closed_form(graph, name)
+    if whole is not None and (own := whole.whole_formula(name)) is not None:
+        formulas.append((f"as {whole.subject.op.name}", _formula(own)))
+    elif form is not None:
         formulas.append(("closed, indices", _elements(form.node, form.indices)))
         if form.formula is not None:
             formulas.append(("closed", _formula(form.formula)))

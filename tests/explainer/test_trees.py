@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
 
 import numpy as np
 import pytest
 
+from gradcheck.errors import ExpressionError
 from gradcheck.explainer import trees
 from gradcheck.ops import all_ops
 from tests.explainer.explained import example_of
-
-if TYPE_CHECKING:
-    import ast
 
 
 def test_short_formulas_are_the_executed_ones() -> None:
@@ -48,3 +46,17 @@ def test_the_exponent_of_a_slope_is_computed(text: str, shorter: str) -> None:
     assert trees.text_of(found) == shorter
     values = {"x": np.array([0.5, 2.0, 3.0]), "G": np.array([1.0, -2.0, 0.5])}
     np.testing.assert_allclose(trees.run(found, values), trees.run(text, values))
+
+
+def test_a_formula_that_is_too_long_is_computed_by_its_parts() -> None:
+    x = np.array([0.5, 1.5])
+    short, wanted = "x", x
+    for _ in range(10):
+        short = f"sin({short}) + ({short}) * x"
+        wanted = np.sin(wanted) + wanted * x
+    text = short
+    assert len(text) > 4_000
+    found = trees.run(ast.parse(text, mode="eval").body, {"x": x})
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    with pytest.raises(ExpressionError, match="characters long"):
+        trees.run(text, {"x": x})

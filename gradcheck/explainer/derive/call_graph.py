@@ -96,6 +96,13 @@ class Graph:
     unwritten: frozenset[str] = frozenset()
     """Names of values that code cannot compute: what has no rule, and its Jacobians."""
 
+    symbols: Mapping[str, str] = field(default_factory=dict)
+    """By name: how it is written, where not as itself."""
+
+    def symbol(self, name: str) -> str:
+        """How a name is written on the page."""
+        return self.symbols.get(name, name)
+
     @property
     def shapes(self) -> dict[str, Shape]:
         """Of the inputs and of every step."""

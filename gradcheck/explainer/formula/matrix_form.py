@@ -17,7 +17,9 @@ from gradcheck.explainer.calculus.einstein import (
 )
 from gradcheck.explainer.calculus.indices import LETTERS, Index, extent
 from gradcheck.explainer.calculus.simplify import terms_of
+from gradcheck.explainer.formula.batched import batched
 from gradcheck.explainer.formula.factor import factored
+from gradcheck.explainer.formula.fewer_turns import with_fewer_turns
 from gradcheck.explainer.formula.kept_axes import beside, mean_of
 from gradcheck.explainer.formula.sums_and_products import (
     NoMatrixForm,
@@ -29,7 +31,7 @@ from gradcheck.explainer.formula.sums_and_products import (
     times,
 )
 from gradcheck.explainer.formula.term_graph import TermGraph
-from gradcheck.explainer.trees import call, called, read
+from gradcheck.explainer.trees import call, called, read, text_of
 
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Space
@@ -65,9 +67,14 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
             return formula_of(part, axes, space)
 
         try:
-            return factored([TermGraph(t, indices, inner).formula() for t in terms], numbers)
+            made = factored([TermGraph(t, indices, inner).formula() for t in terms], numbers)
+            return with_fewer_turns(read(text_of(made)))
         except NoMatrixForm:
             pass
+    try:
+        return batched(node, terms, indices)
+    except NoMatrixForm:
+        pass
     return joined([_einsum_term(term, indices, space) for term in terms])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from gradcheck.explainer.calculus.einstein import (
     magnitude,
 )
 from gradcheck.explainer.calculus.indices import Index, extent
-from gradcheck.explainer.trees import call, read
+from gradcheck.explainer.trees import call, read, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,18 +81,33 @@ def number(value: Fraction | float) -> ast.expr:
 
 
 def times(factors: list[ast.expr]) -> ast.expr:
-    """A product; one over something is a division."""
-    result = factors[0]
-    for factor in factors[1:]:
-        if (
-            isinstance(factor, ast.BinOp)
-            and isinstance(factor.op, ast.Div)
-            and _is_one(factor.left)
-        ):
-            result = ast.BinOp(result, ast.Div(), factor.right)
+    """A product; one over something is a division, and equal factors are a power."""
+    counts = Counter(map(text_of, factors))
+    met: set[str] = set()
+    result: ast.expr | None = None
+    for factor in factors:
+        text = text_of(factor)
+        if text in met:
+            continue
+        met.add(text)
+        whole = factor if counts[text] == 1 else _raised(factor, counts[text])
+        if result is None:
+            result = whole
+        elif isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Div) and _is_one(whole.left):
+            result = ast.BinOp(result, ast.Div(), whole.right)
         else:
-            result = ast.BinOp(result, ast.Mult(), factor)
+            result = ast.BinOp(result, ast.Mult(), whole)
+    assert result is not None  # noqa: S101  (there is a factor)
     return result
+
+
+def _raised(factor: ast.expr, count: int) -> ast.expr:
+    """A factor that stands there so many times."""
+    if isinstance(factor, ast.BinOp) and isinstance(factor.op, ast.Div) and _is_one(factor.left):
+        return ast.BinOp(factor.left, ast.Div(), _raised(factor.right, count))
+    if count == 2:
+        return call("square", factor)
+    return ast.BinOp(factor, ast.Pow(), ast.Constant(count))
 
 
 def _is_one(node: ast.expr) -> bool:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["tensorflow_code"]
 
+_OF_PLAIN_NUMBERS = frozenset(["ones", "zeros", "eye", "sqrt", "array"])
+"""Functions that are given sizes, and those that are computed while the code is written."""
 LONGEST_UNNAMED = 24
 """A part of a formula that is longer than this, and stands in it twice, gets a name."""
 
@@ -117,6 +119,7 @@ class _Writer:
         if name == "einsum":
             node = _unstretched(node, self.shapes)
         args = [self.text(a) for a in node.args]
+        args = _typed(name, args)
         if name == "one_hot_max":
             return self._one_hot_max(*args)
         if name == "scatter_add":
@@ -158,6 +161,16 @@ class _Writer:
 def text_rank(text: str) -> int:
     """The rank of a list that is written out: `[[1], [2]]` has 2."""
     return len(text) - len(text.lstrip("["))
+
+
+def _typed(name: str, args: list[str]) -> list[str]:
+    """Plain numbers with the dtype of the rest, where there is nothing else to tell it.
+
+    TensorFlow would take a whole number for one, and any other for a float32.
+    """
+    if not args or not all(map(_is_number, args)) or name in _OF_PLAIN_NUMBERS:
+        return args
+    return [f"tf.constant({float(a)!r}, G.dtype)" for a in args]
 
 
 def _where(args: list[str]) -> str:

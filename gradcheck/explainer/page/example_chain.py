@@ -11,7 +11,8 @@ from gradcheck.explainer import trees
 from gradcheck.explainer.derive.chain import adjoints, bar
 from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_input
 from gradcheck.explainer.page.example_numbers import Route, numbers_of, too_large
-from gradcheck.explainer.page.expression_page import forward_line, gradient_line, setting_of
+from gradcheck.explainer.page.expression_page import forward_line, gradient_line
+from gradcheck.explainer.page.graph_setting import setting_of
 from gradcheck.explainer.page.op_page import gradient_math
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.time_limit import TookTooLong

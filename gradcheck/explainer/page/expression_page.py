@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.indices import named
 from gradcheck.explainer.derive.chain import Adjoint, Closed, ClosedForms, adjoints, bar
+from gradcheck.explainer.derive.whole_op import as_one_op
 from gradcheck.explainer.document import (
     Block,
     Bullets,
@@ -19,6 +20,7 @@ from gradcheck.explainer.document import (
 from gradcheck.explainer.formula.matrix_form import without_indices
 from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
 from gradcheck.explainer.page.glossary import glossary
+from gradcheck.explainer.page.graph_setting import loss_of, setting_of
 from gradcheck.explainer.page.named_parts import (
     assumed,
     named_parts,
@@ -30,7 +32,6 @@ from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.typeset.index_notation import ElementSetting
 from gradcheck.explainer.typeset.index_places import index_places
 from gradcheck.explainer.typeset.lettering import Lettering, lettered
-from gradcheck.explainer.typeset.matrix_notation import Setting
 
 if TYPE_CHECKING:
     import ast
@@ -41,21 +42,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.style import Style
     from gradcheck.model import Shape
 
-__all__ = ["code_of", "explain_expression", "forward_line", "gradient_line", "setting_of"]
-
-
-def setting_of(graph: Graph, style: Style) -> Setting:
-    """Sets formulas over the inputs, the steps and their adjoints."""
-    symbols = {bar(graph, step.name): f"~{step.name}" for step in graph.steps}
-    symbols |= {name: name for name in graph.shapes} | {"G": "G"}
-    scalars = {name for name, shape in graph.shapes.items() if not shape}
-    scalars |= {bar(graph, name) for name in scalars}
-    return Setting(style, symbols, frozenset(scalars), loss_of(graph), graph.shapes)
-
-
-def loss_of(graph: Graph) -> str:
-    """The letter of the loss: L, unless an input is called so."""
-    return "ℓ" if "L" in graph.inputs else "L"
+__all__ = ["code_of", "explain_expression", "forward_line", "gradient_line"]
 
 
 def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> Document:
@@ -250,6 +237,8 @@ def code_of(
         assigned: the name that the result gets; `dx` for the gradient of x.
         beside: the shapes of names that are neither inputs nor steps.
     """
+    if not assigned and (whole := as_one_op(graph)) is not None and whole.formula(name):
+        return whole.code(graph, name)
     if form is None or form.formula is None:
         return []
     shapes = {**graph.shapes, "G": graph.shapes[graph.output], **(beside or {})}
@@ -263,7 +252,23 @@ def code_of(
     return [] if code[-1].startswith("#") else code
 
 
+def _as_op(graph: Graph, name: str) -> tuple[Block, ...]:
+    """The gradient in the form of the op that the whole is; nothing where it is none."""
+    whole = as_one_op(graph)
+    short = whole.formula(name) if whole is not None else None
+    if whole is None or short is None:
+        return ()
+    derived = f"`gradcheck explain {whole.subject.op.name}` derives it"
+    blocks: list[Block] = [Paragraph(f"All of it is {whole.told}; {derived}.")]
+    blocks += [Equation(forward_line(graph, own, tree)) for own, tree in short.names.items()]
+    executed = trees.text_of(whole.whole_formula(name) or short.formulas[0])
+    blocks.append(Equation(gradient_line(graph, name, short.formulas[0]), "", executed))
+    return (*blocks, Code(tuple(whole.code(graph, name))))
+
+
 def _closed(graph: Graph, name: str, form: Closed | None) -> tuple[Block, ...]:
+    if found := _as_op(graph, name):
+        return found
     if form is None:
         return (
             Paragraph(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from gradcheck.explainer.trees import called
+from gradcheck.explainer.trees import called, equation_of
 from gradcheck.ops.language.vocabulary import FUNCTIONS
 
 __all__ = ["glossary"]
@@ -21,7 +21,7 @@ _EXPLAINED = {
             "cross", "tile", "segment_sum", "segment_prod", "segment_max", "segment_min",
             "unsorted_max", "unsorted_min", "of_segment", "others_in_segment", "scatter_max",
             "scatter_min", "scatter_update", "order", "ranks", "take_along", "take_in_batches",
-            "scatter_in_batches", "sylvester", "expm",
+            "scatter_in_batches", "sylvester", "expm", "expm_change",
             "sqrtm", "pinv", "dct_matrix", "idct_matrix", "ramp",
         )
     },
@@ -32,6 +32,21 @@ _EXPLAINED = {
 def glossary(formulas: tuple[ast.expr, ...]) -> tuple[str, ...]:
     """A line for each function that a reader may not know."""
     used = {called(node) for formula in formulas for node in ast.walk(formula)}
+    inner = [i for formula in formulas for i in _inner_equations(formula)]
+    family = ["(…) with indices below: the array of these elements"] if any(inner) else []
+    return (*family, *_words(used))
+
+
+def _inner_equations(formula: ast.expr) -> list[str]:
+    """The letters of the arrays that are written by their elements inside of a formula."""
+    return [
+        equation_of(n).partition("->")[2]
+        for n in ast.walk(formula)
+        if n is not formula and isinstance(n, ast.expr)
+    ]
+
+
+def _words(used: set[str]) -> tuple[str, ...]:
     return tuple(
         f"{_EXPLAINED[name]}: {_sentence(FUNCTIONS[name].__doc__ or '')}"
         for name in sorted(used & set(_EXPLAINED))

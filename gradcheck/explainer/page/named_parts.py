@@ -101,7 +101,8 @@ def with_letters(node: Node, names: Mapping[str, ast.expr]) -> Node:
 
     def changed(part: Node) -> Node:
         if isinstance(part, Array) and part.function == "softmax":
-            letter = texts.get(trees.text_of(whole_array(part, Space(_FAR))))
+            whole = whole_array(part, Space(_FAR))
+            letter = texts.get(trees.text_of(whole)) or texts.get(_from_the_back(whole, part))
             return part if letter is None else Tensor(letter, part.indices)
         if isinstance(part, Product):
             return Product(tuple(map(changed, part.factors)))
@@ -112,6 +113,14 @@ def with_letters(node: Node, names: Mapping[str, ast.expr]) -> Node:
         return Total(part.indices, changed(part.body)) if isinstance(part, Total) else part
 
     return changed(node) if texts else node
+
+
+def _from_the_back(whole: ast.expr, part: Array) -> str:
+    """The text of a function along an axis, that axis counted from the last one."""
+    if not isinstance(whole, ast.Call) or len(whole.args) != 2:
+        return ""
+    axis = int(trees.text_of(whole.args[1])) % len(part.shape) - len(part.shape)
+    return trees.text_of(trees.call(trees.called(whole), whole.args[0], trees.read(str(axis))))
 
 
 _FAR = 10_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from gradcheck.explainer.formula.matrix_form import without_indices
 from gradcheck.explainer.page.element_moves import back_lines, copies
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.typeset.index_notation import ElementSetting
+from gradcheck.explainer.typeset.index_places import index_places, shape_known
 from gradcheck.explainer.typeset.lettering import Lettering, lettered
 
 if TYPE_CHECKING:
@@ -48,7 +50,8 @@ def derivation_sections(subject: Subject) -> list[Section]:
     return sections
 
 
-def _written(subject: Subject) -> tuple[Block, ...]:
+def _written(whole: Subject) -> tuple[Block, ...]:
+    subject = whole.single
     loss, names = subject.loss, subject.op.output_names(subject.call)
     blocks = _steps(subject, subject.derivation)
     used = {n for s in subject.derivation if s.claim for n in _claim_names(s.claim)}
@@ -60,6 +63,8 @@ def _written(subject: Subject) -> tuple[Block, ...]:
         else f"{', '.join(_upstream(subject))} are the gradients of {loss} by the outputs"
     )
     given = f"{loss} is any number that is computed from the output; {upstream}."
+    if subject is not whole:
+        given += " The steps are those of one matrix of the batch: the others go beside it."
     return (Paragraph(given), *blocks)
 
 
@@ -88,7 +93,14 @@ def _claim(subject: Subject, claim: str) -> Equation:
 
     def math_(style: Style) -> str:
         setting = subject.setting(style)
-        return f"{setting.text(left)} = {setting.text(right)}"
+        shown = setting.text(left)
+        letters = trees.equation_of(right).partition("->")[2]
+        if letters and isinstance(left, ast.Name):
+            places = index_places(letters, shape_known(right, setting.shapes))
+            shown = style.indexed(shown, places)
+        elif letters:
+            return f"{shown} = {style.family(setting.text(right), letters)}"
+        return f"{shown} = {setting.text(right)}"
 
     return Equation(math_, text=claim)
 
@@ -103,6 +115,7 @@ class _Generated:
 
     def __init__(self, subject: Subject, steps: GradientSteps, *, again: bool) -> None:
         self.subject, self.steps, self.again = subject, steps, again
+        self.chosen: dict[Style, Letters] = {}
 
     def blocks(self) -> tuple[Block, ...]:
         """Everything, in order, the paragraphs numbered."""
@@ -114,9 +127,12 @@ class _Generated:
         )
 
     def _letters(self, style: Style) -> Letters:
-        steps = self.steps
-        lines = (steps.raw, steps.jacobian, steps.product, steps.result)
-        return Letters(self.subject, style, steps.out, steps.at, lines)
+        """Chosen once for all the lines: that is most of what a line costs."""
+        if style not in self.chosen:
+            steps = self.steps
+            lines = (steps.raw, steps.jacobian, steps.product, steps.result)
+            self.chosen[style] = Letters(self.subject, style, steps.out, steps.at, lines)
+        return self.chosen[style]
 
     def _left(self, style: Style) -> str:
         """∂L/∂x[m]."""

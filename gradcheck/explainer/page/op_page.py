@@ -24,7 +24,7 @@ from gradcheck.explainer.page.known_findings import findings_of, known_bugs
 from gradcheck.explainer.page.op_derivation import Letters, derivation_sections
 from gradcheck.explainer.page.op_notes import broadcasting, undefined
 from gradcheck.explainer.page.op_shapes import shapes
-from gradcheck.explainer.typeset.index_places import index_places
+from gradcheck.explainer.typeset.index_places import index_places, shape_known
 
 if TYPE_CHECKING:
     import ast
@@ -87,7 +87,10 @@ def _forward(subject: Subject) -> tuple[Block, ...]:
     if found is None or not trees.equation_of(forward):
 
         def whole(style: Style) -> str:
-            return f"{_outputs(subject, style)} = {subject.setting(style).text(forward)}"
+            left, setting = _outputs(subject, style), subject.setting(style)
+            letters = trees.equation_of(forward).partition("->")[2]
+            places = index_places(letters, shape_known(forward, setting.shapes))
+            return f"{style.indexed(left, places)} = {setting.text(forward)}"
 
         blocks.append(Equation(whole, text=trees.text_of(forward)))
         words = glossary((forward,))
@@ -124,13 +127,15 @@ def _changes(subject: Subject, style: Style) -> str:
 
 
 def _gradient(subject: Subject) -> tuple[Block, ...]:
-    short = subject.shortened(*subject.printed.values())
+    single = subject.single
+    short = single.shortened(*single.printed.values())
     blocks: list[Block] = []
+    note = "" if single is subject else "for each matrix of the batch"
     for i, (name, tree) in enumerate(short.names.items()):
-        blocks.append(Equation(_definition(subject, name, tree), "" if i else "as above"))
+        blocks.append(Equation(_definition(single, name, tree), "" if i else "as above"))
     for name, tree in zip(subject.printed, short.formulas, strict=True):
         executed = trees.text_of(subject.printed[name])
-        blocks.append(Equation(gradient_math(subject, name, tree), text=executed))
+        blocks.append(Equation(gradient_math(single, name, tree), note, executed))
     words = glossary((*short.names.values(), *short.formulas))
     if words:
         blocks.append(Bullets(words))
@@ -147,7 +152,9 @@ def _gradient(subject: Subject) -> tuple[Block, ...]:
 def _definition(subject: Subject, name: str, tree: ast.expr) -> Math:
     def math_(style: Style) -> str:
         setting = subject.setting(style)
-        return f"{setting.symbol(name)} = {setting.text(tree)}"
+        letters = trees.equation_of(tree).partition("->")[2]
+        places = index_places(letters, shape_known(tree, setting.shapes))
+        return f"{style.indexed(setting.symbol(name), places)} = {setting.text(tree)}"
 
     return math_
 
@@ -167,9 +174,12 @@ def gradient_math(subject: Subject, name: str, tree: ast.expr) -> Math:
 def _complex(subject: Subject) -> list[Section]:
     if not subject.complex_gradients:
         return []
+    single = subject.single
     lines = [
-        Equation(gradient_math(subject, name, tree), text=trees.text_of(tree))
-        for name, tree in subject.complex_gradients.items()
+        Equation(gradient_math(single, name, tree), text=trees.text_of(whole))
+        for (name, tree), whole in zip(
+            single.complex_gradients.items(), subject.complex_gradients.values(), strict=True
+        )
     ]
     finding = subject.op.complex_finding
     told = f"{finding}: its gradient is not this one." if finding else _AS_GIVEN
@@ -177,15 +187,16 @@ def _complex(subject: Subject) -> list[Section]:
 
 
 def _forward_mode(subject: Subject) -> tuple[Block, ...]:
-    tree = subject.tangent
-    if tree is None:
+    single, tree = subject.single, subject.tangent
+    if tree is None or single.tangent is None:
         return (Paragraph("No formula is declared."),)
-    short = subject.shortened(tree)
+    short = single.shortened(single.tangent)
     moves = ", ".join(f"d{subject.symbols[name]}" for name in subject.gradients)
-    lines = [Equation(_definition(subject, name, part)) for name, part in short.names.items()]
+    lines = [Equation(_definition(single, name, part)) for name, part in short.names.items()]
 
     def math_(style: Style) -> str:
-        return f"{_changes(subject, style)} = {subject.setting(style).text(short.formulas[0])}"
+        changed = single.setting(style).text(short.formulas[0], indexed=True)
+        return f"{_changes(single, style)} = {changed}"
 
     said = Paragraph(f"How the output changes when the input changes by {moves}:")
     return (said, *lines, Equation(math_, text=trees.text_of(tree)))

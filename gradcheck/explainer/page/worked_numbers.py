@@ -10,7 +10,7 @@ from gradcheck.errors import UsageError
 from gradcheck.explainer import trees
 from gradcheck.explainer.derive.chain import adjoints, bar, run_chain
 from gradcheck.explainer.document import Block, Equation, Paragraph, Section
-from gradcheck.explainer.page.expression_page import setting_of
+from gradcheck.explainer.page.graph_setting import setting_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

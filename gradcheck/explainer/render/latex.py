@@ -17,7 +17,10 @@ __all__ = ["render_latex"]
 _HEAD = (
     r"\documentclass{article}",
     r"\usepackage[margin=2cm]{geometry}",
-    r"\usepackage{amsmath,amssymb}",
+    r"\usepackage{amsmath,amssymb,graphicx}",
+    r"\newsavebox{\fitbox}",
+    r"\newcommand{\fit}[1]{\sbox{\fitbox}{#1}\ifdim\wd\fitbox>\linewidth"
+    r"\resizebox{\linewidth}{!}{\usebox{\fitbox}}\else\usebox{\fitbox}\fi}",
     r"\setlength{\parindent}{0pt}",
     r"\begin{document}",
 )
@@ -26,6 +29,9 @@ CODE_WIDTH = 90
 """How many letters of equal width fit between the margins."""
 LONGEST_LINE = 85
 """Mathematics that is longer than this on a terminal is too long for a line in print."""
+
+LONGEST_PIECE = 55
+"""Signs of a fraction or a root that fits beside what stands around it."""
 
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -83,10 +89,34 @@ def _character(character: str) -> str:
 
 
 def _broken(math: str, note: str) -> list[str]:
-    """Mathematics that TeX may break at its signs, as it may break a paragraph."""
+    """Mathematics that TeX may break at its signs, as it may break a paragraph.
+
+    What it cannot break, as a long fraction, is made as small as the line asks for.
+    """
+    if _longest_piece(math) > LONGEST_PIECE:
+        beside = rf"\\ ({note})" if note else ""
+        return [r"\begin{quote}", rf"\fit{{$\displaystyle {math}$}}" + beside, r"\end{quote}"]
     remark = f" ({note})" if note else ""
     free = math.replace(", ", r",\allowbreak{} ").replace(r"\left(", "(").replace(r"\right)", ")")
     return [r"\begin{quote}\raggedright", rf"$\displaystyle {free}$" + remark, r"\end{quote}"]
+
+
+def _longest_piece(math: str) -> int:
+    """The signs of the longest part that TeX breaks nowhere: what stands in braces, and choices."""
+    longest, starts = 0, list[int]()
+    for place, character in enumerate(math):
+        if character == "{":
+            starts.append(place + 1)
+        elif character == "}" and starts:
+            longest = max(longest, _signs(math[starts.pop() : place]))
+    for chosen in re.findall(r"\\begin\{cases\}(.*?)\\end\{cases\}", math, re.DOTALL):
+        longest = max(longest, *(_signs(line) for line in chosen.split(r"\\")))
+    return longest
+
+
+def _signs(math: str) -> int:
+    """About how many signs are seen: a command is one, braces are none."""
+    return len(re.sub(r"[{}_^\s]", "", re.sub(r"\\(?:left|right)?[a-zA-Z]*", "x", math)))
 
 
 def _block(block: Block) -> list[str]:
@@ -97,11 +127,12 @@ def _block(block: Block) -> list[str]:
         if len(block.math(UNICODE)) + len(block.note) > LONGEST_LINE:
             return _broken(math, _prose(block.note))
         note = rf" \qquad\text{{({_prose(block.note)})}}" if block.note else ""
-        return [r"\[", math + note, r"\]"]
+        return [r"\[", rf"\fit{{$\displaystyle {math}{note}$}}", r"\]"]
     if isinstance(block, Code):
         return [r"\begin{verbatim}", *block.broken(CODE_WIDTH), r"\end{verbatim}"]
     if isinstance(block, Bullets):
         items = [rf"\item {_prose(item)}" for item in block.items]
         return [r"\begin{itemize}", *items, r"\end{itemize}"]
     rows = [" & ".join(map(_prose, row)) + r" \\" for row in (block.head, *block.rows)]
-    return [rf"\begin{{tabular}}{{{'l' * len(block.head)}}}", *rows, r"\end{tabular}", ""]
+    table = [rf"\begin{{tabular}}{{{'l' * len(block.head)}}}", *rows, r"\end{tabular}"]
+    return [r"\fit{%", *table, "}", ""]

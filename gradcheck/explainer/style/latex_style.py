@@ -26,7 +26,7 @@ class Latex:
 
     def symbol(self, name: str) -> str:
         """A name, its number below."""
-        if name.startswith("["):
+        if name.startswith((r"\left(", "[")):
             return name  # no name, but an array that is written by its elements, and set already
         base, number = split_number(name)
         if base in _GREEK:
@@ -80,6 +80,10 @@ class Latex:
     def total(self, indices: Sequence[str], body: str) -> str:
         """A sum over indices."""
         return rf"\sum_{{{' '.join(indices)}}} {body}"
+
+    def family(self, body: str, indices: Sequence[str]) -> str:
+        """The array of these elements, one for each value of the indices."""
+        return rf"\left({body}\right)_{{{' '.join(indices)}}}"
 
     def group(self, body: str) -> str:
         """Brackets around."""

@@ -77,6 +77,11 @@ class Unicode:
         """A sum over indices."""
         return f"{self.subscript('Σ', ''.join(indices))} {body}"
 
+    def family(self, body: str, indices: Sequence[str]) -> str:
+        """The array of these elements, one for each value of the indices."""
+        short = all(len(index) == 1 for index in indices)
+        return self.subscript(f"({body})", ("" if short else ",").join(indices))
+
     def group(self, body: str) -> str:
         """Brackets around."""
         return f"({body})"

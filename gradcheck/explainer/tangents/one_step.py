@@ -28,4 +28,7 @@ def graph_of_op(subject: Subject) -> Graph:
     name = next(letter for letter in "yvhwuzs" if letter not in taken)
     operands: dict[str, ast.expr] = {parameter: ast.Name(parameter) for parameter in call.shapes}
     step = Step(name, op, call, operands, subject.shape)
-    return Graph(op.name, dict(call.shapes), (step,), name)
+    symbols = {parameter: subject.symbols[parameter] for parameter in call.shapes}
+    return Graph(
+        op.name, dict(call.shapes), (step,), name, symbols={**symbols, name: subject.symbols["out"]}
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from functools import partial
 from itertools import combinations_with_replacement
@@ -14,8 +15,9 @@ from gradcheck.explainer.derive.chain import bar
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.document import Block, Bullets, Code, Equation, Paragraph, Section
 from gradcheck.explainer.formula.matrix_form import without_indices
-from gradcheck.explainer.page.expression_page import code_of, loss_of, setting_of
+from gradcheck.explainer.page.expression_page import code_of
 from gradcheck.explainer.page.glossary import glossary
+from gradcheck.explainer.page.graph_setting import loss_of, setting_of
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.tangents.second_form import (
     changed_output,
@@ -23,13 +25,13 @@ from gradcheck.explainer.tangents.second_form import (
     hessian_product,
 )
 from gradcheck.explainer.tangents.tangent_chain import adjoint_changes, dot, step_changes
+from gradcheck.explainer.tangents.tangent_rules import DIVIDING
 from gradcheck.explainer.tangents.tree_tangent import NoTangent
 from gradcheck.explainer.typeset.index_notation import ElementSetting
 from gradcheck.explainer.typeset.index_places import index_places
 from gradcheck.explainer.typeset.lettering import Lettering, lettered
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Callable, Sequence
 
     from gradcheck.explainer.derive.call_graph import Graph
@@ -63,8 +65,13 @@ def _setting(graph: Graph, style: Style) -> Setting:
     )
 
 
-def _changes_named(names: Sequence[str]) -> str:
-    return ", ".join(UNICODE.change_symbol(name) for name in names)
+def _named(graph: Graph, names: Sequence[str]) -> str:
+    return ", ".join(UNICODE.change_symbol(graph.symbol(name)) for name in names)
+
+
+def _avoided(graph: Graph) -> frozenset[str]:
+    """The symbols of the page, which are no letters of indices."""
+    return frozenset({*map(graph.symbol, graph.shapes), "G", loss_of(graph)})
 
 
 def forward_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[Section]:
@@ -74,9 +81,9 @@ def forward_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[
         changes = step_changes(graph, moving)
     except NoTangent as why:
         return [_refused("Forward mode", str(why))]
-    output = UNICODE.change_symbol(graph.output)
+    output = UNICODE.change_symbol(graph.symbol(graph.output))
     told = Paragraph(
-        f"Each input moves along a direction of its own shape, {_changes_named(moving)}; a dot "
+        f"Each input moves along a direction of its own shape, {_named(graph, moving)}; a dot "
         f"marks how a value changes with that. {output} is the Jacobian times the direction."
     )
     lines = [_line(graph, change) for change in changes]
@@ -104,7 +111,7 @@ def second_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[S
         form = _derived(partial(hessian_product, graph, name, moving))
         if form is not None:
             found = _closed(graph, form, _of_input(name), second_code(graph, name, form))
-            shown = UNICODE.changed(f"∂{loss_of(graph)}/∂{name}")
+            shown = UNICODE.changed(f"∂{loss_of(graph)}/∂{graph.symbol(name)}")
             sections.append(Section(f"Closed form of {shown}", found))
     pairs = combinations_with_replacement(moving, 2)
     blocks = [_derived(partial(hessian_block, graph, a, b)) for a, b in pairs]
@@ -141,24 +148,33 @@ def _refused(heading: str, why: str) -> Section:
 def _second_lines(
     graph: Graph, moving: Sequence[str], forward: Sequence[Change], back: Sequence[Change]
 ) -> tuple[Block, ...]:
-    loss, first = loss_of(graph), moving[0] if moving else ""
+    loss, first = loss_of(graph), graph.symbol(moving[0]) if moving else ""
     gradient = UNICODE.changed(f"∂{loss}/∂{first}")
+    output = UNICODE.symbol(graph.symbol(graph.output))
     told = (
-        f"Each input moves along a direction of its own shape, {_changes_named(moving)}, and G is "
+        f"Each input moves along a direction of its own shape, {_named(graph, moving)}, and G is "
         f"held fixed; a dot marks how a value changes with that. {gradient}, the change of the "
-        f"gradient, is the Hessian of ⟨G, {UNICODE.symbol(graph.output)}⟩ times the direction."
+        f"gradient, is the Hessian of ⟨G, {output}⟩ times the direction."
     )
     if _holds(graph):
         told += f" {HELD}"
     blocks: list[Block] = [Paragraph(told), *(_line(graph, change) for change in forward)]
+    if any(_divides(change.tree) for change in back):
+        blocks[0] = Paragraph(f"{told} What divides by an element holds where none is 0.")
     if back:
         blocks.append(Paragraph("The lines of the way back, changed by the same move:"))
     else:
-        still = f"The gradient does not depend on {', '.join(moving)}: the Hessian is zero."
+        inputs = ", ".join(map(graph.symbol, moving))
+        still = f"The gradient does not depend on {inputs}: the Hessian is zero."
         blocks.append(Paragraph(still))
     blocks += [_line(graph, change) for change in back]
     words = glossary(tuple(change.tree for change in (*forward, *back)))
     return (*blocks, Bullets(words)) if words else tuple(blocks)
+
+
+def _divides(tree: ast.expr) -> bool:
+    """Whether it has a product of the other elements, whose change divides by each of them."""
+    return any(trees.called(node) in DIVIDING for node in ast.walk(tree))
 
 
 def _line(graph: Graph, change: Change) -> Equation:
@@ -211,7 +227,7 @@ def _closed(
 
     def element(style: Style) -> str:
         setting = _setting(graph, style)
-        avoided = frozenset({*graph.inputs, "G", loss_of(graph)})
+        avoided = _avoided(graph)
         names = Lettering(avoided).of(form.indices)
         letters = lettered((form.node,), names, avoided)
         shown = left(setting, named(form.indices, names))
@@ -225,7 +241,7 @@ def _closed(
     if code:
         blocks.append(Code(tuple(code)))
     if form.steps:
-        names = ", ".join(UNICODE.symbol(step) for step in form.steps)
+        names = ", ".join(UNICODE.symbol(graph.symbol(step)) for step in form.steps)
         blocks.append(Paragraph(f"{names} as in the forward steps."))
     return tuple(blocks)
 
@@ -241,7 +257,7 @@ def _whole(graph: Graph, left: Callable[..., str], formula: ast.expr) -> Math:
 def _block_line(graph: Graph, block: HessianBlock) -> Equation:
     def math(style: Style) -> str:
         setting = _setting(graph, style)
-        avoided = frozenset({*graph.inputs, "G", loss_of(graph)})
+        avoided = _avoided(graph)
         names = Lettering(avoided).of((*block.at, *block.other))
         letters = lettered((block.node,), names, avoided)
         row = style.indexed(setting.symbol(block.row), named(block.at, names))

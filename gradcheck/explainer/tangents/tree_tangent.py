@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING
 from gradcheck import ops
 from gradcheck.explainer import trees
 from gradcheck.explainer.formula.broadcasting import is_elementwise
+from gradcheck.explainer.tangents.tangent_rules import OF_SEVERAL, RULES, NoTangent, times
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from gradcheck.ops.declaration import Op
 
 __all__ = ["NoTangent", "tangent"]
-
-
-class NoTangent(Exception):  # noqa: N818  (an answer: this has no formula here)
-    """No rule says how this changes; the text is the function's name."""
 
 
 _LINEAR = {
@@ -34,7 +31,7 @@ _LINEAR = {
             "diagonal", "trace", "tril", "triu", "band_part", "phi", "mirror_lower", "flip",
             "roll", "tile", "cumsum", "pick", "part", "take", "take_along", "gather_nd",
             "windows", "unwindows", "scalar", "vector", "column", "row", "array", "real",
-            "conj", "split", "unstack", "float32",
+            "conj", "split", "unstack", "float32", "of_segment", "segment_sum",
         ],
         0,
     ),
@@ -50,7 +47,7 @@ _STILL = frozenset(
         "shape", "size", "rank", "zeros", "ones", "zeros_like", "ones_like", "eye", "one_hot",
         "one_hot_max", "sign", "floor", "equal", "not_equal", "less", "less_equal", "greater",
         "greater_equal", "logical_and", "logical_or", "logical_not", "logical_xor", "isfinite",
-        "any", "all",
+        "any", "all", "ramp", "dct_matrix", "idct_matrix",
     ]
 )  # fmt: skip
 """Functions whose values do not move, but for jumps."""
@@ -96,24 +93,20 @@ def _operation(tree: ast.BinOp, moves: Mapping[str, ast.expr]) -> ast.expr | Non
             still = tree.right if left is not None else tree.left
             return one if isinstance(still, ast.Constant) else _spread(one, tree)
         case ast.Mult():
-            parts = [] if left is None else [_times(left, tree.right)]
-            return trees.added(parts + ([] if right is None else [_times(tree.left, right)]))
+            parts = [] if left is None else [times(left, tree.right)]
+            return trees.added(parts + ([] if right is None else [times(tree.left, right)]))
         case ast.Div():
             above = [] if left is None else [ast.BinOp(left, ast.Div(), tree.right)]
             if right is None:
                 return above[0]
             squared = trees.call("square", tree.right)
-            below = ast.BinOp(_times(tree.left, right), ast.Div(), squared)
+            below = ast.BinOp(times(tree.left, right), ast.Div(), squared)
             return (
                 ast.BinOp(above[0], ast.Sub(), below) if above else ast.UnaryOp(ast.USub(), below)
             )
         case ast.Pow():
             return _power(tree, left, right)
     raise NoTangent(type(tree.op).__name__)
-
-
-def _times(left: ast.expr, right: ast.expr) -> ast.expr:
-    return ast.BinOp(left, ast.Mult(), right)
 
 
 def _spread(tree: ast.expr, whole: ast.expr) -> ast.expr:
@@ -129,9 +122,9 @@ def _power(tree: ast.BinOp, base: ast.expr | None, exponent: ast.expr | None) ->
         if number is not None:
             lower = trees.read(repr(number - 1))
         power = tree.left if number == 2 else ast.BinOp(tree.left, ast.Pow(), lower)
-        parts.append(_times(_times(tree.right, power), base))
+        parts.append(times(times(tree.right, power), base))
     if exponent is not None:
-        parts.append(_times(_times(tree, trees.call("log", tree.left)), exponent))
+        parts.append(times(times(tree, trees.call("log", tree.left)), exponent))
     return trees.added(parts)
 
 
@@ -181,12 +174,12 @@ def _call(tree: ast.Call, moves: Mapping[str, ast.expr]) -> ast.expr | None:
         ready = [ast.Constant(0) if side is None else side for side in sides]
         chosen = trees.call("where", args[0], *ready)
         return chosen if None not in sides else _spread(chosen, tree)
-    if name in _RULES:
+    if name in RULES:
         found = tangent(args[0], moves)
         others = trees.names_in(ast.List(args[1:])) & moves.keys()
-        if others and name not in ("solve", "polygamma"):
+        if others and name not in OF_SEVERAL:
             raise NoTangent(name)
-        return _RULES[name](tree, found, moves)
+        return RULES[name](tree, found, lambda part: tangent(part, moves))
     return _by_declaration(tree, moves)
 
 
@@ -230,61 +223,3 @@ def elementwise_op(function: str) -> Op | None:
             if own and trees.called(tree) == function:
                 return op
     return {"softplus": ops.find("softplus")}.get(function)
-
-
-def _written(text: str, *names: str) -> Callable[..., ast.expr | None]:
-    """A rule as text, over `a` (the argument), `da` and `out`, and the other arguments by name."""
-
-    def rule(tree: ast.Call, found: ast.expr | None, _: object) -> ast.expr | None:
-        if found is None:
-            return None
-        defaults = {"axis": trees.read("None"), "keepdims": trees.read("False")}
-        if trees.called(tree) in ("softmax", "log_softmax"):
-            defaults["axis"] = trees.read("-1")
-        more = defaults | dict(zip(names, tree.args[1:], strict=False))
-        values = {**more, "a": tree.args[0], "da": found, "out": tree}
-        return trees.substitute(trees.read(text), values)
-
-    return rule
-
-
-def _solve(
-    tree: ast.Call, found: ast.expr | None, moves: Mapping[str, ast.expr]
-) -> ast.expr | None:
-    right = tangent(tree.args[1], moves)
-    if found is None:
-        return None if right is None else trees.call("solve", tree.args[0], right)
-    back = trees.call("matmul", found, tree)
-    side: ast.expr = ast.UnaryOp(ast.USub(), back)
-    if right is not None:
-        side = ast.BinOp(right, ast.Sub(), back)
-    return trees.call("solve", tree.args[0], side)
-
-
-def _polygamma(
-    tree: ast.Call, _: ast.expr | None, moves: Mapping[str, ast.expr]
-) -> ast.expr | None:
-    found = tangent(tree.args[1], moves)
-    higher = trees.read(repr(int(ast.literal_eval(tree.args[0])) + 1))
-    return None if found is None else _times(trees.call("polygamma", higher, tree.args[1]), found)
-
-
-_AXES = ("axis", "keepdims")
-_RULES: dict[str, Callable[..., ast.expr | None]] = {
-    "max": _written("sum(one_hot_max(a, axis) * da, axis, keepdims)", *_AXES),
-    "min": _written("sum(one_hot_max(-a, axis) * da, axis, keepdims)", *_AXES),
-    "prod": _written("sum(prod_others(a, axis) * da, axis, keepdims)", *_AXES),
-    "softmax": _written("out * (da - sum(out * da, axis, True))", "axis"),
-    "log_softmax": _written("da - sum(softmax(a, axis) * da, axis, True)", "axis"),
-    "logsumexp": _written("sum(softmax(a, axis) * da, axis, keepdims)", *_AXES),
-    "inv": _written("-matmul(matmul(out, da), out)"),
-    "det": _written("out * trace(matmul(inv(a), da))"),
-    "cholesky": _written("matmul(out, phi(matmul(matmul(inv(out), da), mT(inv(out)))))"),
-    "qr": _written("qr_change(out[0], out[1], da)"),
-    "eigenvalues": _written("diagonal(matmul(matmul(mT(eigenvectors(a)), da), eigenvectors(a)))"),
-    "singular_values": _written(
-        "diagonal(matmul(matmul(mT(left_singular(a)), da), right_singular(a)))"
-    ),
-    "solve": _solve,
-    "polygamma": _polygamma,
-}  # fmt: skip

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gradcheck.checker.case import problem_of
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored
-from gradcheck.checker.subject.gradient_functions import gradient_functions
 from gradcheck.checker.subject.tensors import FunctionRaised
 from gradcheck.errors import FunctionError, GradcheckError, UsageError
 from gradcheck.explainer.on_demand import pictured_expression
@@ -18,6 +15,7 @@ from gradcheck.explainer.page.worked_numbers import expression_numbers
 from gradcheck.explainer.proof import Proof, proof_section
 from gradcheck.explainer.tangents.along import prove_along, with_directions
 from gradcheck.explainer.tangents.tangent_proof import Point
+from gradcheck.explainer.traced.own_gradients import own_gradients, told_of_own
 from gradcheck.explainer.traced.ran_ops import watch
 from gradcheck.explainer.traced.traced_graph import TooLarge, read_ops
 from gradcheck.explainer.traced.traced_page import explain_traced, list_ops
@@ -58,13 +56,13 @@ def answer_traced(
         directions: what to derive beside the gradient.
     """
     problem, watched, said = _at_a_good_point(case, code)
-    said += _own_gradients(problem, watched)
-    title = _title(case)
-    lead = " ".join([_lead(watched), *said])
+    own, title = own_gradients(problem, watched), _title(case)
     try:
         traced = read_ops(watched, title)
+        lead = " ".join([_lead(watched), *said, *told_of_own(own, problem, watched, traced)])
         document = explain_traced(traced, lead)
     except TooLarge as why:
+        lead = " ".join([_lead(watched), *said, *told_of_own(own, problem, watched, None)])
         if verify or numbers:
             told = "there is no formula to evaluate; without --verify and --at its ops are listed"
             raise UsageError(f"{title}: {why}, so that {told}") from None
@@ -93,25 +91,6 @@ def answer_traced(
         point = Point(whole.function, names, symbol_values(traced, watched), structures)
         document, more = prove_along(document, traced.graph, traced.wanted, directions, point)
     return document, [*proofs, *more]
-
-
-def _own_gradients(problem: Problem, watched: Watched) -> list[str]:
-    """What is said where the user wrote a gradient: it is not what is derived here."""
-    upstream = [np.ones(tuple(out.shape)) for out in watched.outputs]
-    inputs = problem.operands
-    found = {
-        f"{each.place.path}:{each.place.line}"
-        for operand in inputs
-        if operand.differentiate
-        for each in gradient_functions(problem.function, inputs, upstream, operand.name)
-    }
-    if not found:
-        return []
-    places = " and ".join(sorted(found))
-    return [
-        f"The tape takes the gradient that is written at {places}; derived here is what the ops "
-        "of the function say, and `--verify` compares the two."
-    ]
 
 
 def _title(case: Case) -> str:
@@ -157,11 +136,16 @@ def _drawn(given: Input, sample: str) -> Input:
 
 
 def _called(case: Case, code: Code) -> tuple[Problem, Watched, Case]:
-    """The problem, and its call; by position where the names are not those of the function."""
+    """The problem, and its call.
+
+    What a layer takes as its one input has any name; of several, and of those of a function, the
+    name says which is meant.
+    """
     try:
         return _watched(case, code)
     except FunctionError as error:
-        if "has no input" not in str(error) or case.by_position:
+        one = case.target.kind is TargetKind.LAYER and len(case.inputs) == 1
+        if "has no input" not in str(error) or case.by_position or not one:
             raise
         try:
             return _watched(replace(case, by_position=True), code)

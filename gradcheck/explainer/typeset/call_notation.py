@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from gradcheck.explainer import trees
 from gradcheck.explainer.named_functions import length_of
-from gradcheck.explainer.typeset.index_places import base_name, index_places
+from gradcheck.explainer.typeset.index_places import index_places, shape_known
 from gradcheck.explainer.typeset.notation import (
     ATOM,
     DUAL,
@@ -79,6 +79,9 @@ class Setter(Protocol):
     def matrices(self) -> bool:
         """Whether matrices are multiplied in the formula."""
 
+    def has_indices(self, args: list[ast.expr]) -> bool:
+        """Whether the left side of the line has the indices of the einsum of these arguments."""
+
     def is_scalar(self, node: ast.expr) -> bool:
         """Whether this is a single number."""
 
@@ -136,8 +139,7 @@ def _reduction(setter: Setter, name: str, args: list[ast.expr]) -> Text:
 
 def _unbroadcast(setter: Setter, _name: str, args: list[ast.expr]) -> Text | None:
     """Back to a number, it is a sum over everything."""
-    to_number = trees.text_of(args[1]) in ("[]", "()")
-    return _reduction(setter, "sum", args[:1]) if to_number else None
+    return _reduction(setter, "sum", args[:1]) if trees.text_of(args[1]) in ("[]", "()") else None
 
 
 def _einsum(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
@@ -150,13 +152,15 @@ def _einsum(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
             met |= dict.fromkeys(term)
         elif trees.called(factor) != "ones":
             base = setter.inner(factor, ATOM)
-            shape = setter.shapes.get(base_name(factor), ())
+            shape = shape_known(factor, setter.shapes)
             shown = index_places(term, shape)
             factors.append(setter.style.indexed(base, shown))
             met |= dict.fromkeys(letter for letter in shown if letter != "0")
-    summed = [letter for letter in met if letter not in output]
-    body = setter.style.dot(factors) or "1"
-    return (setter.style.total(summed, body) if summed else body), SUM
+    summed, body = [a for a in met if a not in output], setter.style.dot(factors) or "1"
+    whole = setter.style.total(summed, body) if summed else body
+    if not output or setter.has_indices(args):
+        return whole, SUM
+    return setter.style.family(whole, output), ATOM
 
 
 # Products, transposes and inverses.
@@ -176,16 +180,15 @@ def _matmul(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
 
 
 def _squeeze(setter: Setter, _name: str, args: list[ast.expr]) -> Text | None:
-    """A matrix times a vector, which had to be a column for that."""
-    product = args[0]
+    product = args[0]  # a matrix times a vector, which had to be a column for that
     if trees.called(product) != "matmul" or not isinstance(product, ast.Call):
         return None
     return setter.node(product) if _new_axis(product.args[1]) == "-1" else None
 
 
 def _solve(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
-    inverse = _power(setter, args[0], "−1")
-    return setter.style.matmul([inverse, setter.inner(args[1], POWER)]), PRODUCT
+    parts = [_power(setter, args[0], "−1"), setter.inner(args[1], POWER)]
+    return setter.style.matmul(parts), PRODUCT
 
 
 def _raised(setter: Setter, name: str, args: list[ast.expr]) -> Text:
@@ -252,8 +255,7 @@ def _modulus(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
 
 def _where(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
     choice = [a.value if isinstance(a, ast.Constant) else None for a in args[1:]]
-    if choice in ([1, 0], [0, 1]):
-        # One where a condition holds, else zero: Iverson's brackets.
+    if choice in ([1, 0], [0, 1]):  # Iverson's brackets
         held = args[0] if choice[0] else opposite_tree(args[0])
         return f"[{setter.inner(held)}]", ATOM
     first, second, third = (setter.inner(a) for a in args)

@@ -13,7 +13,7 @@ from gradcheck.explainer.typeset.call_notation import COUNTING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gradcheck.model import Shape
+    from gradcheck.model import Array, Shape
 
 __all__ = ["as_shown", "can_be_hidden"]
 
@@ -31,7 +31,7 @@ def can_be_hidden(tree: ast.expr, shapes: Mapping[str, Shape]) -> bool:
     if not any(trees.called(node) in HIDDEN for node in ast.walk(tree)):
         return True
     names = trees.names_in(tree)
-    known = {name: np.ones(shapes[name]) for name in names if name in shapes}
+    known = {name: _sample(shapes[name]) for name in names if name in shapes}
     try:
         whole = np.shape(trees.run(tree, known))
     except Exception:  # a name without a shape, indices, a matrix without an inverse
@@ -41,6 +41,12 @@ def can_be_hidden(tree: ast.expr, shapes: Mapping[str, Shape]) -> bool:
         return bool(np.broadcast_shapes(shown, whole) == whole)
     except Exception:  # whatever numpy says of shapes that do not fit
         return False
+
+
+def _sample(shape: Shape) -> Array:
+    """Values of which inverses and roots can be taken: of what fails nothing would be seen."""
+    square = len(shape) >= 2 and shape[-1] == shape[-2]
+    return np.ones(shape) + (np.eye(shape[-1]) if square else 0.0)
 
 
 class _AsShown(ast.NodeTransformer):

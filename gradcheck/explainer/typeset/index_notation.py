@@ -93,8 +93,11 @@ class ElementSetting:
         places, body = solved_places(node) if self.placed else ({}, node.body)
         kept = tuple(index for index in node.indices if index not in places)
         inner = {**names, **self.letters.of(kept, names.values())}
-        for index, place in places.items():
-            inner[index] = set_place(place, style, inner, self.setting.symbol)
+        waiting = dict(places)
+        while waiting:
+            # (A place may be told by another one.)
+            index = next(i for i, form in waiting.items() if not form.names.keys() & {*waiting})
+            inner[index] = set_place(waiting.pop(index), style, inner, self.setting.symbol)
         text, binds = self._node(body, inner)
         if not kept:
             return text, binds
@@ -202,7 +205,8 @@ class ElementSetting:
             else:
                 own = self.letters.of(arg.indices, names.values())
                 inside = self.text(arg.body, {**names, **own})
-                args.append(ast.Name(f"[{inside}]"))
+                letters = named(arg.indices, own)
+                args.append(ast.Name(self.setting.style.family(inside, letters)))
         return ast.Call(ast.Name(node.function), args, [])
 
     def _apply(self, node: Apply, names: Names) -> Text:

@@ -42,6 +42,18 @@ def _keeps(node: ast.AST) -> bool | None:
     return len(node.args) > 2 and trees.text_of(node.args[2]) == "True"
 
 
+def _as_large_as_another(tree: ast.expr) -> bool:
+    """Whether what is broadcast gets the shape of a formula, which mathematics does not write."""
+    return isinstance(tree, ast.Call) and trees.called(tree.args[1]) == "shape"
+
+
+def _terms(tree: ast.expr) -> list[ast.expr]:
+    """The terms of a sum."""
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add | ast.Sub):
+        return [*_terms(tree.left), *_terms(tree.right)]
+    return [tree]
+
+
 @dataclass(frozen=True)
 class Setting:
     """Sets formulas in one style, with the names that the reader knows."""
@@ -63,9 +75,26 @@ class Setting:
     matrices: bool = False
     """Whether matrices are multiplied: a power of one is then no power of its elements."""
 
-    def text(self, formula: ast.expr | str) -> str:
-        """The whole formula."""
+    indexed: frozenset[int] = frozenset()
+    """The einsums (by their arguments) whose indices stand on the left side of the line."""
+
+    def text(self, formula: ast.expr | str, *, indexed: bool = False) -> str:
+        """The whole formula; `indexed` where the left side has the indices of all its terms."""
         tree = trees.read(formula) if isinstance(formula, str) else formula
+        own = _terms(tree) if indexed else [tree]
+        outputs = {trees.equation_of(term).partition("->")[2] for term in own}
+        einsums = own if len(outputs) == 1 else []
+        known = frozenset(id(term.args) for term in einsums if isinstance(term, ast.Call))
+        return replace(self, indexed=known).whole(tree)
+
+    def has_indices(self, args: list[ast.expr]) -> bool:
+        """Whether the left side of the line has the indices of the einsum of these arguments."""
+        return id(args) in self.indexed
+
+    def whole(self, tree: ast.expr) -> str:
+        """A line, and how its parts are to be written."""
+        if trees.called(tree) == "broadcast_to" and _as_large_as_another(tree):
+            return self.whole(tree.args[0])  # type: ignore[attr-defined]
         if isinstance(tree, ast.Call) and trees.called(tree) in ("expand_dims", "broadcast_to"):
             # Alone it is what the formula is about.
             return self.style.call(trees.called(tree), [self.inner(arg) for arg in tree.args])

@@ -66,7 +66,8 @@ def solved_places(node: Total) -> tuple[dict[str, Form], Node]:
             if place is None or index not in elsewhere:
                 continue
             low, high = place.range
-            if low >= 0 and high < extent(index):
+            told = {i for form in places.values() for i in form.names}
+            if low >= 0 and high < extent(index) and index not in told:
                 places[index] = place
                 factors.remove(factor)
                 break

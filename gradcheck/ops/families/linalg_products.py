@@ -40,14 +40,22 @@ def _matmul_shape(call: Call) -> Shape:
     return (*broadcast([a[:-2], b[:-2]]), a[-2], b[-1])
 
 
+_OTHER = {
+    "": {"": "adjoint({})", "mT": "conj({})", "adjoint": "{}"},
+    "mT": {"": "conj({})", "mT": "adjoint({})", "adjoint": "mT({})"},
+    "adjoint": {"": "{}", "mT": "mT({})", "adjoint": "adjoint({})"},
+}
+"""By how a factor is turned, and how the other one is: what stands beside G in its gradient."""
+
+
 def _matmul_formula(call: Call) -> dict[str, str]:
-    # With A' and B' the factors as turned, dA' = G·B'ᴴ and dB' = A'ᴴ·G; then turn back.
-    adjoint_of = {"": "adjoint({})", "mT": "conj({})", "adjoint": "{}"}
-    turned = {name: _turned(call, name) for name in ("a", "b")}
-    a, b = (adjoint_of[turned[name]].format(name) for name in ("a", "b"))
-    plain = {"a": f"matmul(G, {b})", "b": f"matmul({a}, G)"}
+    # With A' and B' the factors as turned, dA' = G·B'ᴴ and dB' = A'ᴴ·G; turned back, the factors
+    # change places: (G·B'ᴴ)ᵀ is conj(B')·Gᵀ.
+    a, b = _turned(call, "a"), _turned(call, "b")
+    of_a, of_b = _OTHER[a][b].format("b"), _OTHER[b][a].format("a")
     return {
-        name: f"{turned[name]}({text})" if turned[name] else text for name, text in plain.items()
+        "a": f"matmul({of_a}, {a}(G))" if a else f"matmul(G, {of_a})",
+        "b": f"matmul({b}(G), {of_b})" if b else f"matmul({of_b}, G)",
     }
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "eigenvalues",
     "eigenvectors",
     "expm",
+    "expm_change",
     "left_singular",
     "mirror_lower",
     "phi",
@@ -100,6 +101,16 @@ def slogdet(x: Any) -> list[Array]:
 def expm(x: Any) -> Array:
     """The exponential of each matrix: I + x + x·x/2 + x·x·x/6 + …."""
     return np.asarray(import_module("scipy.linalg").expm(numbers(x)))
+
+
+def expm_change(x: Any, change: Any) -> Array:
+    """How the exponential of each matrix changes when it does: ∫₀¹ eˢˣ·dx·e⁽¹⁻ˢ⁾ˣ ds."""
+    x, change = np.broadcast_arrays(numbers(x), numbers(change))
+    n = x.shape[-1]
+    bounded((*x.shape[:-2], 2 * n, 2 * n))
+    above = np.concatenate([x, change], -1)
+    below = np.concatenate([np.zeros_like(x), x], -1)
+    return expm(np.concatenate([above, below], -2))[..., :n, n:]
 
 
 def sqrtm(x: Any) -> Array:

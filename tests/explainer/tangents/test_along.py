@@ -38,21 +38,14 @@ if TYPE_CHECKING:
     from gradcheck.explainer.proof import Proof
     from gradcheck.model import Shape
 
-SEGMENTS = {
-    f"{kind}segment_{what}" for kind in ("", "unsorted_") for what in ("max", "min", "prod")
-}
-UNDERIVED = {
-    *("reduce_prod", "eigvalsh", "svdvals", "expm", "sqrtm", "zeta", "linspace"),
-    *("dct", "idct", "tensor_scatter_nd_update"),
-    *("segment_mean", "unsorted_segment_mean", "unsorted_segment_sqrt_n", *SEGMENTS),
-}
+UNDERIVED = {"svdvals"}
 """Ops of which no second derivative is derived: the page says so."""
 DIFFERS = {"softmax_cross_entropy_with_logits", "layer_norm", "batch_norm_training"}
 """Ops of which TensorFlow's second derivative is not the derivative of its first."""
 EMPTY = {"unsorted_segment_max", "unsorted_segment_min"}
 """Ops of which TensorFlow's forward mode is NaN where a segment is empty."""
 UNPROVED = {
-    *("igamma", "igammac", "betainc", "polygamma", "gru_cell"),
+    *("igamma", "igammac", "betainc", "gru_cell"),
     *("tensor_scatter_nd_max", "tensor_scatter_nd_min"),
 }
 """Ops whose orders TensorFlow takes for whole numbers there, whose page is too long to run, or of

@@ -32,6 +32,12 @@ CODE = """
             return 3 * g * x
         return tf.square(x), grad
 
+    @tf.custom_gradient
+    def right_square(x):
+        def grad(g):
+            return 2 * g * x
+        return tf.square(x), grad
+
     def two(x):
         return tf.sin(x), tf.cos(x)
 
@@ -94,6 +100,33 @@ def test_a_gradient_of_ones_own_that_is_wrong_is_found() -> None:
     assert "∂L/∂x = 2·G ⊙ x" in render_text(document)
     assert not any(proof.holds for proof in proofs)
     assert proofs[0].against_numeric < 1e-10 < proofs[0].against_tape
+
+
+@pytest.mark.usefixtures("package")
+def test_a_wrong_gradient_is_said_to_be_wrong_in_words() -> None:
+    document, proofs = function("wrong_square", verify=True)
+    text = " ".join(render_text(document).split())
+    assert "DIFFERS from the derivation: at x[" in document.lead
+    assert "0.5 of it; 3 of 3 elements differ." in document.lead
+    assert "Differences of the function are on the side of the derivation." in text
+    assert proofs[0].said
+    # Nor is it passed over where nothing is proved.
+    document, _ = function("wrong_square", verify=False)
+    assert "DIFFERS from the derivation" in document.lead
+    document, proofs = function("right_square")
+    assert "At this point the two are the same" in document.lead
+    assert "DIFFERS" not in render_text(document)
+    assert not any(proof.said for proof in proofs)
+
+
+@pytest.mark.usefixtures("package")
+def test_an_input_that_there_is_none_is_not_taken_for_another() -> None:
+    with pytest.raises(FunctionError, match=r"has no input `xx`.*did you mean `x`"):
+        function("attended", xx=(2, 2), w=(2,))
+    with pytest.raises(FunctionError, match="has no input `a`"):
+        function("attended", a=(2, 2), b=(2,))
+    with pytest.raises(FunctionError, match="has no input"):
+        answer(Question(layer="keras.layers.Attention", shapes={"a": (1, 2, 2), "b": (1, 2, 2)}))
 
 
 @pytest.mark.usefixtures("package")

@@ -1,0 +1,103 @@
+"""Gradients that somebody wrote, beside what is derived: whether they are the same, and where not.
+
+Imports TensorFlow where it is asked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.gradient_functions import gradient_functions
+from gradcheck.checker.subject.tensors import call
+from gradcheck.explainer.code_proof import LOW_TOLERANCE
+from gradcheck.explainer.derive.chain import bar, run_chain
+from gradcheck.explainer.proof import PROOF_TOLERANCE, difference_told
+from gradcheck.explainer.traced.traced_proof import symbol_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcheck.checker.subject.problem import Problem
+    from gradcheck.explainer.traced.ran_ops import Watched
+    from gradcheck.explainer.traced.traced_graph import Traced
+    from gradcheck.model import Array
+
+__all__ = ["own_gradients", "told_of_own"]
+
+Places = dict[str, list[str]]
+"""By input: where its gradient is written."""
+
+
+def own_gradients(problem: Problem, watched: Watched) -> Places:
+    """Where the user wrote a gradient: it is not what is derived here."""
+    upstream = [np.ones(tuple(out.shape)) for out in watched.outputs]
+    found: Places = {}
+    for operand in problem.operands:
+        if operand.differentiate:
+            functions = gradient_functions(
+                problem.function, problem.operands, upstream, operand.name
+            )
+            places = {f"{each.place.path}:{each.place.line}" for each in functions}
+            if places:
+                found[operand.name] = sorted(places)
+    return found
+
+
+def told_of_own(
+    places: Places, problem: Problem, watched: Watched, traced: Traced | None
+) -> list[str]:
+    """What is said of them: that they are taken, and whether they are what is derived."""
+    if not places:
+        return []
+    listed = " and ".join(sorted({place for found in places.values() for place in found}))
+    said = [
+        f"The tape takes the gradient that is written at {listed}; derived here is what the ops "
+        "of the function say."
+    ]
+    if traced is None:
+        return said
+    upstream = np.random.default_rng(problem.seed).standard_normal(watched.outputs[0].shape)
+    derived = run_chain(traced.graph, symbol_values(traced, watched), upstream)
+    written = _tape(problem, upstream)
+    wrong = []
+    for name, found in places.items():
+        shown = traced.names[name]
+        own = derived.get(bar(traced.graph, shown))
+        if own is not None and name in written:
+            single = watched.values[name].dtype == np.float32
+            told = difference_told(
+                shown,
+                np.asarray(own),
+                written[name],
+                f"the gradient that is written at {' and '.join(found)}",
+                LOW_TOLERANCE if single else PROOF_TOLERANCE,
+            )
+            wrong += [told] if told else []
+    agree = "At this point the two are the same; `--verify` proves it beside differences too."
+    return [*said, *(wrong or [agree])]
+
+
+def _tape(problem: Problem, upstream: Array) -> Mapping[str, Array]:
+    """By operand: what the tape gives for the first output; zeros for None."""
+    import tensorflow as tf
+
+    with explored(problem) as whole:
+        given: list[Any] = [operand.give(operand.value) for operand in whole.operands]
+        with tf.GradientTape() as tape:
+            watched = {
+                o.name: t
+                for o, t in zip(whole.operands, given, strict=True)
+                if o.differentiate and o.captured is None
+            }
+            tape.watch(list(watched.values()))
+            first = call(whole.function, given)[0]
+        found = tape.gradient(first, watched, tf.cast(tf.constant(upstream), first.dtype))
+    return {
+        name: np.zeros(watched[name].shape)
+        if each is None
+        else np.asarray(tf.convert_to_tensor(each), dtype=np.float64)
+        for name, each in found.items()
+    }
