@@ -52,6 +52,10 @@ def _function(op: Op, seen: Seen) -> Any:
     return build(resolve(case), allow=(), root=".")
 
 
+def _cast(value: Any, op: Op) -> Any:
+    return value.astype(np.float32) if op.float32_only and value.dtype.kind == "f" else value
+
+
 def _value(value: Any, *, whole: bool) -> Any:
     array = np.asarray(value)
     if whole:
@@ -65,7 +69,7 @@ def disagreement(op: Op, seen: Seen) -> str:
 
     kinds = {p.name: p.kind for p in op.inputs}
     tensors = {
-        name: tf.constant(_value(value, whole=kinds.get(name) is Kind.INTEGER))
+        name: tf.constant(_cast(_value(value, whole=kinds.get(name) is Kind.INTEGER), op))
         for name, value in seen.at.items()
     }
     function = _function(op, seen)

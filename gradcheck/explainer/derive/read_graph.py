@@ -125,7 +125,7 @@ class Reader:
             return None
         name = ast.unparse(call.func)
         op, single = ops.find(name), ops.find_part(name, int(place))
-        if op is None and single is not None:
+        if single is not None:
             return self._op_call(call, single)
         return self._op_call(call, op, int(place)) if op is not None and op.outputs else None
 
@@ -145,6 +145,13 @@ class Reader:
                 node.func,
                 f"`{name}` has no declaration here, so its gradient cannot be explained",
                 "`gradcheck explain` lists the ops that have one",
+            )
+        if op.is_complex:
+            raise self.refused(
+                node.func,
+                f"`{name}` takes or gives complex numbers, and expressions are explained for real "
+                "ones",
+                f"`gradcheck explain {op.name}` explains it by itself",
             )
         if op.outputs:
             raise self.refused(

@@ -43,7 +43,7 @@ SEGMENTS = {
 }
 UNDERIVED = {
     *("reduce_prod", "eigvalsh", "svdvals", "expm", "sqrtm", "zeta", "linspace"),
-    *("dct", "idct", "tensor_scatter_nd_update"),
+    *("dct", "idct", "tensor_scatter_nd_update", "linear_recurrence", "simple_rnn"),
     *("segment_mean", "unsorted_segment_mean", "unsorted_segment_sqrt_n", *SEGMENTS),
 }
 """Ops of which no second derivative is derived: the page says so."""
@@ -54,11 +54,13 @@ EMPTY = {"unsorted_segment_max", "unsorted_segment_min"}
 UNPROVED = {
     *("igamma", "igammac", "betainc", "polygamma", "gru_cell"),
     *("tensor_scatter_nd_max", "tensor_scatter_nd_min"),
+    *(op.name for op in ops.all_ops() if op.float32_only),
 }
-"""Ops whose orders TensorFlow takes for whole numbers there, whose page is too long to run, or of
-which a rule is missing for the closed forms."""
+"""Ops whose orders TensorFlow takes for whole numbers there, whose page is too long to run, of
+which a rule is missing for the closed forms, or that TensorFlow computes in float32 alone."""
 SEVERAL = {op.name for op in ops.all_ops() if op.outputs}
-ONE = [op.name for op in ops.all_ops() if not op.outputs]
+COMPLEX = {op.name for op in ops.all_ops() if op.is_complex}
+ONE = [op.name for op in ops.all_ops() if not op.outputs and not op.is_complex]
 
 
 def at(name: str) -> tuple[Subject, Point]:
@@ -115,6 +117,12 @@ def test_what_cannot_be_proved_is_refused_in_a_sentence(name: str) -> None:
 def test_several_outputs_are_refused_with_a_way_out() -> None:
     for name in sorted(SEVERAL):
         with pytest.raises(UsageError, match="name one of them with --expr"):
+            answer(Question(name, forward=True))
+
+
+def test_complex_numbers_are_refused_with_what_there_is() -> None:
+    for name in sorted(COMPLEX - SEVERAL):
+        with pytest.raises(UsageError, match="its page has forward mode"):
             answer(Question(name, forward=True))
 
 
