@@ -26,7 +26,7 @@ def told_of_unknown(name: str) -> str:
             "package.module:name` explains one of yours that calls it, step by step as it ran; "
             "of loops see `gradcheck explain linear_recurrence`"
         )
-    if name.removeprefix("tf.") in allowlist.LAYERS:
+    if {name, name.removeprefix("tf.")} & {*allowlist.LAYERS}:
         return (
             f"{name!r} is a layer, which holds weights of its own, and layers have no declaration: "
             "write what it computes with --expr, such as 'tf.matmul(x, w) + b'; "
