@@ -197,6 +197,11 @@ def _images(text: str, shape: Shape) -> list[Way]:
         ("depth_to_space", f"tf.nn.depth_to_space({deep}, 2)", (1, 2, 2 * size, 1)),
         ("flip_left_right", f"tf.image.flip_left_right({image})", (1, 1, size, 1)),
         ("flip_up_down", f"tf.image.flip_up_down({image})", (1, 1, size, 1)),
+        (
+            "extract_patches",
+            f"tf.image.extract_patches({image}, [1, 1, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], 'SAME')",
+            (1, 1, size, 2),
+        ),
         ("frame", f"tf.signal.frame({text}, 1, 1)", (*shape, 1)),
         (
             "overlap_and_add",

@@ -209,6 +209,30 @@ IMAGES: Calls = {
         ({"images": (2, 4, 3, 2)}, {"size": [2, 2]}),
         ({"images": (3, 2, 1)}, {"size": [5, 3]}),
     ),
+    "extract_patches": (
+        (
+            {"images": (1, 3, 4, 2)},
+            {
+                "sizes": [1, 2, 2, 1],
+                "strides": [1, 1, 2, 1],
+                "rates": [1, 1, 1, 1],
+                "padding": "VALID",
+            },
+        ),
+        (
+            {"images": (2, 3, 3, 1)},
+            {
+                "sizes": [1, 3, 2, 1],
+                "strides": [1, 2, 1, 1],
+                "rates": [1, 1, 1, 1],
+                "padding": "SAME",
+            },
+        ),
+    ),
+    "local_response_normalization": (
+        ({"input": (1, 2, 1, 4)}, {"depth_radius": 1, "bias": 2.0}),
+        ({"input": (2, 1, 2, 3)}, {"depth_radius": 2, "alpha": 0.5, "beta": 0.75}),
+    ),
     "flip_left_right": (({"image": (2, 3, 1)}, {}), ({"image": (2, 1, 3, 2)}, {})),
     "flip_up_down": (({"image": (2, 3, 1)}, {}), ({"image": (2, 3, 1, 2)}, {})),
     "frame": (

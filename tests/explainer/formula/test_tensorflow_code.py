@@ -13,6 +13,7 @@ WORDLESS = frozenset(
     [
         "getitem",  # an index with newaxis or a whole number
         "ctc_loss",  # the sum over all alignments
+        "extract_patches",  # windows, added back
         "reduce_prod",  # the product of all the others
         "einsum",  # an ellipsis axis of size 1 that is stretched
         "gather",  # along another axis than the first
