@@ -171,4 +171,8 @@ def _by_name() -> Mapping[str, Op]:
 
 
 def _names_of(op: Op) -> tuple[str, ...]:
-    return (op.name,) if op.is_part else (op.name, op.tf, *op.aliases)
+    if op.is_part:
+        return (op.name,)
+    names = (op.name, op.tf, *op.aliases)
+    # (TensorFlow's Keras is Keras.)
+    return (*names, *(n.removeprefix("tf.") for n in names if n.startswith("tf.keras.")))

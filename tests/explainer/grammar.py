@@ -71,7 +71,11 @@ def _elementwise(text: str, shape: Shape) -> list[Way]:
     """Every op that works element by element, each input made of the same value."""
     found = []
     for op in ops.all_ops():
-        if is_elementwise(op) and not op.is_complex and all(p.kind is Kind.REAL for p in op.inputs):
+        if (
+            is_elementwise(op)
+            and op.name not in OUT_OF_REACH
+            and all(p.kind is Kind.REAL for p in op.inputs)
+        ):
             example = op.example.args if op.example else {}
             given = [_inside(op, i, text) for i in range(len(op.inputs))]
             if op.positions:

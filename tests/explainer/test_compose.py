@@ -98,6 +98,12 @@ def test_a_name_without_a_page_leads_to_one(name: str, said: str) -> None:
     assert said in str(caught.value)
 
 
+def test_keras_is_that_of_tensorflow() -> None:
+    for name in ("keras.losses.huber", "keras.activations.mish", "keras.losses.kl_divergence"):
+        op = find(f"tf.{name}")
+        assert find(name) is op
+
+
 def test_what_is_offered_has_a_page() -> None:
     for name in sorted({*CALLABLE, *LAYERS}):
         if find(name) is not None:

@@ -209,25 +209,21 @@ IMAGES: Calls = {
         ({"images": (2, 4, 3, 2)}, {"size": [2, 2]}),
         ({"images": (3, 2, 1)}, {"size": [5, 3]}),
     ),
-    "extract_patches": (
+    "extract_patches": tuple(
         (
-            {"images": (1, 3, 4, 2)},
+            {"images": shape},
             {
-                "sizes": [1, 2, 2, 1],
-                "strides": [1, 1, 2, 1],
-                "rates": [1, 1, 1, 1],
-                "padding": "VALID",
+                "sizes": [1, *size, 1],
+                "strides": [1, *strides, 1],
+                "rates": [1, *rates, 1],
+                "padding": padding,
             },
-        ),
-        (
-            {"images": (2, 3, 3, 1)},
-            {
-                "sizes": [1, 3, 2, 1],
-                "strides": [1, 2, 1, 1],
-                "rates": [1, 1, 1, 1],
-                "padding": "SAME",
-            },
-        ),
+        )
+        for shape, size, strides, rates, padding in (
+            ((1, 3, 4, 2), (2, 2), (1, 2), (1, 1), "VALID"),
+            ((2, 3, 3, 1), (3, 2), (2, 1), (1, 1), "SAME"),
+            ((1, 4, 5, 1), (2, 2), (1, 1), (1, 2), "SAME"),
+        )
     ),
     "local_response_normalization": (
         ({"input": (1, 2, 1, 4)}, {"depth_radius": 1, "bias": 2.0}),
@@ -316,6 +312,7 @@ LOOPS: Calls = {
 
 BASICS: Calls = {
     "add_n": (({"p": (2, 3), "q": (2, 3)}, {}), ({"p": (), "q": (), "r": ()}, {})),
+    "cast": (({"x": (3,)}, {"dtype": "float32"}), ({"x": (2, 2)}, {"dtype": "float32"})),
     "linspace": (
         ({"start": (), "stop": ()}, {"num": 3}),
         ({"start": (2,), "stop": (2,)}, {"num": 4}),

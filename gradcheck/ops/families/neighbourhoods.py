@@ -22,27 +22,43 @@ def _four(call: Call, name: str) -> list[int]:
     return given[1:3]
 
 
+def _wide(call: Call) -> list[int]:
+    """How far a window reaches, with what is left out between its elements."""
+    pairs = zip(_four(call, "sizes"), _four(call, "rates"), strict=True)
+    return [(size - 1) * rate + 1 for size, rate in pairs]
+
+
 def _patch_shape(call: Call) -> Shape:
     shape = only(call)
     if len(shape) != 4:
         raise ShapeError(f"images {list(shape)} need rank 4: batch, height, width, channels")
-    if _four(call, "rates") != [1, 1]:
-        raise ShapeError("rates above 1 leave out elements between those of a patch: not here")
-    size = _four(call, "sizes")
-    places = window_places(call, "images", (size[0], size[1]), _four(call, "strides"), "strides")
-    return (shape[0], *places, size[0] * size[1] * shape[3])
+    rows, columns = _four(call, "sizes")
+    reach = _wide(call)
+    places = window_places(call, "images", (reach[0], reach[1]), _four(call, "strides"), "strides")
+    return (shape[0], *places, rows * columns * shape[3])
+
+
+def _seen(call: Call, x: str) -> str:
+    return f"windows({x}, {_wide(call)}, {_four(call, 'strides')}, padding)"
+
+
+def _taken(call: Call) -> str:
+    """Which elements of a window are in the patch; empty where all are."""
+    rows, columns = _four(call, "rates")
+    return "" if rows == columns == 1 else f"':, :, :, ::{rows}, ::{columns}'"
 
 
 def _windows(call: Call, x: str) -> str:
-    size, strides = _four(call, "sizes"), _four(call, "strides")
-    return f"reshape(windows({x}, {size}, {strides}, padding), {list(_patch_shape(call))})"
+    taken = _taken(call)
+    found = f"pick({_seen(call, x)}, {taken})" if taken else _seen(call, x)
+    return f"reshape({found}, {list(_patch_shape(call))})"
 
 
 def _patched(call: Call, upstream: str) -> str:
-    size, strides = _four(call, "sizes"), _four(call, "strides")
-    shape, out = only(call), _patch_shape(call)
-    parts = f"reshape({upstream}, {[*out[:3], *size, shape[3]]})"
-    return f"unwindows({parts}, images, {size}, {strides}, padding)"
+    shape, out, taken = only(call), _patch_shape(call), _taken(call)
+    parts = f"reshape({upstream}, {[*out[:3], *_four(call, 'sizes'), shape[3]]})"
+    parts = f"put_slice({_seen(call, 'images')}, {taken}, {parts})" if taken else parts
+    return f"unwindows({parts}, images, {_wide(call)}, {_four(call, 'strides')}, padding)"
 
 
 def _patch_derivation(call: Call) -> Derivation:

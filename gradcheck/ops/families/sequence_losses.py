@@ -29,6 +29,9 @@ def _ctc_shape(call: Call) -> Shape:
         given = counts(call.args[name], name)
         if len(given) != labels[0] or any(n > most for n in given):
             raise ShapeError(f"{name} is a number of at most {most} for each sequence")
+    pairs = zip(call.args["label_length"], call.args["logit_length"], strict=True)
+    if any(frames < count for count, frames in pairs):
+        raise ShapeError("a sequence with fewer frames than labels has no alignment")
     blank = whole(call.args["blank_index"], "blank_index")
     if not 0 <= blank < logits[2]:
         raise ShapeError(f"blank_index is one of the {logits[2]} symbols, not {blank}")
