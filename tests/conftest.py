@@ -66,6 +66,26 @@ def _every_report_keeps_to_its_schema() -> Iterator[None]:
         yield
 
 
+LONG = (
+    "tests/cli/test_suite.py",
+    "tests/hostile/test_soak.py",
+    "tests/checker/test_case.py::TestSweep",
+    "tests/ops/test_findings.py",
+    "tests/run/dask/",
+    "tests/cli/test_watch.py",
+    "tests/test_walk.py",
+    "tests/test_library.py",
+    "tests/test_tutorial.py",
+    "tests/test_action.py",
+)
+"""Where single tests take long, or wait for other processes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """These come first: at the end nobody is left alone with one while the others have none."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """How many processes `-n auto` means: each has TensorFlow in it, and starts others."""

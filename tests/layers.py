@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ Graph = dict[str, set[str]]
 """By module, the modules of the same room that it imports, those for types included."""
 
 
+@cache
 def import_graph(room: str) -> Graph:
     """The imports inside of a room, wherever in a file they stand."""
     root = Path(gradcheck.__file__).parent

@@ -6,6 +6,8 @@ import ast
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -191,10 +193,39 @@ def room_of(path: Path) -> str:
     return relative.parts[0] if len(relative.parts) > 1 else relative.stem
 
 
-def imports_of(path: Path) -> set[str]:
+@dataclass(frozen=True)
+class Read:
+    """What the tests below ask of a file. (Its tree is not kept: those of all files are large.)"""
+
+    imports: set[str]
+    docstring: str
+    long: list[str]
+    """The functions that are too long."""
+    constants: set[str]
+    loads_tensorflow: bool
+    """When it is imported."""
+    names_tensorflow: bool
+    """In an import, wherever it stands."""
+
+
+@cache
+def read(path: Path) -> Read:
+    """Each file is parsed once, for all tests here."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return Read(
+        imports_of(tree),
+        ast.get_docstring(tree) or "",
+        long_functions(tree),
+        constants(tree),
+        tensorflow_imports(tree, top_level=True),
+        tensorflow_imports(tree, top_level=False),
+    )
+
+
+def imports_of(tree: ast.Module) -> set[str]:
     """The modules of gradcheck that a file imports, wherever in the file the import stands."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module]
             if node.module == "gradcheck":
@@ -214,7 +245,7 @@ NAMES = [str(path.relative_to(PACKAGE)) for path in FILES]
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_rooms_import_one_way(path: Path) -> None:
     room = room_of(path)
-    rooms = {name.split(".")[1] for name in imports_of(path) if name.startswith("gradcheck.")}
+    rooms = {name.split(".")[1] for name in read(path).imports if name.startswith("gradcheck.")}
     assert rooms <= ALLOWED[room] | {room, "__version__"}
 
 
@@ -254,7 +285,7 @@ INSIDE = [
 
 @pytest.mark.parametrize("path", INSIDE, ids=lambda path: path.parent.name)
 def test_a_package_that_tells_its_order_names_all_that_is_in_it(path: Path) -> None:
-    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    told = read(path).docstring
     there = {p.stem for p in path.parent.glob("*.py")} - {"__init__"}
     there |= {p.parent.name for p in path.parent.glob("*/__init__.py")}
     assert {name for name in there if not re.search(rf"\b{name}\b", told)} == set()
@@ -267,6 +298,13 @@ def mechanisms() -> list[tuple[str, str, str]]:
     return re.findall(r"(?m)^\| ([^|\n]+) \| ([^|\n]+) \| ([^|\n]+) \|$", table)[2:]
 
 
+@cache
+def source_of(place: Path) -> str:
+    """A module's text, or that of all modules of a folder."""
+    every = sorted(place.glob("*.py")) if place.is_dir() else [place]
+    return "".join(one.read_text(encoding="utf-8") for one in every)
+
+
 @pytest.mark.parametrize(("name", "files", "tests"), mechanisms())
 def test_a_mechanism_names_its_test_where_it_stands(name: str, files: str, tests: str) -> None:
     places = re.findall(r"`([\w/]+(?:\.py|/))`", files)
@@ -275,8 +313,7 @@ def test_a_mechanism_names_its_test_where_it_stands(name: str, files: str, tests
     text = ""
     for place in places:
         path = home / place if (home / place).exists() else (home / places[0]).parent / place
-        every = sorted(path.glob("*.py")) if path.is_dir() else [path]
-        text += "".join(one.read_text(encoding="utf-8") for one in every)
+        text += source_of(path)
     assert {test for test in re.findall(r"test_\w+", tests) if test not in text} == set()
     inside = re.findall(r"`(\w+)`", files)
     assert {function for function in inside if not re.search(rf"\b{function}\b", text)} == set()
@@ -289,11 +326,11 @@ def test_every_room_has_layers() -> None:
 
 @pytest.mark.parametrize("path", sorted((PACKAGE / "checker" / "numerics").glob("*.py")), ids=str)
 def test_the_numerics_are_numpy_alone(path: Path) -> None:
-    ours = {name for name in imports_of(path) if name.startswith("gradcheck")}
+    ours = {name for name in read(path).imports if name.startswith("gradcheck")}
     below = ("gradcheck.checker.numerics.", "gradcheck.model")
     numbers = {"gradcheck.checker", "gradcheck.checker.budget"}
     assert {name for name in ours if not name.startswith(below)} <= numbers
-    others = {name.partition(".")[0] for name in imports_of(path) - ours}
+    others = {name.partition(".")[0] for name in read(path).imports - ours}
     assert others <= {"numpy", *sys.stdlib_module_names}
 
 
@@ -316,22 +353,24 @@ SAME_KIND: dict[str, list[str]] = {
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_modules_and_functions_are_short(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= 300
-    long = [
+    assert path.read_text(encoding="utf-8").count("\n") <= 300
+    assert read(path).long == []
+
+
+def long_functions(tree: ast.Module) -> list[str]:
+    return [
         f"{node.name}: {node.end_lineno - node.lineno + 1} lines"
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.end_lineno is not None
         and node.end_lineno - node.lineno >= 60
     ]
-    assert long == []
 
 
-def constants(path: Path) -> set[str]:
+def constants(tree: ast.Module) -> set[str]:
     """The numbers that a module gives a name to, at its top."""
     found = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
         if isinstance(node, ast.AnnAssign):
             target = node.target
@@ -354,7 +393,7 @@ _ARITHMETIC = (
 def test_a_constant_has_one_name_and_one_place() -> None:
     homes: dict[str, list[str]] = {}
     for path, name in zip(FILES, NAMES, strict=True):
-        for constant in constants(path):
+        for constant in read(path).constants:
             homes.setdefault(constant, []).append(name)
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
 
@@ -364,7 +403,7 @@ def test_a_constant_has_one_name_and_one_place() -> None:
 )
 def test_the_checker_keeps_its_numbers_in_the_named_places(path: Path) -> None:
     if path.stem not in ("tolerances", "limits", "costs", "stepping", "causes"):
-        assert constants(path) == set()
+        assert read(path).constants == set()
 
 
 def test_a_test_that_the_sources_name_exists() -> None:
@@ -389,10 +428,9 @@ def tensorflow_imports(tree: ast.AST, *, top_level: bool) -> bool:
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_tensorflow_is_imported_only_where_a_case_runs(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert not tensorflow_imports(tree, top_level=True)
+    assert not read(path).loads_tensorflow
     if room_of(path) not in {"checker", "run", "explainer"}:
-        assert not tensorflow_imports(tree, top_level=False)
+        assert not read(path).names_tensorflow
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ takes part in) and the gradient of the other writing agree on every element, wit
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.case import problem_of
@@ -74,9 +74,10 @@ def mended(root: Path) -> list[Case]:
     return [case for case in _tagged(root) if case.bug is not None and case.bug.mended]
 
 
-def _tagged(root: Path) -> list[Case]:
+@cache
+def _tagged(root: Path) -> tuple[Case, ...]:
     loaded = load([str(path) for path in sorted(root.glob("specs/*/*.yaml"))], allow=["specs"])
-    return [_moved(case, root) for case in loaded.cases if TAG in case.tags]
+    return tuple(_moved(case, root) for case in loaded.cases if TAG in case.tags)
 
 
 def prove(case: Case) -> Proof:

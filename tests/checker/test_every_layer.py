@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,13 +15,11 @@ from gradcheck.checker.subject.look_up import look_up
 from gradcheck.checker.subject.tensors import FunctionRaised
 from gradcheck.checker.subject.watched_call import target_of
 from gradcheck.model import Case, TargetKind
-from gradcheck.spec import load
 from gradcheck.spec.expression.allowlist import why_refused
+from tests.suite import of_family
 
 if TYPE_CHECKING:
     from gradcheck.checker.subject.problem import Problem
-
-SPECS = Path(__file__).parents[2] / "specs" / "keras"
 
 UNREAD = {"back-by-weights-of-its-own": {"reversible_embedding/embeddings"}}
 """By case: the weights that its call does not need."""
@@ -37,9 +34,7 @@ NOT_CHECKED = {"keras.layers.AugMix": "it draws by Python's random numbers, what
 @cache
 def cases() -> dict[str, Case]:
     """By id; those that are there in float64 and in less, in float64 alone."""
-    loaded = load([str(SPECS)])
-    assert loaded.problems == ()
-    return {case.id: case for case in loaded.cases if not case.id.endswith("[float32]")}
+    return {case.id: case for case in of_family("keras") if not case.id.endswith("[float32]")}
 
 
 @cache

@@ -68,14 +68,22 @@ def run_all(
     return [(process.returncode, text) for process, text in zip(started, said, strict=True)]
 
 
-def merged(project: Path, folder: Path) -> None:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What one command finds."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "specs").mkdir()
+    (folder / "specs/a.yaml").write_text(SPECS)
+    return gradcheck(folder, "run", "--format", "json", "-j", "1")[1]
+
+
+def merged(project: Path, folder: Path, whole: str) -> None:
     """What the shards come to, which must be what one command finds."""
     report = project / "report.json"
     paths = sorted(str(path) for path in folder.glob("*.json"))
     assert len(paths) == COUNT
     # (Exit code 1: the wrong claim is in one of them.)
     assert gradcheck(project, "merge", *paths, "--output", str(report)) == (1, "")
-    _, whole = gradcheck(project, "run", "--format", "json", "-j", "1")
     told = json.loads(report.read_text())
     assert without_seconds(told) == without_seconds(json.loads(whole))
 
@@ -92,7 +100,7 @@ def gradcheck(project: Path, *arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def test_a_slurm_array(project: Path) -> None:
+def test_a_slurm_array(project: Path, whole: str) -> None:
     (project / "job.sh").write_text(recipe("bash"))
     jobs = [
         {
@@ -109,10 +117,10 @@ def test_a_slurm_array(project: Path) -> None:
     [(code, said)] = run_all(["bash", "job.sh"], project, jobs[:1])
     assert code == 0
     assert re.fullmatch(r"note: (\d) of \1 results come from the run before\n", said)
-    merged(project, project / "shards")
+    merged(project, project / "shards", whole)
 
 
-def test_an_indexed_job_of_kubernetes(project: Path) -> None:
+def test_an_indexed_job_of_kubernetes(project: Path, whole: str) -> None:
     job = yaml.safe_load(recipe("yaml"))["spec"]
     assert job["completionMode"] == "Indexed"
     [container] = job["template"]["spec"]["containers"]
@@ -126,4 +134,4 @@ def test_an_indexed_job_of_kubernetes(project: Path) -> None:
     ]
     # (Pods share no folder; here they do, and have a journal each.)
     assert run_all([*container["command"], *args], project, jobs) == [(0, "")] * COUNT
-    merged(project, project / "volume")
+    merged(project, project / "volume", whole)

@@ -11,12 +11,14 @@ import pytest
 
 from gradcheck import ops
 from gradcheck.cli.guessed_case import with_guess
+from gradcheck.explainer import compose
 from gradcheck.explainer.question import Question
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from gradcheck.explainer import Document
+    from gradcheck.explainer.compose import Answer
     from tests.cli.conftest import Gradcheck
 
 EXPR = "tf.matmul(x, tf.expand_dims(tf.reduce_sum(x, 0), 1))"
@@ -122,7 +124,21 @@ def test_code_of_a_spec_runs_only_where_it_is_allowed(
 
 
 @pytest.mark.parametrize("name", ops.names())
-def test_every_op_can_be_explained_in_every_format(gradcheck: Gradcheck, name: str) -> None:
+def test_every_op_can_be_explained_in_every_format(
+    gradcheck: Gradcheck, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Question] = []
+    answered: list[Answer] = []
+
+    def answer(question: Question) -> Answer:
+        """Whatever the format is, the question is one: its page is made once."""
+        asked.append(question)
+        if not answered:
+            answered.append(honest(question))
+        return answered[0]
+
+    honest = compose.answer
+    monkeypatch.setattr(compose, "answer", answer)
     assert gradcheck("explain", name).code == 0
     assert gradcheck("explain", name, "--format", "markdown").out.startswith(f"# `{name}`")
     assert gradcheck("explain", name, "--format", "latex").out.isascii()
@@ -133,6 +149,7 @@ def test_every_op_can_be_explained_in_every_format(gradcheck: Gradcheck, name: s
     content = json.loads(gradcheck("explain", name, "--format", "json").out)
     assert content["op"] == name
     assert content["gradient"]
+    assert list(map(str, asked)) == [str(Question(name))] * 6
 
 
 def test_without_a_name_the_ops_are_listed_with_their_formulas(gradcheck: Gradcheck) -> None:

@@ -113,3 +113,29 @@ def test_tensors_inside_of_lists_are_found() -> None:
     assert [path for path, _ in tensors(draft)] == [("values", 0), ("values", 1)]
     small, _ = shrink(draft, lambda _: True)
     assert len(small["inputs"]["values"]["list"]) == 1
+
+
+def test_a_batch_goes_before_axes_that_must_stay() -> None:
+    """As in a solver of tridiagonal systems, with as many rows as there are members of a batch."""
+    rng = np.random.default_rng(0)
+    draft: Draft = {
+        "op": "tf.raw_ops.TridiagonalSolve",
+        "inputs": {
+            "diagonals": {"values": rng.normal(size=(3, 3, 3, 3)).tolist()},
+            "rhs": {"values": rng.normal(size=(3, 3, 3, 2)).tolist()},
+        },
+    }
+
+    def fails(candidate: Draft) -> bool:
+        diagonals, rhs = (np.shape(array_of(entry)) for _, entry in tensors(candidate))
+        return (
+            len(diagonals) >= 2
+            and diagonals[:-2] == rhs[:-2]
+            and diagonals[-2] == 3
+            and diagonals[-1:] == rhs[-2:-1] == (3,)
+        )
+
+    small, steps = shrink(draft, fails)
+    shapes = [np.shape(array_of(entry)) for _, entry in tensors(small)]
+    assert shapes == [(3, 3), (3, 1)]
+    assert steps < MOST_STEPS / 2

@@ -78,6 +78,9 @@ def look_at(
         plan = with_tests(point, plan)
         mover = _ideal_mover(point, plan, space, together=False)
         estimate = glance(mover, analytic, sparing=True)
+    # (More points may share no call though few of them did: without this
+    # `test_few_points_share_a_call_and_more_do_not` fails.)
+    mover = _ideal_mover(point, plan, space, together=False)
     look = _refined(mover, estimate, analytic, plan, rounds=point.rounds)
     if not look.estimate.scale.any():
         return plan, None

@@ -16,13 +16,19 @@ from gradcheck.run.workers.result_bytes import from_bytes, to_bytes
 
 
 @cache
+def taken() -> Inventory:
+    """Once for all tests here: every op that is registered is tried."""
+    return take_inventory(inventory_case())
+
+
+@cache
 def found() -> dict[str, RegisteredGradient]:
-    return {gradient.op: gradient for gradient in take_inventory(inventory_case()).gradients}
+    return {gradient.op: gradient for gradient in taken().gradients}
 
 
 def test_everything_that_is_registered_is_there(tf: Any) -> None:
     registry = private(Private.REGISTRY)
-    told = take_inventory(inventory_case())
+    told = taken()
     names = {op.op for op in told.gradients} | set(told.no_gradient)
     assert names == set(registry.list())
     assert all(registry.lookup(op) is None for op in told.no_gradient)
@@ -30,9 +36,8 @@ def test_everything_that_is_registered_is_there(tf: Any) -> None:
 
 
 def test_it_comes_back_from_a_worker(tf: Any) -> None:
-    case = inventory_case()
-    told = take_inventory(case)
-    back = from_bytes(to_bytes(told), case)
+    told = taken()
+    back = from_bytes(to_bytes(told), inventory_case())
     assert isinstance(back, Inventory)
     assert (back.gradients, back.no_gradient) == (told.gradients, told.no_gradient)
 

@@ -202,3 +202,16 @@ def test_what_stands_still_is_known(tf: Any) -> None:
 
     # (It moves by less than the last digit of the sum.)
     assert gradcheck.check(total, np.array([1e20, 1.0])).verdict != "pass"
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.0 + 1e-6])
+def test_few_points_share_a_call_and_more_do_not(tf: Any, factor: float) -> None:
+    """The first steps ride along with the probe; what is left in doubt takes too many."""
+
+    def waves(x: Any) -> Any:
+        return tf.math.segment_prod(tf.sin(30.0 * x), [0] * 3 + [2] * 12)
+
+    x = np.random.default_rng(0).uniform(0.5, 2.0, (15, 12))
+    result = gradcheck.check(planted(waves, lambda gradients: [g * factor for g in gradients]), x)
+    assert result.message == ""
+    assert result.verdict == ("pass" if factor == 1.0 else "mismatch")

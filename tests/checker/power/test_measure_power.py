@@ -6,7 +6,6 @@ import pickle
 from collections import defaultdict
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,11 +25,11 @@ from gradcheck.model.planted import Fate, Planted, Power
 from gradcheck.spec import load
 from tests.checker.planted import planted as with_fault
 from tests.checker.planted import subject
+from tests.suite import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-SPECS = Path(__file__).parents[3] / "specs"
+    from pathlib import Path
 
 
 def study(function: Callable[..., Any], *inputs: Any, **changes: Any) -> dict[str, Planted]:
@@ -260,7 +259,7 @@ def test_the_floor_of_a_case_is_that_of_its_worst_input() -> None:
 @cache
 def cases_of_ops() -> dict[str, list[Case]]:
     found: dict[str, list[Case]] = defaultdict(list)
-    for one in load([str(SPECS)], allow=["specs.guide"]).cases:
+    for one in shipped():
         op = ops.find(one.target.text)
         drawn = all(given.values is None for given in one.inputs)
         plain = one.expect is None and one.upstream == "random" and one.dtype == "float64"
