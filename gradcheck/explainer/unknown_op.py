@@ -8,7 +8,7 @@ from gradcheck.spec.expression import allowlist
 
 __all__ = ["told_of_unknown"]
 
-ALIKE = 0.7
+LAST_ALIKE = 0.7
 """How much of a name has to agree: of three letters two are not enough."""
 NEARLY = 0.85
 """So much where the module is a part of the name."""
@@ -104,7 +104,7 @@ def _longer(last: str, known: list[str]) -> str:
 
 def _misspelt(last: str, known: list[str]) -> str:
     lasts = {_last(key): key for key in reversed(known)}
-    near = nearest(last, lasts, alike=ALIKE)
+    near = nearest(last, lasts, alike=LAST_ALIKE)
     return lasts[near] if near else ""
 
 

@@ -146,13 +146,6 @@ class Reader:
                 f"`{name}` has no declaration here, so its gradient cannot be explained",
                 "`gradcheck explain` lists the ops that have one",
             )
-        if op.is_complex:
-            raise self.refused(
-                node.func,
-                f"`{name}` takes or gives complex numbers, and expressions are explained for real "
-                "ones",
-                f"`gradcheck explain {op.name}` explains it by itself",
-            )
         if op.outputs:
             raise self.refused(
                 node.func, f"`{name}` has several outputs", f"name one of them: `{name}(…)[0]`"

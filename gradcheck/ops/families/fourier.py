@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gradcheck.ops.declaration import Example, Kind, Op, Parameter, Step
@@ -75,16 +76,14 @@ def _plane(name: str, summary: str, mistakes: tuple[str, ...], *, back: bool) ->
     """The transform along two axes, or the way back."""
 
     def formula(call: Call) -> Formulas:
-        rows, columns = signal(call, 2)[-2:]
-        size = rows * columns
+        size = math.prod(signal(call, 2)[-2:])
         return {"input": f"fft2d(G) / {size}" if back else f"{size} * ifft2d(G)"}
 
     def derivation(call: Call) -> Derivation:
         rows, columns = signal(call, 2)[-2:]
-        size = rows * columns
         first, second = ("conj(F)", "conj(H)") if back else ("F", "H")
         third, fourth = ("F", "H") if back else ("conj(F)", "conj(H)")
-        over = f" / {size}" if back else ""
+        over = f" / {rows * columns}" if back else ""
         turned = f"matmul(matmul({third}, G), {fourth}){over}"
         return (
             Step(
