@@ -40,6 +40,8 @@ class CodePoint:
     structures: Mapping[str, str]
     beside: Mapping[str, Array] = field(default_factory=dict)
     """What the code names beside the inputs: arrays that the function holds."""
+    float32_only: bool = False
+    """Whether the function takes float32 alone: its code is then run in that alone."""
 
 
 def prove_code(point: CodePoint, lines: Mapping[str, Sequence[str]]) -> list[Proof]:
@@ -47,6 +49,12 @@ def prove_code(point: CodePoint, lines: Mapping[str, Sequence[str]]) -> list[Pro
     written = {name: own for name, own in lines.items() if _is_written(name, own)}
     if not written:
         return []
+    if point.float32_only:
+        single = _Run(point, point.values, np.float32)
+        return [
+            single.proof(name, own, "code, float32", single.tape(name), LOW_TOLERANCE)
+            for name, own in written.items()
+        ]
     found: list[Proof] = []
     exact = _Run(point, point.values, np.float64)
     for name, own in written.items():
@@ -90,7 +98,9 @@ class _Run:
 
         self.point = point
         self.tensors = {name: tf.constant(_cast(value, dtype)) for name, value in values.items()}
-        watched = {n: t for n, t in self.tensors.items() if t.dtype.is_floating}
+        watched = {
+            n: t for n, t in self.tensors.items() if t.dtype.is_floating or t.dtype.is_complex
+        }
         self.beside = {n: tf.constant(_cast(v, dtype)) for n, v in point.beside.items()}
         self.upstream = [tf.constant(_cast(g, dtype)) for g in point.upstream]
         with tf.GradientTape() as tape:
@@ -115,7 +125,7 @@ class _Run:
         found = self.gradients[name]
         if found is None:
             return np.zeros(self.tensors[name].shape)
-        return np.asarray(tf.convert_to_tensor(found), dtype=np.float64)
+        return _wide(tf.convert_to_tensor(found))
 
     def known(self) -> dict[str, Any]:
         """Every name that the code may use."""
@@ -132,7 +142,7 @@ class _Run:
     ) -> Proof:
         """The code's value beside what is wanted, where that is finite."""
         try:
-            value = np.asarray(run_code(lines, self.known())[f"d{name}"], dtype=np.float64)
+            value = _wide(run_code(lines, self.known())[f"d{name}"])
         except Exception as error:  # whatever TensorFlow says of the code is the finding
             told = " ".join(str(error).split())[:80]
             return Proof(name, f"{label}: {told}", np.inf, np.nan, np.nan, holds=False)
@@ -158,5 +168,12 @@ def _apart(one: Array, other: Array, where: Array) -> float:
     return float(worst) / scale
 
 
+def _wide(value: Any) -> Array:
+    array = np.asarray(value)
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
 def _cast(value: Array, dtype: Any) -> Array:
+    if value.dtype.kind == "c":
+        return value.astype(np.result_type(dtype, np.complex64))
     return value.astype(dtype) if value.dtype.kind == "f" else value

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import ast
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.spec.expression.expression import Expression
 from gradcheck.spec.expression.tensorflow_dialect import TensorFlowDialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gradcheck.spec.expression.translator import Arguments
+    from gradcheck.spec.resolve import ResolvedCase
 
-__all__ = ["run_code"]
+__all__ = ["in_float32", "run_code", "with_signs"]
 
 _GRADIENT_OPS = frozenset(["tf.raw_ops.BroadcastGradientArgs", "tf.raw_ops.StridedSliceGrad"])
 """Functions that the code of pages calls, beyond those that an expression may."""
@@ -38,14 +40,44 @@ def run_code(lines: Sequence[str], values: Mapping[str, Any]) -> dict[str, Any]:
     return known
 
 
+def with_signs(resolved: ResolvedCase) -> Callable[..., Any] | None:
+    """An expression, its eigenvectors and singular vectors with the signs that formulas give them.
+
+    None for anything else. The sign is free, and that of numpy is not that of TensorFlow: without
+    it `test_vectors_have_the_signs_of_the_formulas` fails.
+    """
+    expression = resolved.expression
+    if expression is None:
+        return None
+    names = [given.name for given in resolved.case.inputs]
+    return lambda *tensors: expression.evaluate(dict(zip(names, tensors, strict=True)), _lookup)
+
+
+@cache
 def _lookup(name: str) -> Any:
     from gradcheck.checker.subject.build_function import tensorflow_name
+    from gradcheck.checker.subject.phases import HAS_PHASE, with_fixed_phase
 
     if name in _GRADIENT_OPS:
         import tensorflow as tf
 
         return getattr(tf.raw_ops, name.rpartition(".")[2])
-    return tensorflow_name(name)
+    found = tensorflow_name(name)
+    return with_fixed_phase(name, found) if name in HAS_PHASE else found
+
+
+def in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function computed in float32, for those who give it float64 and take it back."""
+    import tensorflow as tf
+
+    def cast(tensor: Any, dtype: Any) -> Any:
+        return tf.cast(tensor, dtype) if tensor.dtype.is_floating else tensor
+
+    def computed(*tensors: Any) -> Any:
+        found = function(*(cast(tensor, tf.float32) for tensor in tensors))
+        return tf.nest.map_structure(lambda out: cast(out, tf.float64), found)
+
+    return computed
 
 
 class _PageDialect(TensorFlowDialect):

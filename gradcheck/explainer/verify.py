@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from gradcheck.errors import UsageError
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.evaluate import evaluate
-from gradcheck.explainer.code_proof import CodePoint, prove_code
+from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
 from gradcheck.explainer.derive.chain import bar, closed_form, run_chain
 from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_input
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
@@ -60,6 +60,8 @@ class DrawnPoint:
     several: bool
     """Whether G and the output are lists."""
     seed: int
+    float32_only: bool = False
+    """Whether TensorFlow computes it in float32 alone."""
 
     def structure(self, name: str) -> str:
         """Whether the values are matrices that only move to matrices of their kind."""
@@ -68,9 +70,11 @@ class DrawnPoint:
     def function(self) -> Callable[..., Any]:
         """What TensorFlow computes, of one tensor per input."""
         from gradcheck.checker.subject.build_function import build
+        from gradcheck.explainer.page_code import with_signs
         from gradcheck.spec.resolve import resolve
 
-        return build(resolve(self.case), allow=(), root=".")
+        resolved = resolve(self.case)
+        return with_signs(resolved) or build(resolved, allow=(), root=".")
 
 
 def verify_op(
@@ -97,6 +101,7 @@ def op_point(subject: Subject, values: Mapping[str, Array] | None, seed: int) ->
         {name: parameter.domain for name, parameter in parameters.items()},
         bool(op.outputs),
         seed,
+        op.float32_only,
     )
 
 
@@ -134,7 +139,8 @@ def expression_point(graph: Graph, values: Mapping[str, Array] | None, seed: int
     for tried in domains_to_try(graph):
         domains = {name: tried.get(name, ANYWHERE) for name in graph.inputs}
         found = {n: drawn(domains[n], shape, n, seed) for n, shape in graph.inputs.items()}
-        point = DrawnPoint(case, found | given, domains, several=False, seed=seed)
+        single = any(step.op.float32_only for step in graph.steps)
+        point = DrawnPoint(case, found | given, domains, False, seed, single)
         if np.isfinite(run_chain(graph, point.values, upstream)[graph.output]).all():
             return point
     raise UsageError("the expression is not finite at any point that was tried: give one with --at")
@@ -182,12 +188,14 @@ def _prove(
     from gradcheck.checker.check import check_problem
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.upstream import draw_upstream
+    from gradcheck.explainer.page_code import in_float32
 
-    function = point.function()
+    whole = point.function()
+    function = in_float32(whole) if point.float32_only else whole
     operands = _operands(point, formulas)
     outputs = _outputs(function, operands)
     shapes = [output.shape for output in outputs]
-    upstream = tuple(draw_upstream("random", shapes, [False] * len(outputs), point.seed))
+    upstream = tuple(draw_upstream("random", shapes, [*map(np.iscomplexobj, outputs)], point.seed))
     problem = Problem(function=function, operands=operands, upstream=upstream, seed=point.seed)
     result = check_problem(problem, "explain")
     if not result.comparisons:
@@ -207,13 +215,16 @@ def _prove(
             for label, formula in formulas[found.name]
         ]
         run = CodePoint(
-            function,
+            whole,
             point.values,
             upstream,
             point.several,
             frozenset(name for name, domain in point.domains.items() if domain == ANYWHERE),
             {name: point.structure(name) for name in formulas},
+            float32_only=point.float32_only,
         )
+        if point.float32_only:
+            proofs = [replace(p, holds=p.against_tape <= LOW_TOLERANCE) for p in proofs]
         return proofs + prove_code(run, code)
 
 

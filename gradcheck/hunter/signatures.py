@@ -130,8 +130,8 @@ def _samples(target: str) -> tuple[tuple[str, str], ...]:
 
 
 def _of_declaration(target: str, op: Any) -> Signature:
-    roles = {Kind.REAL: Role.TENSOR, Kind.INTEGER: Role.WHOLE, Kind.BOOLEAN: Role.BOOLEANS}
-    slots = [Slot(p.name, roles[p.kind], dtype=_own(p.kind)) for p in op.inputs]
+    roles = {Kind.INTEGER: Role.WHOLE, Kind.BOOLEAN: Role.BOOLEANS}
+    slots = [Slot(p.name, roles.get(p.kind, Role.TENSOR), dtype=_own(p.kind)) for p in op.inputs]
     slots += [_data(name, required=True, default=None, into="args") for name in op.required]
     slots += [_data(n, required=False, default=d, into="args") for n, d in op.args.items()]
     samples = tuple((p.name, str(p.domain.sample)) for p in op.inputs)
@@ -139,7 +139,8 @@ def _of_declaration(target: str, op: Any) -> Signature:
 
 
 def _own(kind: Kind) -> str | None:
-    return {Kind.INTEGER: "int32", Kind.BOOLEAN: "bool"}.get(kind)
+    own = {Kind.INTEGER: "int32", Kind.BOOLEAN: "bool", Kind.COMPLEX: "complex128"}
+    return own.get(kind)
 
 
 def _of_layer(target: str, allow: Sequence[str], root: str) -> Signature:

@@ -15,11 +15,21 @@ from gradcheck.model import Sample, Shape
 
 
 class Kind(StrEnum):
-    """What an input holds; only `real` ones (which may be complex too) are differentiated."""
+    """What an input holds.
+
+    Only `real` ones (which may be complex too) are differentiated, and those that are complex in
+    every call.
+    """
 
     REAL = "real"
+    COMPLEX = "complex"
     INTEGER = "integer"
     BOOLEAN = "boolean"
+
+    @property
+    def is_differentiated(self) -> bool:
+        """Whether there is a gradient by such an input."""
+        return self in (Kind.REAL, Kind.COMPLEX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +111,10 @@ class Op:
     real_only: bool = False
     """Whether the formula is that of real inputs alone: of complex ones the function takes the
     modulus, or the formula would need conjugates that it does not have."""
+    complex_out: bool = False
+    """Whether the output is complex, of real inputs too."""
+    float32_only: bool = False
+    """Whether TensorFlow computes it in float32 alone, or gives float32 whatever it is given."""
     variadic: bool = False
     """Whether the one declared parameter takes a list: any number of inputs, of any names."""
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -152,6 +166,11 @@ class Op:
     """Ops to read next."""
     example: Example | None = None
     """A call to show; generated where a plain shape will do."""
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether complex numbers go in or come out in every call."""
+        return self.complex_out or any(p.kind is Kind.COMPLEX for p in self.inputs)
 
     def output_shapes(self, call: Call) -> list[Shape]:
         """The shape of each output."""

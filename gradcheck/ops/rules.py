@@ -153,3 +153,12 @@ def window_places(call: Call, name: str, window: Shape, strides: Any, strides_na
     if any(n < 1 for n in places):
         raise ShapeError(f"a window of {list(window)} does not fit into {list(space)}")
     return places
+
+
+def signal(call: Call, rank: int = 1) -> Shape:
+    """The shape of the first input, whose last axes, so many, are transformed."""
+    shape = only(call)
+    if len(shape) < rank or not all(shape[-rank:]):
+        told = "an axis" if rank == 1 else f"{rank} axes"
+        raise ShapeError(f"input {list(shape)} needs {told} with elements to transform")
+    return shape

@@ -32,3 +32,10 @@ LAST_AXIS_IS_APART = (
     "Every axis but the last is a batch axis, and what belongs to the last alone is summed over "
     "them."
 )
+
+COMPLEX_LOSS = (
+    "L is real, so along a change it changes by the real part of an inner product, with G "
+    "conjugated. A factor moves over to the other side transposed and conjugated."
+)
+
+LAST_IS_TRANSFORMED = "Every axis but the last is a batch axis."

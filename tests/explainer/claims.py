@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 STEP = 2.0**-13
 
 
+def random_like(rng: np.random.Generator, like: Any) -> Any:
+    """Random numbers of the shape, complex if it is."""
+    drawn_ = rng.standard_normal(np.shape(like))
+    return drawn_ + 1j * rng.standard_normal(np.shape(like)) if np.iscomplexobj(like) else drawn_
+
+
 def failing_claims(subject: Subject) -> list[str]:
     """The claims that do not hold; `dout` is found by differences of the printed forward."""
     op, call = subject.op, subject.call
@@ -25,7 +31,7 @@ def failing_claims(subject: Subject) -> list[str]:
     parameters = {p.name: p for p in op.inputs}
     moves = {
         name: within(
-            rng.standard_normal(values[name].shape),
+            random_like(rng, values[name]),
             SAMPLES[parameters.get(name, op.inputs[0]).domain.sample.name].structure,
         )
         for name in subject.differentiable
@@ -44,7 +50,7 @@ def failing_claims(subject: Subject) -> list[str]:
         for a, b, c, d in zip(at(-STEP / 2), at(STEP / 2), at(-STEP), at(STEP), strict=True)
     ]
     outs = at(0.0)
-    upstream = [rng.standard_normal(np.shape(o)) for o in outs]
+    upstream = [random_like(rng, o) for o in outs]
     known: dict[str, Any] = {
         **call.args,
         **values,

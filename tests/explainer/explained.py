@@ -12,7 +12,7 @@ import pytest
 from gradcheck.explainer import Document, Subject, explain_op, make_call
 from gradcheck.ops import Op, find
 from tests.ops.calls import USES, Use
-from tests.ops.oracle import Point, evaluate, structure_of, within
+from tests.ops.oracle import Point, evaluate, structure_of, tolerance, within
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -51,6 +51,11 @@ class Explained:
             "G": point.upstream,
             "out": point.out,
         }
+
+    @property
+    def tolerance(self) -> float:
+        """What is granted between its formulas and TensorFlow."""
+        return tolerance(self.op, TOLERANCE)
 
     def off_the_tape(self, name: str, gradient: Any) -> float:
         """How far a gradient is from the tape's, where changes of the input can see it."""

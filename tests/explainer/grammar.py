@@ -31,9 +31,16 @@ OUT_OF_REACH = frozenset(
         "scaled_dot_product_attention",
         "lstm_cell",
         "gru_cell",
+        "simple_rnn",
+        "linear_recurrence",
+        "ctc_loss",
+        "dropout",
+        "resize_nearest",
+        *(op.name for op in ops.all_ops() if op.is_complex or op.float32_only),
     ]
 )
-"""Ops that are not one call of TensorFlow, so that an expression cannot name them."""
+"""Ops that are not one call of TensorFlow, so that an expression cannot name them, that compute
+with complex numbers, and those that do not take float64."""
 
 LARGEST = 48
 """Arrays with more elements than this are not made larger."""
@@ -64,7 +71,11 @@ def _elementwise(text: str, shape: Shape) -> list[Way]:
     """Every op that works element by element, each input made of the same value."""
     found = []
     for op in ops.all_ops():
-        if is_elementwise(op) and all(p.kind is Kind.REAL for p in op.inputs):
+        if (
+            is_elementwise(op)
+            and op.name not in OUT_OF_REACH
+            and all(p.kind is Kind.REAL for p in op.inputs)
+        ):
             example = op.example.args if op.example else {}
             given = [_inside(op, i, text) for i in range(len(op.inputs))]
             if op.positions:

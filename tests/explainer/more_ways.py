@@ -176,6 +176,9 @@ def _matrices(text: str, shape: Shape) -> list[Way]:
         ("pinv", f"tf.linalg.pinv({safe})", square),
         ("lstsq", f"tf.linalg.lstsq({safe}, {text})", shape),
         ("slogdet", f"tf.linalg.slogdet({safe})[1]", batch),
+        ("eigh", f"tf.square(tf.linalg.eigh({safe})[1])", square),
+        ("svd", f"tf.square(tf.linalg.svd({safe})[1])", square),
+        ("svd", f"tf.square(tf.linalg.svd({safe})[2])", square),
         (
             "cholesky_solve",
             f"tf.linalg.cholesky_solve(tf.linalg.band_part({safe}, -1, 0), {text})",
@@ -194,6 +197,11 @@ def _images(text: str, shape: Shape) -> list[Way]:
         ("depth_to_space", f"tf.nn.depth_to_space({deep}, 2)", (1, 2, 2 * size, 1)),
         ("flip_left_right", f"tf.image.flip_left_right({image})", (1, 1, size, 1)),
         ("flip_up_down", f"tf.image.flip_up_down({image})", (1, 1, size, 1)),
+        (
+            "extract_patches",
+            f"tf.image.extract_patches({image}, [1, 1, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], 'SAME')",
+            (1, 1, size, 2),
+        ),
         ("frame", f"tf.signal.frame({text}, 1, 1)", (*shape, 1)),
         (
             "overlap_and_add",
@@ -211,6 +219,7 @@ def _basics(text: str, shape: Shape) -> list[Way]:
     positive = _POSITIVE.format(text)
     found: list[Way] = [
         ("add_n", f"tf.add_n([{text}, tf.sin({text}), {text}])", shape),
+        ("glu", f"tf.keras.activations.glu(tf.concat([{text}, tf.sin({text})], 0), 0)", shape),
         ("linspace", f"tf.linspace({text}, tf.sin({text}), 3)", (3, *shape)),
         ("boolean_mask", f"tf.boolean_mask({text}, {mask})", (sum(mask), *rest)),
         ("clip_by_norm", f"tf.clip_by_norm({positive}, 0.1)", shape),

@@ -49,6 +49,7 @@ def test_the_code_of_every_op_holds(calls: list[Explained]) -> None:
             bool(call.op.outputs),
             frozenset(n for n in point.values if n in call.subject.gradients and _free(call, n)),
             {},
+            float32_only=call.op.float32_only,
         )
         code = dict.fromkeys(call.subject.gradients, call.subject.code())
         for proof in prove_code(run, code):
@@ -146,3 +147,9 @@ def test_nothing_else_is_reached() -> None:
             run_code([line], {"x": np.ones(1)})
     with pytest.raises(TypeError, match="no assignment"):
         run_code(["print(1)"], {})
+
+
+@pytest.mark.parametrize("text", ["tf.linalg.eigh(x)[1]", "tf.linalg.svd(x)[2]"])
+def test_vectors_have_the_signs_of_the_formulas(text: str) -> None:
+    page = gradcheck.explain(expr=f"{text} * w", shapes={"x": (3, 3), "w": (3, 3)}, verify=True)
+    assert page.holds, str(page)

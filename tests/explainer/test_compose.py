@@ -68,12 +68,27 @@ def test_shapes_and_values_are_checked() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("tf.linalg.svd", "gradcheck explain svdvals"),
-        ("tf.linalg.eigh", "gradcheck explain eigvalsh"),
+        ("tf.math.top_k", "gradcheck explain top_k"),
         ("tf.keras.layers.LayerNormalization", "gradcheck explain layer_norm"),
         ("tf.keras.layers.Dense", "tf.matmul(x, w) + b"),
         ("keras.layers.Conv2D", "checks layers"),
         ("tf.math.expp", "'tf.math.exp'"),
+        ("sum", "'reduce_sum'"),
+        ("rnn", "'simple_rnn'"),
+        ("batchnorm", "'batch_normalization'"),
+        ("huber_loss", "'huber'"),
+        ("tf.relu", "'tf.nn.relu'"),
+        ("torch.nn.functional.relu", "'relu'"),
+        ("tf.linalg.inverse", "'tf.linalg.inv'"),
+        ("separable_conv2d", "'tf.nn.separable_conv2d'"),
+        ("Conv2DBackpropInput", "'tf.raw_ops.Conv2DBackpropInput'"),
+        ("LSTM", "'lstm_cell'"),
+        ("tf.nn.separable_conv2d", "explained as it runs"),
+        ("keras.layers.Dens", "'keras.layers.Dense'"),
+        ("tf.map_fn", "calls a function that it is given"),
+        ("tf.scan", "gradcheck explain linear_recurrence"),
+        ("dot", "'keras.ops.dot'"),
+        ("tf.zzzzz", "lists them"),
         ("zzzzz", "lists them"),
     ],
 )
@@ -81,6 +96,12 @@ def test_a_name_without_a_page_leads_to_one(name: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         answer(Question(name))
     assert said in str(caught.value)
+
+
+def test_keras_is_that_of_tensorflow() -> None:
+    for name in ("keras.losses.huber", "keras.activations.mish", "keras.losses.kl_divergence"):
+        op = find(f"tf.{name}")
+        assert find(name) is op
 
 
 def test_what_is_offered_has_a_page() -> None:

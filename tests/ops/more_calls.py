@@ -79,6 +79,19 @@ CONVOLUTIONS: Calls = {
         )
         for name in ("max_pool1d", "avg_pool1d")
     },
+    **{
+        f"{kind}_pool3d": (
+            (
+                {"input": (1, 2, 4, 2, 2)},
+                {"ksize": 2, "strides": 2, "padding": "VALID"},
+            ),
+            (
+                {"input": (2, 2, 3, 2, 1)},
+                {"ksize": [2, 1, 2], "strides": [1, 2, 1], "padding": "SAME"},
+            ),
+        )
+        for kind in ("max", "avg")
+    },
     "conv3d": (
         (
             {"input": (1, 3, 3, 2, 2), "filters": (2, 2, 2, 2, 1)},
@@ -168,6 +181,13 @@ MATRICES: Calls = {
         ({"chol": (2, 2, 2), "rhs": (2, 2, 1)}, {}),
     ),
     "slogdet": (({"input": (3, 3)}, {}), ({"input": (2, 2, 2)}, {})),
+    "eigh": (({"tensor": (3, 3)}, {}), ({"tensor": (2, 2, 2)}, {}), ({"tensor": (1, 1)}, {})),
+    "svd": (
+        ({"tensor": (3, 2)}, {}),
+        ({"tensor": (2, 3)}, {}),
+        ({"tensor": (3, 3)}, {}),
+        ({"tensor": (2, 3, 2)}, {}),
+    ),
 }
 
 IMAGES: Calls = {
@@ -178,6 +198,36 @@ IMAGES: Calls = {
     "depth_to_space": (
         ({"input": (1, 1, 2, 4)}, {"block_size": 2}),
         ({"input": (2, 1, 1, 8)}, {"block_size": 2}),
+    ),
+    "resize": (
+        ({"images": (1, 2, 3, 1)}, {"size": [4, 5]}),
+        ({"images": (2, 4, 3, 2)}, {"size": [2, 2]}),
+        ({"images": (3, 2, 1)}, {"size": [2, 5]}),
+    ),
+    "resize_nearest": (
+        ({"images": (1, 2, 3, 1)}, {"size": [4, 5]}),
+        ({"images": (2, 4, 3, 2)}, {"size": [2, 2]}),
+        ({"images": (3, 2, 1)}, {"size": [5, 3]}),
+    ),
+    "extract_patches": tuple(
+        (
+            {"images": shape},
+            {
+                "sizes": [1, *size, 1],
+                "strides": [1, *strides, 1],
+                "rates": [1, *rates, 1],
+                "padding": padding,
+            },
+        )
+        for shape, size, strides, rates, padding in (
+            ((1, 3, 4, 2), (2, 2), (1, 2), (1, 1), "VALID"),
+            ((2, 3, 3, 1), (3, 2), (2, 1), (1, 1), "SAME"),
+            ((1, 4, 5, 1), (2, 2), (1, 1), (1, 2), "SAME"),
+        )
+    ),
+    "local_response_normalization": (
+        ({"input": (1, 2, 1, 4)}, {"depth_radius": 1, "bias": 2.0}),
+        ({"input": (2, 1, 2, 3)}, {"depth_radius": 2, "alpha": 0.5, "beta": 0.75}),
     ),
     "flip_left_right": (({"image": (2, 3, 1)}, {}), ({"image": (2, 1, 3, 2)}, {})),
     "flip_up_down": (({"image": (2, 3, 1)}, {}), ({"image": (2, 3, 1, 2)}, {})),
@@ -190,6 +240,23 @@ IMAGES: Calls = {
         ({"signal": (2, 2, 3)}, {"frame_step": 2}),
     ),
     **{
+        name: (({"input": (4,)}, {}), ({"input": (2, 3)}, {}), ({"input": (2, 2, 5)}, {}))
+        for name in ("fft", "ifft")
+    },
+    **{name: (({"input": (2, 3)}, {}), ({"input": (2, 4, 2)}, {})) for name in ("fft2d", "ifft2d")},
+    "rfft": (
+        ({"input_tensor": (4,)}, {}),
+        ({"input_tensor": (2, 3)}, {}),
+        ({"input_tensor": (3,)}, {"fft_length": [5]}),
+        ({"input_tensor": (2, 2, 4)}, {"fft_length": [6]}),
+    ),
+    "irfft": (
+        ({"input_tensor": (3,)}, {}),
+        ({"input_tensor": (2, 3)}, {"fft_length": [5]}),
+        ({"input_tensor": (3,)}, {"fft_length": [8]}),
+        ({"input_tensor": (2, 1, 2)}, {}),
+    ),
+    **{
         name: (
             ({"input": (4,)}, {}),
             ({"input": (2, 3)}, {"norm": "ortho"}),
@@ -199,8 +266,53 @@ IMAGES: Calls = {
     },
 }
 
+LOOPS: Calls = {
+    "linear_recurrence": (
+        ({"a": (4,), "x": (4,), "start": ()}, {}),
+        ({"a": (1, 2), "x": (1, 2), "start": (2,)}, {}),
+        ({"a": (3, 2, 2), "x": (3, 2, 2), "start": (2, 2)}, {}),
+    ),
+    "simple_rnn": tuple(
+        (
+            {
+                "inputs": (batch, steps, n), "h": (batch, units), "kernel": (n, units),
+                "recurrent_kernel": (units, units), "bias": (units,),
+            },
+            {},
+        )
+        for batch, steps, n, units in ((2, 3, 2, 2), (1, 4, 1, 3), (2, 1, 3, 2))
+    ),
+    "ctc_loss": (
+        (
+            {"labels": (1, 2), "logits": (5, 1, 3)},
+            {"label_length": [2], "logit_length": [5]},
+        ),
+        (
+            {"labels": (3, 2), "logits": (5, 3, 4)},
+            {"label_length": [2, 1, 0], "logit_length": [5, 4, 2]},
+        ),
+        (
+            {"labels": (2, 2), "logits": (4, 2, 4)},
+            {"label_length": [2, 1], "logit_length": [4, 3], "blank_index": 3},
+        ),
+    ),
+    "dropout": (
+        ({"x": (4,), "mask": (4,)}, {}),
+        ({"x": (2, 3), "mask": (2, 3)}, {"rate": 0.25}),
+    ),
+    "celu": (({"x": (4,)}, {"alpha": 0.5}),),
+    "soft_shrink": (({"x": (4,)}, {"threshold": 0.5}), ({"x": (4,)}, {"threshold": 0.25})),
+    "squareplus": (({"x": (4,)}, {"b": 1}),),
+    "glu": (
+        ({"x": (4,)}, {}),
+        ({"x": (2, 3)}, {"axis": 0}),
+        ({"x": (2, 4, 2)}, {"axis": 1}),
+    ),
+}  # fmt: skip
+
 BASICS: Calls = {
     "add_n": (({"p": (2, 3), "q": (2, 3)}, {}), ({"p": (), "q": (), "r": ()}, {})),
+    "cast": (({"x": (3,)}, {"dtype": "float32"}), ({"x": (2, 2)}, {"dtype": "float32"})),
     "linspace": (
         ({"start": (), "stop": ()}, {"num": 3}),
         ({"start": (2,), "stop": (2,)}, {"num": 4}),
@@ -265,5 +377,5 @@ BASICS: Calls = {
 }  # fmt: skip
 
 MORE_CALLS: Calls = (
-    BASICS | IMAGES | MATRICES | ORDERS | SEGMENTS | SCATTERS | LOSSES | CONVOLUTIONS
+    BASICS | LOOPS | IMAGES | MATRICES | ORDERS | SEGMENTS | SCATTERS | LOSSES | CONVOLUTIONS
 )

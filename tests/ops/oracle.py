@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.subject.phases import HAS_PHASE, with_fixed_phase
+from gradcheck.explainer.page_code import in_float32
 from gradcheck.ops import Kind, Op
 from gradcheck.ops.language.vocabulary import lookup, unbroadcast
 from gradcheck.ops.samples.registry import SAMPLES, draw
@@ -46,8 +48,9 @@ def drawn(
 ) -> dict[str, Array]:
     """Values for the inputs, as the declaration says."""
     domains = {parameter.name: parameter.domain for parameter in op.inputs}
+    kinds = {parameter.name: parameter.kind for parameter in op.inputs}
     return {
-        name: draw(domain.sample, shape, complex_, rng, domain)
+        name: draw(domain.sample, shape, complex_ or kinds.get(name) is Kind.COMPLEX, rng, domain)
         for name, shape in shapes.items()
         # A variadic op declares one parameter for inputs of any names.
         for domain in [domains.get(name, op.inputs[0].domain)]
@@ -58,9 +61,22 @@ def forward(op: Op, tensors: Mapping[str, Any], args: Mapping[str, Any]) -> Any:
     """What TensorFlow computes."""
     import tensorflow as tf
 
+    if op.float32_only and all(t.dtype != tf.float32 for t in tensors.values()):
+        single = in_float32(
+            lambda *given: forward(op, dict(zip(tensors, given, strict=True)), args)
+        )
+        return single(*tensors.values())
     if op.build is not None:
         return op.build(tf, list(tensors.values()), args)
-    return resolve(op.tf)(**tensors, **args)
+    function = resolve(op.tf)
+    # (The sign of an eigenvector is free: it is made the same on both sides.)
+    function = with_fixed_phase(op.tf, function) if op.tf in HAS_PHASE else function
+    return function(**tensors, **args)
+
+
+def tolerance(op: Op, exact: float) -> float:
+    """What is granted between the formulas of an op and TensorFlow."""
+    return 1e-5 if op.float32_only else exact
 
 
 def evaluate(
@@ -77,7 +93,7 @@ def evaluate(
     rng = np.random.default_rng(zlib.crc32(f"{op.name}{shapes}{args}".encode()))
     values = values or drawn(op, shapes, complex_, rng)
     kinds = {parameter.name: parameter.kind for parameter in op.inputs}
-    real = [name for name in values if kinds.get(name, Kind.REAL) is Kind.REAL]
+    real = [name for name in values if kinds.get(name, Kind.REAL).is_differentiated]
     call = op.call(shapes, args)
     tensors = {name: tf.constant(value) for name, value in values.items()}
     with tf.GradientTape() as tape:

@@ -64,6 +64,8 @@ def _natural_dtype(case: Case, given: Input, parameter: Parameter) -> str:
         given.values is not None and np.asarray(given.values).dtype == np.bool_
     ):
         return "bool"
+    if parameter.kind is Kind.COMPLEX and given.values is None:
+        return {"float64": "complex128", "float32": "complex64"}.get(case.dtype, case.dtype)
     return case.dtype
 
 

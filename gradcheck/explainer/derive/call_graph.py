@@ -77,7 +77,7 @@ class Step:
         return {
             name: operand.id
             for name, operand in self.operands.items()
-            if isinstance(operand, ast.Name) and kinds.get(name, Kind.REAL) is Kind.REAL
+            if isinstance(operand, ast.Name) and kinds.get(name, Kind.REAL).is_differentiated
         }
 
 

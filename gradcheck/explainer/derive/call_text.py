@@ -44,6 +44,11 @@ def misfit_of(op: Op, call: Call) -> str | None:
         return f"the argument {error} is missing"
     except (ShapeError, ValueError, TypeError, IndexError) as error:
         return str(error) or type(error).__name__
+    if op.is_complex:
+        return (
+            "it takes or gives complex numbers, and expressions are explained for real ones; "
+            f"`gradcheck explain {op.name}` explains it by itself"
+        )
     if not op.forward_text(call):
         return "its forward cannot be written in the language of formulas"
     return None

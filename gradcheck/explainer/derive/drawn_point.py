@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["domains_to_try", "drawn", "drawn_input"]
 
 
-def drawn(domain: Domain, shape: Shape, name: str, seed: int) -> Array:
+def drawn(domain: Domain, shape: Shape, name: str, seed: int, *, is_complex: bool = False) -> Array:
     """Values within a domain."""
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    return draw(domain.sample, shape, False, rng, domain)
+    return draw(domain.sample, shape, is_complex, rng, domain)
 
 
 def drawn_input(parameter: Parameter, shape: Shape, name: str, seed: int) -> Array:
     """Values for an input of an op."""
-    values = drawn(parameter.domain, shape, name, seed)
+    is_complex = parameter.kind is Kind.COMPLEX
+    values = drawn(parameter.domain, shape, name, seed, is_complex=is_complex)
     return values.astype(np.int32) if parameter.kind is Kind.INTEGER else values
 
 

@@ -69,7 +69,7 @@ class GradientSteps:
 
 def forward_element(subject: Subject) -> Forward | None:
     """The forward in index notation; None where the calculus cannot look into the op."""
-    if subject.forward is None or subject.op.outputs:
+    if _is_closed(subject) or subject.forward is None:
         return None
     space = Space()
     try:
@@ -84,6 +84,11 @@ def forward_element(subject: Subject) -> Forward | None:
         return None
 
 
+def _is_closed(subject: Subject) -> bool:
+    """Whether the calculus does not look into the op: it knows real numbers and one output."""
+    return bool(subject.op.outputs) or subject.op.is_complex
+
+
 def _size(node: Node) -> int:
     return sum(1 for _ in walk(node))
 
@@ -96,7 +101,7 @@ def _output_letters(subject: Subject) -> str:
 
 def gradient_steps(subject: Subject, name: str) -> GradientSteps | None:
     """Derive the gradient of one input; None where the calculus has no rule."""
-    if subject.op.outputs or subject.forward is None:
+    if _is_closed(subject) or subject.forward is None:
         return None
     space = Space()
     translation = Translation(space, subject.known(), OPEN_RULES)
@@ -149,7 +154,7 @@ def _by_function() -> dict[str, Op]:
     """By function of the language, the elementwise op that is just this function."""
     found: dict[str, Op] = {}
     for op in ops.all_ops():
-        if is_elementwise(op) and isinstance(op.forward, str):
+        if is_elementwise(op) and isinstance(op.forward, str) and not op.is_complex:
             tree = trees.read(op.forward)
             names = [p.name for p in op.inputs]
             if isinstance(tree, ast.Call) and [getattr(a, "id", "") for a in tree.args] == names:

@@ -28,7 +28,8 @@ _NOT_LINEAR = frozenset(
         "exp", "log", "sqrt", "square", "max", "min", "prod", "inv", "solve", "det", "abs",
         "cholesky", "power", "maximum", "minimum", "one_hot_max", "cumprod", "lgamma", "sort",
         "segment_max", "segment_min", "segment_prod", "unsorted_max", "unsorted_min",
-        "scatter_max", "scatter_min", "expm", "sqrtm", "pinv", "slogdet",
+        "scatter_max", "scatter_min", "expm", "sqrtm", "pinv", "slogdet", "eigh", "svd",
+        "recurrence", "tanh_recurrence", "ctc_loss",
     ]
 )  # fmt: skip
 
@@ -44,7 +45,7 @@ class Subject:
     def differentiable(self) -> tuple[str, ...]:
         """The inputs that have a gradient."""
         kinds = {parameter.name: parameter.kind for parameter in self.op.inputs}
-        return tuple(n for n in self.call.shapes if kinds.get(n, Kind.REAL) is Kind.REAL)
+        return tuple(n for n in self.call.shapes if kinds.get(n, Kind.REAL).is_differentiated)
 
     @cached_property
     def shape(self) -> Any:
@@ -108,8 +109,9 @@ class Subject:
         return Setting(style, self.symbols, frozenset(scalars), self.loss, shapes)
 
     def tree(self, text: str) -> ast.expr:
-        """A formula of this call, for real inputs: arguments by their values."""
-        return trees.real(self.complex_tree(text))
+        """A formula of this call, for real inputs if it takes any: arguments by their values."""
+        tree = self.complex_tree(text)
+        return tree if self.op.is_complex else trees.real(tree)
 
     def complex_tree(self, text: str) -> ast.expr:
         """A formula of this call as it is declared."""

@@ -125,7 +125,7 @@ class Reader:
             return None
         name = ast.unparse(call.func)
         op, single = ops.find(name), ops.find_part(name, int(place))
-        if op is None and single is not None:
+        if single is not None:
             return self._op_call(call, single)
         return self._op_call(call, op, int(place)) if op is not None and op.outputs else None
 

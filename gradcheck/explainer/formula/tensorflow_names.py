@@ -44,7 +44,8 @@ SAME_ARGUMENTS = {
     "band_part": "tf.linalg.band_part", "diagonal": "tf.linalg.diag_part",
     "diag": "tf.linalg.diag", "diag_matrix": "tf.linalg.diag", "softmax": "tf.nn.softmax",
     "log_softmax": "tf.nn.log_softmax", "logsumexp": "tf.reduce_logsumexp",
-    "softplus": "tf.nn.softplus",
+    "softplus": "tf.nn.softplus", "fft": "tf.signal.fft", "ifft": "tf.signal.ifft",
+    "fft2d": "tf.signal.fft2d", "ifft2d": "tf.signal.ifft2d", "rfft": "tf.signal.rfft",
 }  # fmt: skip
 """By function: the one of TensorFlow that takes the same arguments."""
 
@@ -113,6 +114,12 @@ def _index(text: str) -> str:
     return text.strip("'\"").replace("newaxis", "tf.newaxis")
 
 
+def _pick(args: list[str]) -> str:
+    # (A sum or a product is picked from as a whole.)
+    x = args[0] if args[0].isidentifier() else f"({args[0]})"
+    return f"{x}[{_index(args[1])}]"
+
+
 def _put_slice(args: list[str]) -> str:
     """The op that TensorFlow's own gradient of a slice uses."""
     like, index, values = args
@@ -137,6 +144,24 @@ def _prod_others(x: str, axis: str = "None") -> str:
     return f"({before} * tf.math.cumprod({x}, {axis}, exclusive=True, reverse=True))"
 
 
+def _inverse_gaps(args: list[str]) -> str:
+    x = args[0]
+    return f"tf.math.reciprocal_no_nan(tf.expand_dims({x}, -2) - tf.expand_dims({x}, -1))"
+
+
+def _recurrence(args: list[str]) -> str:
+    a, x, start = args
+    return f"tf.scan(lambda y, now: now[0] * y + now[1], ({a}, {x}), {start})"
+
+
+def _matrix_recurrence(args: list[str]) -> str:
+    """Of three axes, the steps in the middle; a loop goes along the first."""
+    x, matrix, slopes = (f"({arg})" for arg in args)
+    step = f"lambda y, now: (tf.matmul(y, {matrix}) + now[0]) * now[1]"
+    rows = f"tf.transpose({x}, [1, 0, 2]), tf.transpose({slopes}, [1, 0, 2])"
+    return f"tf.transpose(tf.scan({step}, ({rows}), tf.zeros_like({x}[:, 0])), [1, 0, 2])"
+
+
 WRITTEN_OUT: dict[str, Callable[[list[str]], str]] = {
     "expand_dims": _expand_dims,
     "ones": lambda args: _typed("tf.ones", args),
@@ -156,6 +181,9 @@ WRITTEN_OUT: dict[str, Callable[[list[str]], str]] = {
     "triu": lambda args: _triangle(args, "0, -1"),
     "roll": lambda args: f"tf.roll({args[0]}, {args[1]}, {args[2]})",
     "float32": lambda args: f"tf.cast(tf.cast({args[0]}, tf.float32), G.dtype)",
+    "inverse_gaps": _inverse_gaps,
+    "recurrence": _recurrence,
+    "matrix_recurrence": _matrix_recurrence,
     "phi": _phi,
     "mirror_lower": _mirror_lower,
     "eigenvalues": lambda args: f"tf.linalg.eigvalsh({args[0]})",
@@ -163,7 +191,7 @@ WRITTEN_OUT: dict[str, Callable[[list[str]], str]] = {
     "eigenvectors": lambda args: f"tf.linalg.eigh({args[0]})[1]",
     "left_singular": lambda args: f"tf.linalg.svd({args[0]})[1]",
     "right_singular": lambda args: f"tf.linalg.svd({args[0]})[2]",
-    "pick": lambda args: f"{args[0]}[{_index(args[1])}]",
+    "pick": _pick,
     "put_slice": _put_slice,
     "take": lambda args: f"tf.gather({args[0]}, {args[1]}, axis={args[2]})",
     "one_hot": lambda args: f"tf.one_hot({args[0]}, {args[1]}, dtype=G.dtype)",
@@ -173,5 +201,5 @@ WRITTEN_OUT: dict[str, Callable[[list[str]], str]] = {
 }
 """By function: how it is written with several functions of TensorFlow, or with other arguments."""
 
-ARGUMENT_TWICE = frozenset(["phi", "mirror_lower", "unbroadcast", "prod_others"])
+ARGUMENT_TWICE = frozenset(["phi", "mirror_lower", "unbroadcast", "prod_others", "inverse_gaps"])
 """Functions that are written out with their first argument more than once."""

@@ -31,7 +31,7 @@ def copies(subject: Subject) -> list[Copy] | None:
     What moves elements moves them at every point: of numbers and of their opposites a maximum or
     an order would give others.
     """
-    if subject.forward is None or subject.op.outputs:
+    if subject.forward is None or subject.op.outputs or subject.op.is_complex:
         return None
     rng = np.random.default_rng(0)
     values = {name: rng.uniform(1, 2, shape) for name, shape in subject.call.shapes.items()}

@@ -68,6 +68,8 @@ def numbers_of(
         upstream: the gradients of the outputs; drawn where it is None.
         given: whether the point was asked for.
     """
+    if any(np.iscomplexobj(value) for value in values.values()):
+        raise ExplainError("the numbers are complex")
     known = route.forward(values)
     outputs = [_real(value) for value in route.outputs(known)]
     weights = _upstream(outputs) if upstream is None else upstream

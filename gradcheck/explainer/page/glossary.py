@@ -23,6 +23,9 @@ _EXPLAINED = {
             "scatter_min", "scatter_update", "order", "ranks", "take_along", "take_in_batches",
             "scatter_in_batches", "sylvester", "expm", "expm_change",
             "sqrtm", "pinv", "dct_matrix", "idct_matrix", "ramp",
+            "inverse_gaps", "eigh", "svd", "fft", "ifft", "fft2d", "ifft2d", "rfft", "irfft",
+            "fft_matrix", "occurrences", "recurrence", "matrix_recurrence", "tanh_recurrence",
+            "ctc_loss", "ctc_occupancy", "linear_weights", "nearest_weights",
         )
     },
 }  # fmt: skip

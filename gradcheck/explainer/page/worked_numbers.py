@@ -59,13 +59,10 @@ def op_numbers(subject: Subject, at: Mapping[str, Array]) -> Section:
         blocks.append(_value_line(_symbol(subject, key), one, "forward"))
     upstream: Any = at.get("G")
     if upstream is None:
-        upstream = (
-            [np.ones_like(o) for o in out]
-            if several
-            else np.ones_like(np.asarray(out, dtype=float))
-        )
+        upstream = [np.ones(np.shape(o)) for o in out] if several else np.ones(np.shape(out))
+        total = "the real part of the sum" if subject.op.complex_out else "the sum"
         blocks.append(
-            Paragraph("With G = ones, which makes L the sum of the output (give G for another):")
+            Paragraph(f"With G = ones, which makes L {total} of the output (give G for another):")
         )
     else:
         blocks.append(_value_line(lambda style: style.symbol("G"), upstream))

@@ -55,6 +55,11 @@ class Along:
 
 def drawn(point: DrawnPoint) -> Point:
     """The point of an op or an expression."""
+    if point.float32_only:
+        told = (
+            "TensorFlow computes this in float32 alone, where differences of gradients say little"
+        )
+        raise ExplainError(f"there is nothing to verify along a direction: {told}")
     structures = {name: point.structure(name) for name in point.values}
     names = tuple(point.values)
     return Point(point.function(), names, point.values, structures, point.seed)

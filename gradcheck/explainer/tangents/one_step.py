@@ -24,6 +24,11 @@ def graph_of_op(subject: Subject) -> Graph:
         raise UsageError(
             f"{op.name} has no formula of its forward: nothing can be derived along it"
         )
+    if op.is_complex:
+        raise UsageError(
+            f"{op.name} takes or gives complex numbers, and along a direction only real ones are "
+            "followed here: its page has forward mode without a direction"
+        )
     taken = {name[:1] for name in call.shapes if name[1:].isdigit() or not name[1:]}
     name = next(letter for letter in "yvhwuzs" if letter not in taken)
     operands: dict[str, ast.expr] = {parameter: ast.Name(parameter) for parameter in call.shapes}

@@ -156,6 +156,8 @@ class Setting:
         return style.words(trees.text_of(node)), ATOM
 
     def _constant(self, node: ast.Constant) -> Text:
+        if isinstance(node.value, complex) and node.value == 1j:
+            return self.style.symbol("i"), ATOM
         if isinstance(node.value, bool) or not isinstance(node.value, int | float):
             return self.style.words(str(node.value)), ATOM
         return self.style.number(node.value), ATOM

@@ -37,6 +37,7 @@ def elementwise(
     domains: dict[str, Domain] | None = None,
     pitfalls: tuple[str, ...] = (),
     complex_finding: str = "",
+    float32_only: bool = False,
     code: Callable[[Call], Formulas] | None = None,
     **formula: str,
 ) -> Op:
@@ -57,6 +58,7 @@ def elementwise(
         aliases=aliases,
         pitfalls=pitfalls,
         complex_finding=complex_finding,
+        float32_only=float32_only,
         forward=forward,
         code=code or {},
         related=related,

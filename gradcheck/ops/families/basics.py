@@ -168,6 +168,25 @@ OPS = (
         slope=(Step("y is x itself, and moves as x does.", "dout == dinput"),),
         pitfalls=("Nothing is held fixed by it: that is stop_gradient.",),
     ),
+    elementwise(
+        "cast",
+        "tf.cast",
+        "y = x in another precision",
+        forward="x",
+        x="G",
+        required=("dtype",),
+        float32_only=True,
+        related=("identity", "real", "complex"),
+        example=Example({"x": (3,)}, {"dtype": "float32"}),
+        code=lambda _: {"x": "tf.cast(G, x.dtype)"},
+        slope=(Step("But for rounding y is x itself, and moves as x does.", "dout == dx"),),
+        undefined=("Whole numbers do not move with x: a cast to them ends the way back.",),
+        pitfalls=(
+            "G comes back in the precision of x: what was rounded away on the way forward is not "
+            "in it.",
+            "Rounding has steps; they are overlooked: the gradient would be 0 almost everywhere.",
+        ),
+    ),
     Op(
         name="add_n",
         tf="tf.add_n",

@@ -1,8 +1,10 @@
-"""Pooling: the largest element or the mean of windows that slide over signals and images."""
+"""Pooling: the largest element or the mean of windows over signals, images and volumes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradcheck.errors import ShapeError
 from gradcheck.model import Sample
@@ -15,11 +17,13 @@ if TYPE_CHECKING:
     from gradcheck.ops.declaration import Call, Derivation
 
 
-_LETTERS = "pq"
+_LETTERS = "pqr"
 """Of the input's axes of space."""
-_PLACES = {1: "w", 2: "hw"}
+_PLACES = {1: "w", 2: "hw", 3: "dhw"}
 """By rank: the letters of the output's axes of space."""
-_EXAMPLES: dict[int, Shape] = {1: (2, 4, 3), 2: (2, 4, 4, 3)}
+_EXAMPLES: dict[int, Shape] = {1: (2, 4, 3), 2: (2, 4, 4, 3), 3: (1, 2, 4, 4, 2)}
+_RUN = {1: "axis 2 runs", 2: "axes 3 and 4 run", 3: "axes 4, 5 and 6 run"}
+"""By rank: which axes of what is seen run over a window."""
 _WINDOWED = "windows(VALUE, ksize, strides, padding)"
 _SEEN = "windows(input, ksize, strides, padding, -inf)"
 _COUNTS = "windows(ones_like(input), ksize, strides, padding)"
@@ -33,7 +37,7 @@ def _pool_code(call: Call, largest: bool, rank: int) -> dict[str, str]:
         x, out, upstream, tail = "input[:, None]", "out[:, None]", "G[:, None]", "[:, 0]"
         size.insert(1, 1)
         steps.insert(1, 1)
-    op = f"{'Max' if largest else 'Avg'}PoolGrad"
+    op = f"{'Max' if largest else 'Avg'}Pool{'3D' * (rank == 3)}Grad"
     given = f"orig_input={x}, orig_output={out}" if largest else f"orig_input_shape=tf.shape({x})"
     rest = f"ksize={size}, strides={steps}, padding={call.args['padding']!r}"
     return {"input": f"tf.raw_ops.{op}({given}, grad={upstream}, {rest}){tail}"}
@@ -55,11 +59,10 @@ def _inner(rank: int) -> list[int]:
 
 def _max_pool(rank: int) -> Derivation:
     inner = _inner(rank)
-    run = "axis 2 runs" if rank == 1 else "axes 3 and 4 run"
     return (
         Step(
-            f"Let w be 1 at the largest element of each window and 0 elsewhere; {run} over the "
-            "window.",
+            f"Let w be 1 at the largest element of each window and 0 elsewhere; {_RUN[rank]} over "
+            "the window.",
             f"w := one_hot_max({_SEEN}, {inner})",
         ),
         Step(
@@ -83,14 +86,16 @@ def _max_pool(rank: int) -> Derivation:
 
 
 def _tied(rank: int) -> Seen:
-    value: Any = [[[1.0], [1.0]], [[0.0], [1.0]]] if rank > 1 else [[1.0], [1.0]]
-    tape: Any = [[[1.0], [0.0]], [[0.0], [0.0]]] if rank > 1 else [[1.0], [0.0]]
-    return Seen(
-        "At ties TensorFlow chooses the first.",
-        {"input": [value]},
-        {"input": [tape]},
-        args={"ksize": 2, "strides": 2, "padding": "VALID"},
-    )
+    value: Any = [[1.0], [1.0]]
+    tape: Any = [[1.0], [0.0]]
+    for _ in range(rank - 1):
+        # The same once more, at the end of every axis of space.
+        value, tape = [value, value], [tape, np.zeros_like(tape).tolist()]
+    told = "At ties TensorFlow chooses the first."
+    if rank == 3:
+        told, tape = "At ties TensorFlow gives each of them the whole G, not a share of it.", value
+    args = {"ksize": 2, "strides": 2, "padding": "VALID"}
+    return Seen(told, {"input": [value]}, {"input": [tape]}, args=args)
 
 
 def _declare(rank: int, *, largest: bool) -> Op:
@@ -117,6 +122,8 @@ def _declare(rank: int, *, largest: bool) -> Op:
         forward=f"max({_SEEN}, {inner})"
         if largest
         else f"sum({_WINDOWED.replace('VALUE', 'input')}, {inner}) / {total}",
+        # (The kernels for volumes have no float64.)
+        float32_only=rank == 3,
         code=lambda call: _pool_code(call, largest, rank),
         tangent=f"sum({chosen} * {moved}, {inner})"
         if largest
@@ -147,4 +154,4 @@ def _declare(rank: int, *, largest: bool) -> Op:
     )
 
 
-OPS = tuple(_declare(rank, largest=largest) for rank in (2, 1) for largest in (True, False))
+OPS = tuple(_declare(rank, largest=largest) for rank in (2, 1, 3) for largest in (True, False))

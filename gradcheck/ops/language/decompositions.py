@@ -16,8 +16,10 @@ __all__ = [
     "cholesky",
     "eigenvalues",
     "eigenvectors",
+    "eigh",
     "expm",
     "expm_change",
+    "inverse_gaps",
     "left_singular",
     "mirror_lower",
     "phi",
@@ -28,6 +30,7 @@ __all__ = [
     "singular_values",
     "slogdet",
     "sqrtm",
+    "svd",
     "sylvester",
 ]
 
@@ -62,6 +65,38 @@ def right_singular(x: Any) -> Array:
     return np.asarray(
         np.conj(np.swapaxes(np.linalg.svd(numbers(x), full_matrices=False)[2], -1, -2))
     )
+
+
+def eigh(x: Any) -> list[Array]:
+    """The eigenvalues of a symmetric matrix, from the smallest up, and its eigenvectors."""
+    values, vectors = np.linalg.eigh(numbers(x))
+    return [values, vectors * _turned(vectors)]
+
+
+def svd(x: Any) -> list[Array]:
+    """The singular values, from the largest down, and the left and right singular vectors."""
+    left, values, right = np.linalg.svd(numbers(x), full_matrices=False)
+    turned = _turned(left)
+    return [values, left * turned, np.conj(np.swapaxes(right, -1, -2)) * turned]
+
+
+def _turned(vectors: Array) -> Array:
+    """By column: 1 or -1, so that the largest component becomes positive.
+
+    The sign is free. This one is the same everywhere, whatever algorithm found the vectors.
+    """
+    if not vectors.size:
+        return np.ones_like(vectors[..., :1, :])
+    place = np.argmax(np.abs(vectors), axis=-2, keepdims=True)
+    return np.asarray(np.sign(np.take_along_axis(vectors, place, axis=-2)))
+
+
+def inverse_gaps(x: Any) -> Array:
+    """In row i and column j 1/(x[j] - x[i]); 0 on the diagonal, and where two are equal."""
+    x = numbers(x)
+    bounded((*x.shape, x.shape[-1]))
+    gaps = x[..., np.newaxis, :] - x[..., :, np.newaxis]
+    return np.asarray(np.where(gaps == 0, 0.0, 1 / np.where(gaps == 0, 1.0, gaps)))
 
 
 def qr(x: Any) -> list[Array]:

@@ -18,6 +18,8 @@ from gradcheck.ops.language import (
     array_functions,
     decompositions,
     matrix_functions,
+    recurrences,
+    resampling,
     segment_sums,
     shares,
     sorting,
@@ -163,6 +165,8 @@ _DEFINED: tuple[Function, ...] = (
     *(getattr(segment_sums, name) for name in segment_sums.__all__),
     *(getattr(sorting, name) for name in sorting.__all__),
     *(getattr(transforms, name) for name in transforms.__all__),
+    *(getattr(recurrences, name) for name in recurrences.__all__),
+    *(getattr(resampling, name) for name in resampling.__all__),
 )
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(

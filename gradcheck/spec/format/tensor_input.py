@@ -139,7 +139,7 @@ def _dtype(
     if "dtype" in options:
         node = options["dtype"]
         given = fields.choice(source, node, "`dtype` of an input", INPUT_DTYPES)
-        fitting = {Kind.INTEGER: INTEGER_DTYPES, Kind.BOOLEAN: ("bool",)}.get(kind, INPUT_DTYPES)
+        fitting = _FITTING.get(kind, INPUT_DTYPES)
         if given is not None and given not in fitting:
             message = f"`{name}` holds {_PLURALS[kind]}: its dtype cannot be `{given}`"
             source.problem(node, message, f"possible are: {', '.join(fitting)}")
@@ -151,7 +151,17 @@ def _dtype(
     return None
 
 
-_PLURALS = {Kind.REAL: "numbers", Kind.INTEGER: "whole numbers", Kind.BOOLEAN: "booleans"}
+_FITTING = {
+    Kind.INTEGER: INTEGER_DTYPES,
+    Kind.BOOLEAN: ("bool",),
+    Kind.COMPLEX: ("complex64", "complex128"),
+}
+_PLURALS = {
+    Kind.REAL: "numbers",
+    Kind.COMPLEX: "complex numbers",
+    Kind.INTEGER: "whole numbers",
+    Kind.BOOLEAN: "booleans",
+}
 
 
 def _grad(source: Source, options: Mapping[str, Node], dtype: str | None, what: str) -> bool:

@@ -14,7 +14,7 @@ from gradcheck.explainer.calculus.einstein import Number, Product, Tensor, total
 from gradcheck.explainer.calculus.evaluate import evaluate as evaluate_element
 from gradcheck.explainer.derive.gradient_steps import forward_element, gradient_steps
 from gradcheck.ops import find
-from tests.explainer.explained import ALL_CALLS, CALLS, TOLERANCE, Explained, apart, every_op
+from tests.explainer.explained import ALL_CALLS, CALLS, Explained, apart, every_op
 from tests.ops.calls import Use
 from tests.ops.families.test_einsum import Drawn, equations
 from tests.ops.oracle import evaluate
@@ -44,7 +44,7 @@ def test_every_line_agrees_with_the_tape(calls: list[Explained]) -> None:
         for name in call.point.tape:
             steps = gradient_steps(call.subject, name)
             if steps is not None:
-                assert worst_line(call, steps) < TOLERANCE, (str(call), name)
+                assert worst_line(call, steps) < call.tolerance, (str(call), name)
 
 
 def test_the_forward_by_elements_is_what_tensorflow_computes() -> None:
@@ -52,7 +52,7 @@ def test_the_forward_by_elements_is_what_tensorflow_computes() -> None:
         element = forward_element(call.subject)
         if element is not None:
             found = evaluate_element(element.node, call.known, element.indices)
-            assert apart(found, call.point.out) < TOLERANCE, str(call)
+            assert apart(found, call.point.out) < call.tolerance, str(call)
 
 
 def test_most_ops_are_derived_by_the_rules() -> None:
@@ -67,7 +67,7 @@ def test_a_wrong_line_is_found() -> None:
     call = Explained(Use(op, {"x": (3,), "y": (3,)}))
     steps = gradient_steps(call.subject, "x")
     assert steps is not None
-    assert worst_line(call, steps) < TOLERANCE
+    assert worst_line(call, steps) < call.tolerance
     for line in ("raw", "jacobian", "product", "result"):
         twice: dict[str, Any] = {line: Product((Number(Fraction(2)), getattr(steps, line)))}
         assert worst_line(call, replace(steps, **twice)) > 1e-3, line

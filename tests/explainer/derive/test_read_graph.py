@@ -19,7 +19,9 @@ from gradcheck.explainer.derive.read_graph import read_graph
         ("tf.reduce_sum(x, tf.rank(x))", "plain value"),
         ("tf.split(x, 2)[5]", "2 outputs here"),
         ("tf.split(x, 2)", "several outputs"),
-        ("tf.linalg.eigh(x)", "only the first"),
+        ("tf.math.top_k(x)", "only the first"),
+        ("tf.linalg.eigh(x)", "several outputs"),
+        ("tf.abs(tf.signal.rfft(x))", "takes or gives complex numbers"),
         ("tf.concat(x, 0)", "a list of values"),
     ],
 )

@@ -12,6 +12,8 @@ from tests.explainer.explained import Explained, every_op
 WORDLESS = frozenset(
     [
         "getitem",  # an index with newaxis or a whole number
+        "ctc_loss",  # the sum over all alignments
+        "extract_patches",  # windows, added back
         "reduce_prod",  # the product of all the others
         "einsum",  # an ellipsis axis of size 1 that is stretched
         "gather",  # along another axis than the first
@@ -25,14 +27,19 @@ def pasted(call: Explained) -> dict[str, Any]:
     """The names after the code of a page has run on TensorFlow's own tensors."""
     import tensorflow as tf
 
+    dtype = tf.float32 if call.op.float32_only else None
     kinds = {p.name: p.kind for p in call.op.inputs}
     names: dict[str, Any] = {
-        name: tf.constant(value, tf.int32 if kinds.get(name) is Kind.INTEGER else None)
+        name: tf.constant(value, tf.int32 if kinds.get(name) is Kind.INTEGER else dtype)
         for name, value in call.point.values.items()
     }
     for name, value in (("G", call.point.upstream), ("out", call.point.out)):
-        names[name] = [tf.constant(v) for v in value] if call.op.outputs else tf.constant(value)
-    exec("\n".join(call.subject.code()), {"tf": tf}, names)  # noqa: S102  (lines of our own page)
+        names[name] = (
+            [tf.constant(v) for v in value] if call.op.outputs else tf.constant(value, dtype)
+        )
+    # (One namespace: what a loop computes in each step is looked up there.)
+    names["tf"] = tf
+    exec("\n".join(call.subject.code()), names)  # noqa: S102  (lines of our own page)
     return names
 
 
@@ -47,7 +54,7 @@ def test_the_code_can_be_pasted(calls: list[Explained]) -> None:
                 assert call.op.name in WORDLESS, str(call)
                 continue
             error = call.off_the_tape(name, names[f"d{name}"])
-            assert error <= 1e-7, (str(call), name)
+            assert error <= max(1e-7, call.tolerance), (str(call), name)
 
 
 def test_what_stands_twice_in_a_formula_gets_a_name() -> None:

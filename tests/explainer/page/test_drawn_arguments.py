@@ -15,7 +15,7 @@ from gradcheck.explainer.derive.gradient_steps import gradient_steps
 from gradcheck.ops import Op, all_ops
 from tests.explainer.claims import failing_claims
 from tests.explainer.derive.test_gradient_steps import worst_line
-from tests.explainer.explained import CALLS, TOLERANCE, Explained, apart
+from tests.explainer.explained import CALLS, Explained, apart
 from tests.ops.calls import USES, Use
 
 DRAWS = 4
@@ -77,12 +77,15 @@ def _holds(call: Explained) -> None:
     found, out = trees.run(subject.forward, call.known), call.point.out
     pairs = zip(found, out, strict=True) if call.op.outputs else [(found, out)]
     for one, other in pairs:
-        assert apart(one, other) < TOLERANCE, str(call)
+        assert apart(one, other) < call.tolerance, str(call)
     for name, tree in subject.printed.items():
-        assert call.off_the_tape(name, trees.run(tree, call.known)) < TOLERANCE, (str(call), name)
+        assert call.off_the_tape(name, trees.run(tree, call.known)) < call.tolerance, (
+            str(call),
+            name,
+        )
         steps = gradient_steps(subject, name)
         if steps is not None:
-            assert worst_line(call, steps) < TOLERANCE, (str(call), name)
+            assert worst_line(call, steps) < call.tolerance, (str(call), name)
     if subject.derivation or call.op.slope:
         assert not failing_claims(subject.single), str(call)
     assert any(section.heading.startswith("Derivation") for section in call.page.sections)

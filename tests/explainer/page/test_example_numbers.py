@@ -17,7 +17,8 @@ from gradcheck.ops.samples.registry import SAMPLES
 if TYPE_CHECKING:
     from gradcheck.explainer.worked_example import Numbers, Picture
 
-OPS = all_ops()
+OPS = [op for op in all_ops() if not op.is_complex]
+"""Those of real numbers: complex ones are not shown one by one."""
 MLP = "tf.matmul(tf.tanh(tf.matmul(x, w) + b), u)"
 SHAPES = {"x": (2, 3), "w": (3, 4), "b": (4,), "u": (4, 2)}
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.proof import Proof
     from gradcheck.model import Shape
 
-UNDERIVED = {"svdvals"}
+UNDERIVED = {"svdvals", "linear_recurrence", "simple_rnn"}
 """Ops of which no second derivative is derived: the page says so."""
 DIFFERS = {"softmax_cross_entropy_with_logits", "layer_norm", "batch_norm_training"}
 """Ops of which TensorFlow's second derivative is not the derivative of its first."""
@@ -47,11 +47,13 @@ EMPTY = {"unsorted_segment_max", "unsorted_segment_min"}
 UNPROVED = {
     *("igamma", "igammac", "betainc", "gru_cell"),
     *("tensor_scatter_nd_max", "tensor_scatter_nd_min"),
+    *(op.name for op in ops.all_ops() if op.float32_only),
 }
-"""Ops whose orders TensorFlow takes for whole numbers there, whose page is too long to run, or of
-which a rule is missing for the closed forms."""
+"""Ops whose orders TensorFlow takes for whole numbers there, whose page is too long to run, of
+which a rule is missing for the closed forms, or that TensorFlow computes in float32 alone."""
 SEVERAL = {op.name for op in ops.all_ops() if op.outputs}
-ONE = [op.name for op in ops.all_ops() if not op.outputs]
+COMPLEX = {op.name for op in ops.all_ops() if op.is_complex}
+ONE = [op.name for op in ops.all_ops() if not op.outputs and not op.is_complex]
 
 
 def at(name: str) -> tuple[Subject, Point]:
@@ -108,6 +110,12 @@ def test_what_cannot_be_proved_is_refused_in_a_sentence(name: str) -> None:
 def test_several_outputs_are_refused_with_a_way_out() -> None:
     for name in sorted(SEVERAL):
         with pytest.raises(UsageError, match="name one of them with --expr"):
+            answer(Question(name, forward=True))
+
+
+def test_complex_numbers_are_refused_with_what_there_is() -> None:
+    for name in sorted(COMPLEX - SEVERAL):
+        with pytest.raises(UsageError, match="its page has forward mode"):
             answer(Question(name, forward=True))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gradcheck.ops import Op, all_ops, find
 from tests.ops.calls import COMPLEX_USES, USES, Use
-from tests.ops.oracle import Point, evaluate, forward, structure_of, within
+from tests.ops.oracle import Point, evaluate, forward, structure_of, tolerance, within
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -46,7 +46,7 @@ def test_formula_and_shape_agree_with_tensorflow(use: Use) -> None:
     point = evaluate(use.op, use.shapes, use.args)
     shapes = use.op.output_shapes(use.op.call(use.shapes, use.args))
     assert shapes == [out.shape for out in (point.out if use.op.outputs else [point.out])]
-    assert disagreement(use.op, point) < 1e-12
+    assert disagreement(use.op, point) < tolerance(use.op, 1e-12)
 
 
 @pytest.mark.parametrize("use", COMPLEX_USES, ids=str)

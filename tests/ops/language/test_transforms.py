@@ -1,4 +1,4 @@
-"""The matrices of cosine transforms against SciPy's transforms."""
+"""Transforms and their matrices against SciPy's transforms."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import fft
 
+from gradcheck.ops.language import transforms
 from gradcheck.ops.language.vocabulary import FUNCTIONS
 
 
@@ -26,3 +27,17 @@ def test_rows_times_the_matrix_are_transformed(n: int) -> None:
 def test_what_would_be_too_large_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="too large"):
         FUNCTIONS[name](np.broadcast_to(0.0, (2**15,)))
+
+
+@pytest.mark.parametrize("n", [1, 4, 5])
+def test_transforms_are_products_with_roots_of_unity(n: int) -> None:
+    rng = np.random.default_rng(n)
+    x = rng.standard_normal((2, n)) + 1j * rng.standard_normal((2, n))
+    np.testing.assert_allclose(x @ transforms.fft_matrix(n), fft.fft(x), atol=1e-13)
+    np.testing.assert_allclose(transforms.ifft(fft.fft(x)), x, atol=1e-13)
+    assert transforms.occurrences(n).sum() == n
+
+
+def test_a_number_is_no_signal() -> None:
+    with pytest.raises(ValueError, match="a signal has an axis"):
+        transforms.fft(1.0)
