@@ -38,7 +38,8 @@ def lost_elements(
     """
     epsilon, (smallest, _) = epsilon_of(gradient.dtype), range_of(gradient.dtype)
     mine, theirs = to_double(gradient), to_double(double)
-    if epsilon > tolerances.COARSE:
+    if epsilon > tolerances.COARSE or np.iscomplexobj(theirs):
+        # (Nor where the function's own slope, which may excuse it, is not to be had.)
         return np.zeros(theirs.shape, dtype=bool)
     with np.errstate(all="ignore"):
         error, size = np.abs(mine - theirs), np.abs(theirs)
