@@ -20,7 +20,7 @@ from gradcheck.checker.budget import Spent
 from gradcheck.checker.numerics.vectors import epsilon_of, to_double
 from gradcheck.checker.precision.error_statistics import as_good_as_it_can_be, ulps_off
 from gradcheck.checker.precision.errors_beside import Errors
-from gradcheck.checker.precision.lost_elements import lost_elements
+from gradcheck.checker.precision.lost_elements import beyond_the_outputs, lost_elements
 from gradcheck.checker.subject.tensors import widen
 from gradcheck.model import Element, Verdict
 
@@ -144,6 +144,9 @@ def _classified(errors: Errors, precision: OwnPrecision, position: int, zero: Ar
         if wrong.any():
             lost = wrong & hidden()
             wrong, lost = wrong & ~lost, lost & ~zero
+            if lost.any():
+                off = np.abs(errors.at_point)
+                lost = beyond_the_outputs(precision, position, lost, off, errors.epsilon)
     # (Of what is zero no share is anything.)
     if not wrong.any() and errors.common_factor(~zero):
         common = np.isfinite(mine) & (np.abs(theirs) > errors.smallest) & ~zero

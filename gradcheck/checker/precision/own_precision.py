@@ -90,6 +90,23 @@ class OwnPrecision:
         """What last digits of the inputs and the upstream do to one input's gradient in float64."""
         return self._conditioning[position]
 
+    def steepness(self, position: int, indices: Array) -> Array:
+        """The slope that outputs would have which an element changes by all that they are.
+
+        Args:
+            position: of the input.
+            indices: of its elements, in the flat input: one is moved at a time.
+        """
+        point = self._point
+        rows = np.repeat(point.at[np.newaxis], len(indices), axis=0)
+        columns = point.inputs.offsets[position] + indices
+        rows[np.arange(len(indices)), columns] *= 1 + limits.SLOPE_REACHES[0]
+        weighed = np.abs(point.base * point.weights)
+        with np.errstate(all="ignore"):
+            moves = point.evaluator(rows) != point.base
+            size = np.where(moves, weighed, 0.0).sum(axis=1)
+            return np.asarray(size / np.abs(point.at[columns]))
+
     @cached_property
     def _conditioning(self) -> list[Array]:
         unit = max(

@@ -304,6 +304,14 @@ class TestLostElements:
         assert found in ("inconclusive", "mismatch")
         assert verdict(tf.square, at) == "pass"
 
+    @pytest.mark.parametrize("size", [6, 12, 15, 20, 40, 90])
+    @pytest.mark.parametrize("name", ["softmax", "sigmoid", "tanh", "log_softmax"])
+    def test_what_the_outputs_round_off_is_not_lost(self, tf: Any, name: str, size: int) -> None:
+        function = getattr(tf.nn, name)
+        for seed in range(3):
+            at = np.random.default_rng(seed).uniform(-1, 1, (2, 4)) * size
+            assert verdict(function, at.astype(np.float32)) == "pass"
+
     def test_what_cancels_among_large_parts(self, tf: Any) -> None:
         rng = np.random.default_rng(3)
         a = rng.standard_normal((4, 9)).astype(np.float32)
