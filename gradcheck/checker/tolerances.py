@@ -250,8 +250,7 @@ LARGEST_ULPS: Final = 16.0
 lost before they cancelled."""
 
 LOST_SHARE: Final = 0.25
-"""Share of itself that an element is off from which on it is lost, and not only rounded: then it
-has to be seen that its parts were as large as the loss."""
+"""Share of itself that an element must be off to be lost, unless that is explained."""
 
 SCATTER: Final = 1.5
 """How many standard deviations of their scatter the errors' mean may be off (it is that of nine,

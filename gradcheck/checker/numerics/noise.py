@@ -25,13 +25,13 @@ from gradcheck.checker.numerics.few_bits import few_bits, is_short, only_switche
 from gradcheck.checker.numerics.line_jumps import with_jumps
 from gradcheck.checker.numerics.noise_bends import without_bends
 from gradcheck.checker.numerics.noise_lines import line_steps, over_lines
+from gradcheck.checker.numerics.rng import generator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradcheck.checker.numerics.estimate import Evaluate
     from gradcheck.model import Array
-from gradcheck.checker.numerics.rng import generator
 
 
 def measure_noise(
@@ -118,11 +118,7 @@ def _measure(
             coarse_steps = _odd(line_steps(limits.COARSE_SPACINGS))
             coarse_lines = along(coarse_steps)
             lines, steps = np.concatenate([lines, coarse_lines]), np.append(steps, coarse_steps)
-            coarse = over_lines(base, coarse_lines, len(limits.COARSE_SPACINGS))
-            level = np.where(seen, level, np.fmin(level, coarse.level))
-            switches = only_switches(base, coarse_lines, unit)
-            unit = np.where(switches, np.nan, unit)
-            level = np.where(switches & ~seen, 0.0, level)
+            level, unit = _with_coarse_lines(base, coarse_lines, level, seen, unit)
         level = np.where(np.isnan(level), 0.0, level)
         if not rounds:
             level = with_jumps(along, level, told.most, counts)
@@ -131,8 +127,7 @@ def _measure(
         level = np.fmax(level, tolerances.ROUNDING_SHARE * unit)
         shares = _shares(evaluate, point + away * scale, direction, scattered, level, size)
         relative, absolute = _shared(level, size, shares)
-        rounded = np.isfinite(unit) & counts
-        rounds_to = float(np.max(unit[rounded] / size[rounded], initial=0.0))
+        rounds_to = float(np.max((unit / size)[np.isfinite(unit) & counts], initial=0.0))
     level = np.maximum(level, np.maximum(absolute, relative * size))
     lost = float(np.median(np.fmax(shares, relative)[counts])) if counts.any() else 0.0
     if wild.mean() > tolerances.WILD:
@@ -143,6 +138,16 @@ def _measure(
     return _with_what_stands_still(
         noise, still, size, short, lambda: _depend(evaluate, point, base)
     )
+
+
+def _with_coarse_lines(
+    base: Array, lines: Array, level: Array, seen: Array, unit: Array
+) -> tuple[Array, Array]:
+    """The noise, and the spacing of few bits, where lines of longer spacing were needed."""
+    coarse = over_lines(base, lines, len(limits.COARSE_SPACINGS))
+    switches = only_switches(base, lines, unit)
+    level = np.where(seen, level, np.fmin(level, coarse.level))
+    return np.where(switches & ~seen, 0.0, level), np.where(switches, np.nan, unit)
 
 
 def _with_what_stands_still(

@@ -71,7 +71,9 @@ class NudgedConstants:
     def _all_nudged(self, inputs: Sequence[Any]) -> list[Any]:
         """What an op is given, and its attributes after that: a name and a value each.
 
-        TensorFlow makes a tensor of a number of numpy's by itself, and that never comes by here.
+        TensorFlow makes a tensor of a number of numpy's by itself, and that never comes by here:
+        without it `test_a_constant_of_float32_and_one_of_python` and `test_an_attribute_of_an_op`
+        fail.
         """
         import tensorflow as tf
 
