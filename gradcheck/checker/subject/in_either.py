@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker.subject.left_by_calls import noted_apart
 from gradcheck.checker.subject.promote import Promoted, PromotedTwin, promoted
 from gradcheck.checker.subject.promote_eagerly import NoDouble, PromotedEagerly, promoted_eagerly
 from gradcheck.checker.subject.tensors import (
@@ -169,23 +170,28 @@ class Promotable(InEither):
     def _in_double(self, arguments: Sequence[Any]) -> Any:
         if self._double is not None:
             return self._double(*arguments)
-        if self._direct:
-            try:
-                returned = self._own(*arguments)
-            except Exception:
-                # (Nobody knows yet whether it is the precision: it may be another shape.)
-                if not self._at_own_shapes(arguments) or not self._promote():
-                    raise
-            else:
-                if not (_is_low_again(returned) and self._at_own_shapes(arguments)):
-                    self._double = self._own
-                    return returned
-                if not self._promote():
-                    self._double = self._own
-                    return returned
-        elif not self._promote():
-            raise FunctionRaised(self._why_not)
+        with noted_apart() as take_over:
+            if self._direct and (returned := self._as_it_is(arguments)) is not None:
+                take_over()
+                return returned
+            if not self._direct and not self._promote():
+                raise FunctionRaised(self._why_not)
+        # (What a trial left is not what this call leaves.)
         return super()._in_double(arguments)
+
+    def _as_it_is(self, arguments: Sequence[Any]) -> Any:
+        """What the function itself gives for double precision; None where a twin was found."""
+        try:
+            returned = self._own(*arguments)
+        except Exception:
+            # (Nobody knows yet whether it is the precision: it may be another shape.)
+            if not self._at_own_shapes(arguments) or not self._promote():
+                raise
+            return None
+        if _is_low_again(returned) and self._at_own_shapes(arguments) and self._promote():
+            return None
+        self._double = self._own
+        return returned
 
     def _at_own_shapes(self, arguments: Sequence[Any]) -> bool:
         shapes = [tuple(argument.shape) for argument in arguments]

@@ -221,3 +221,17 @@ def test_what_is_recorded_goes_back_with_the_weights_of_its_point(tf: Any) -> No
         gradient, _ = problem.recorded.back([np.ones_like(X)]).gradients
         assert gradient is not None
         np.testing.assert_allclose(gradient, np.cos(X * [2.0, 3.0]) * [2.0, 3.0])
+
+
+def test_what_a_trial_left_is_not_done_again() -> None:
+    """A layer that draws, and computes in float32: it is tried as it is before it is promoted.
+
+    On the way back its seed must be where it was, and not where the trial left it.
+    """
+    import keras
+
+    for seed in range(3):
+        layer = keras.layers.Solarization(threshold_factor=0.5, value_range=(0, 1), seed=1)
+        at = np.random.default_rng(seed).uniform(0, 1, (1, 1, 2, 3)).astype(np.float32)
+        result = gradcheck.check(layer, at)
+        assert result.verdict == "pass", result.message
