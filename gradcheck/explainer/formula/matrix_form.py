@@ -32,6 +32,7 @@ from gradcheck.explainer.formula.sums_and_products import (
 )
 from gradcheck.explainer.formula.term_graph import TermGraph
 from gradcheck.explainer.trees import call, called, read, text_of
+from gradcheck.spec.expression.syntax import MAX_LENGTH
 
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Space
@@ -68,7 +69,9 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
 
         try:
             made = factored([TermGraph(t, indices, inner).formula() for t in terms], numbers)
-            return with_fewer_turns(read(text_of(made)))
+            text = text_of(made)
+            # What is too long to be read has as many turns as it has.
+            return with_fewer_turns(read(text)) if len(text) <= MAX_LENGTH else made
         except NoMatrixForm:
             pass
     try:

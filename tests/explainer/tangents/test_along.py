@@ -45,12 +45,11 @@ DIFFERS = {"softmax_cross_entropy_with_logits", "layer_norm", "batch_norm_traini
 EMPTY = {"unsorted_segment_max", "unsorted_segment_min"}
 """Ops of which TensorFlow's forward mode is NaN where a segment is empty."""
 UNPROVED = {
-    *("igamma", "igammac", "betainc", "gru_cell"),
     *("tensor_scatter_nd_max", "tensor_scatter_nd_min"),
     *(op.name for op in ops.all_ops() if op.float32_only),
 }
-"""Ops whose orders TensorFlow takes for whole numbers there, whose page is too long to run, of
-which a rule is missing for the closed forms, or that TensorFlow computes in float32 alone."""
+"""Ops of which a rule is missing for the closed forms, or that
+TensorFlow computes in float32 alone."""
 SEVERAL = {op.name for op in ops.all_ops() if op.outputs}
 COMPLEX = {op.name for op in ops.all_ops() if op.is_complex}
 ONE = [op.name for op in ops.all_ops() if not op.outputs and not op.is_complex]

@@ -70,6 +70,6 @@ def test_what_stands_still() -> None:
 
 
 def test_what_no_rule_says() -> None:
-    for text in ("eigenvectors(x)", "prod_others(x, 0)", "betainc(x, 1, 2)"):
+    for text in ("igamma(x, 1)", "linear_recurrence(x, x)", "betainc(x, 1, 2)"):
         with pytest.raises(NoTangent):
             tangent(trees.read(text), {"x": ast.Name("x_dot")})
