@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gradcheck.errors import UsageError
 from gradcheck.explainer.compose import Question, answer
 from gradcheck.explainer.derive.chain import bar
 from gradcheck.explainer.render.terminal import render_text
@@ -39,6 +40,10 @@ def test_names_of_an_op_are_written_differently(calls: list[Explained]) -> None:
 def test_directions_have_the_symbols_of_the_page(calls: list[Explained]) -> None:
     subject = example_of(calls[0].op)
     if subject.op.outputs or subject.forward is None:
+        return
+    if subject.op.is_complex:
+        with pytest.raises(UsageError, match="its page has forward mode"):
+            graph_of_op(subject)
         return
     graph, page = graph_of_op(subject), subject.setting(UNICODE)
     setting = _setting(graph, UNICODE)
