@@ -75,6 +75,8 @@ class BothModes:
         self._share = max(share, tolerances.BOUND_SAFETY * noise)
         # (Below the smallest normal number there are no relative digits to keep.)
         self._least = share * range_of(precision)[0]
+        self._misshapen = np.zeros(len(point.at), dtype=bool)
+        """The elements whose gradient has another shape."""
 
     def along(self, vectors: Array, values: Sequence[Array] | None = None) -> Dual:
         """What they say along these vectors, a row each; at the point, or at other values."""
@@ -95,7 +97,8 @@ class BothModes:
         reverse = np.abs(terms).sum(axis=1)
         rounding = self._share * np.nan_to_num(np.array(sizes) + reverse) + self._least
         # What leaves the range of numbers on its way back says nothing about the way forth.
-        rounding = np.where(np.isfinite(reverse), rounding, np.inf)
+        misshapen = (vectors != 0) @ self._misshapen
+        rounding = np.where(np.isfinite(reverse) | misshapen, rounding, np.inf)
         return Dual(np.array(forward), terms.sum(axis=1), rounding)
 
     @cached_property
@@ -109,7 +112,9 @@ class BothModes:
         """
         point = self._point
         gradients = self._tape(values, point.upstream).gradients
-        pairs = zip(gradients, point.inputs.shapes, strict=True)
+        pairs = list(zip(gradients, point.inputs.shapes, strict=True))
+        wrong = [np.full(shape, g is not None and g.shape != shape) for g, shape in pairs]
+        self._misshapen = point.inputs.flatten(wrong) != 0
         return point.inputs.flatten([_in_shape(g, shape) for g, shape in pairs])
 
     def is_silent(self, position: int, vectors: Array) -> bool:

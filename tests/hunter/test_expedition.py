@@ -43,7 +43,10 @@ class Scale(keras.layers.Layer):
 
 @tf.custom_gradient
 def _scaled(x, weight):
-    return x * weight, lambda g: (g * weight, 1.5 * tf.reduce_sum(g * x, range(len(x.shape) - 1)))
+    def grad(g):
+        return g * weight, 1.5 * tf.reduce_sum(tf.reshape(g * x, [-1, x.shape[-1]]), 0)
+
+    return x * weight, grad
 
 
 @tf.custom_gradient
