@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.style.unicode_style import UNICODE, split_number
@@ -17,8 +18,19 @@ _GREEK = {
     "ψ": r"\psi", "Γ": r"\Gamma", "μ": r"\mu", "Λ": r"\Lambda", "∞": r"\infty",
     "ℓ": r"\ell", "Δ": r"\Delta",
 }  # fmt: skip
+_LETTER = "|".join(_GREEK)
 _NAMED = frozenset(["exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "det"])
 """Functions that LaTeX has a command for."""
+
+
+def _command(letter: re.Match[str]) -> str:
+    """Of a Greek letter; a space ends it before another letter."""
+    rest = letter.string[letter.end() :]
+    return _GREEK[letter[0]] + (" " if rest[:1].isascii() and rest[:1].isalpha() else "")
+
+
+def _in_ascii(name: str) -> str:
+    return re.sub(_LETTER, _command, name)
 
 
 class Latex:
@@ -32,8 +44,9 @@ class Latex:
         if base in _GREEK:
             shown = _GREEK[base]
         else:
-            escaped = base.replace("_", r"\_")
-            shown = base if len(base) == 1 else rf"\mathit{{{escaped}}}"
+            # Of a name of several letters too: the change of λ is dλ.
+            letters = _in_ascii(base.replace("_", r"\_"))
+            shown = base if len(base) == 1 else rf"\mathit{{{letters}}}"
         return f"{shown}_{{{number}}}" if number else shown
 
     def number(self, value: float) -> str:
@@ -51,7 +64,7 @@ class Latex:
 
     def subscript(self, base: str, below: str) -> str:
         """Something small below."""
-        return f"{base}_{{{below.replace('−', '-')}}}"
+        return f"{base}_{{{_in_ascii(below).replace('−', '-')}}}"
 
     def power(self, base: str, exponent: str) -> str:
         """Something small above."""

@@ -74,6 +74,13 @@ def test_names_are_escaped() -> None:
     assert "<b>" not in mathml(r"\text{a <b>}")
 
 
+@pytest.mark.parametrize("name", ["dλ", "λ", "λ1", "my_λ"])
+def test_greek_letters_within_names_are_those_of_the_terminal(name: str) -> None:
+    assert LATEX.symbol(name).isascii()
+    assert plain(LATEX.symbol(name)) == name
+    assert LATEX.subscript("G", "λ") == r"G_{\lambda}"
+
+
 @pytest.mark.parametrize("latex", ["", r"\frac", r"\left(", r"\begin{cases} 1", r"x_", "}", r"\no"])
 def test_what_is_broken_is_well_formed_all_the_same(latex: str) -> None:
     assert tree(latex).tag == "math"
