@@ -10,7 +10,7 @@ from gradcheck.explainer.derive.gradient_steps import forward_element
 from gradcheck.explainer.document import Equation
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.typeset.lettering import Lettering, lettered
-from gradcheck.ops.rules import several_axes
+from gradcheck.ops.rules import broadcast_call, several_axes
 
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Index
@@ -87,6 +87,8 @@ def _found(subject: Subject) -> dict[str, list[str]]:
 
 def _in_order(subject: Subject) -> dict[str, list[str]]:
     """Letters in the order of the axes, where an op works along one of them or several."""
+    if subject.op.shape is broadcast_call:
+        return _beside(subject)
     first = next(iter(subject.call.shapes))
     shape, axis = subject.call.shapes[first], subject.call.args.get("axis", ())
     symbols = {*subject.symbols.values()}
@@ -100,6 +102,18 @@ def _in_order(subject: Subject) -> dict[str, list[str]]:
         sizes = dict(zip(letters, shape, strict=True))
         same = [a if sizes[a] == n else "1" for a, n in zip(shown, out, strict=False)]
         result[f"out[{i}]" if subject.op.outputs else "out"] = same
+    return result
+
+
+def _beside(subject: Subject) -> dict[str, list[str]]:
+    """What broadcasts has the letters of the last axes of the output, where it is as large."""
+    symbols, whole = {*subject.symbols.values()}, subject.shape
+    letters = [a for a in LETTERS if a not in symbols][: len(whole)]
+    result = {"out": letters}
+    for name, shape in subject.call.shapes.items():
+        last = len(whole) - len(shape)
+        pairs = zip(letters[last:], whole[last:], shape, strict=True)
+        result[name] = [a if size == own else "1" for a, size, own in pairs]
     return result
 
 
