@@ -67,7 +67,7 @@ class TestBeyondTheBudget:
 
 
 OVER_CAUTIOUS = pytest.mark.xfail(
-    reason="a switch at 7e-5 is taken for a kink at the point where the function rounds: inconclusive"
+    reason="a switch at 7e-5 is taken for a kink at the point, where the function rounds"
 )
 
 
