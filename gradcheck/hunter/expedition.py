@@ -110,6 +110,9 @@ class Expedition:
             if name is None:
                 break
             self._advance(name, explore(self._hunt, self._quarries[name]), None)
+            if name not in self._open:
+                # (It ended at once: whoever is asked again would do so again.)
+                arms.pop(name)
         return [case for _, case in self._open.values() if case.id not in self._handed]
 
     def _advance(self, name: str, errand: Errand, result: Result | None) -> None:
