@@ -6,11 +6,13 @@ It works by a timer of the operating system's, in the main thread: elsewhere the
 
 from __future__ import annotations
 
+import _weakrefset
 import contextlib
 import gc
 import signal
 import threading
 import time
+import weakref
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ def limited(seconds: float) -> Iterator[None]:
     """Within this, TookTooLong is raised when the time is over; limits may stand inside of others.
 
     Without it `test_sympy_has_a_time_limit` fails, and with a plain timer
-    `test_a_limit_that_ends_while_an_object_goes` and `test_a_limit_that_a_callback_loses`.
+    `test_a_limit_that_ends_while_an_object_goes`, `test_a_limit_that_ends_in_a_weak_dictionary` and
+    `test_a_limit_that_a_callback_loses`.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or not hasattr(signal, "setitimer"):
@@ -52,6 +55,9 @@ def limited(seconds: float) -> Iterator[None]:
 
 _AT_ONCE = 1e-3
 """Seconds: zero would switch the timer off."""
+_FORGETTING = ("remove", "_remove")
+"""What weak dictionaries and sets call when a key, value or element of theirs is gone."""
+_WEAK_FILES = (weakref.__file__, _weakrefset.__file__)
 _AGAIN = 0.05
 """Seconds until it is raised once more, if somebody has lost it."""
 
@@ -60,7 +66,7 @@ def _over(_number: int, frame: FrameType | None) -> None:
     if _is_lost_in(frame):
         signal.setitimer(signal.ITIMER_REAL, _AT_ONCE)
         return
-    # (A weak reference's callback loses it too, and nothing tells such a frame.)
+    # (A weak reference's callback loses it too, and only the library's own are known.)
     signal.setitimer(signal.ITIMER_REAL, _AGAIN)
     raise TookTooLong
 
@@ -69,7 +75,10 @@ def _is_lost_in(frame: FrameType | None) -> bool:
     """Whether what is raised here is lost: while an object goes, or garbage is collected."""
     callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None:
-        if frame.f_code.co_name == "__del__" or frame.f_code in callbacks:
+        code = frame.f_code
+        if code.co_name == "__del__" or code in callbacks:
+            return True
+        if code.co_name in _FORGETTING and code.co_filename in _WEAK_FILES:
             return True
         frame = frame.f_back
     return False

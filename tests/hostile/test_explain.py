@@ -167,6 +167,36 @@ def test_a_limit_that_ends_while_an_object_goes() -> None:
         work()
 
 
+def test_a_limit_that_ends_in_a_weak_dictionary() -> None:
+    class Thing:
+        """Its dictionary forgets it slowly."""
+
+        def __eq__(self, other: object) -> bool:
+            return self is other
+
+        def __hash__(self) -> int:
+            return 1
+
+    class Slow(dict[object, object]):
+        def __delitem__(self, key: object) -> None:
+            time.sleep(0.05)
+            super().__delitem__(key)
+
+    known: weakref.WeakKeyDictionary[Thing, int] = weakref.WeakKeyDictionary()
+    known.data = Slow()  # type: ignore[attr-defined]
+
+    def work() -> None:
+        thing = Thing()
+        known[thing] = 1
+        del thing
+        time.sleep(1.0)
+
+    with pytest.raises(TookTooLong), limited(0.01):
+        work()
+
+
+# (Garbage that this test did not make may be collected here, with callbacks of any kind.)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_limit_that_ends_while_garbage_is_collected() -> None:
     def slow(phase: str, _info: object) -> None:
         if phase == "start":

@@ -44,7 +44,7 @@ class Scale(keras.layers.Layer):
 @tf.custom_gradient
 def _scaled(x, weight):
     def grad(g):
-        return g * weight, 1.5 * tf.reduce_sum(tf.reshape(g * x, [-1, x.shape[-1]]), 0)
+        return g * weight, 1.5 * tf.reduce_sum(tf.reshape(g * x, [-1, *weight.shape]), 0)
 
     return x * weight, grad
 
