@@ -170,9 +170,8 @@ class Mover:
         # Only outputs that depend on the coordinate add noise; where none moves, any of them may
         # have hidden a change that is smaller than its noise. (Without this
         # `test_an_offset_that_leaves_none` fails.)
-        depends = seen.moved | ~seen.moved.any(axis=1, keepdims=True)
-        if reached is not None:
-            depends |= reached
+        depends = seen.moved if reached is None else seen.moved | reached
+        depends |= ~depends.any(axis=1, keepdims=True)
         if seen.noise.ndim == 1:
             noise = _norms_of_some(seen.noise, depends)[:, np.newaxis, np.newaxis]
         else:

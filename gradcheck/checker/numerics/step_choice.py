@@ -54,7 +54,7 @@ def next_steps(best: Estimate, space: Space, size: float, among: Array) -> tuple
     # the round-off that grows.
     enough = (goal / best.error) ** (1 / 6)
     enough = np.fmin(np.fmax(enough, stepping.SMALLER), stepping.SLIGHTLY_SMALLER)
-    down = best.finest * np.where(best.kink, stepping.MUCH_SMALLER, power_of_two(enough))
+    down = np.where(best.kink, past_kinks(best), best.finest * power_of_two(enough))
     # Smaller steps help while their round-off stays below what they are to resolve.
     roundoff = roundoff_at(best, down)
     resolvable = np.where(
@@ -72,6 +72,19 @@ def next_steps(best: Estimate, space: Space, size: float, among: Array) -> tuple
     go_up &= (up > best.coarsest) & (up <= room / 2)
     columns = np.flatnonzero(go_down | go_up)
     return columns, np.where(go_down, down, up)[columns]
+
+
+def past_kinks(best: Estimate) -> Array:
+    """The first step of a sequence that tells a kink that is here from one that is near.
+
+    Much smaller, or as much as the round-off allows: beside a switch a function that rounds shows
+    which side it is on over the steps between its stairs and that. Without it
+    `test_beside_a_switch_of_what_rounds` fails.
+    """
+    least = roundoff_at(best, best.finest) / (stepping.RESOLVES * best.contrast)
+    shrinks = np.fmax(2 * power_of_two(least), stepping.MUCH_SMALLER)
+    worthwhile = shrinks <= stepping.SLIGHTLY_SMALLER
+    return best.finest * np.where(worthwhile, shrinks, stepping.MUCH_SMALLER)
 
 
 def roundoff_at(best: Estimate, first: Array) -> Array:
