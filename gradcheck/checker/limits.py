@@ -201,8 +201,10 @@ all."""
 
 PERSISTENT: Final = 4
 PERSISTENCE_DRAWS: Final = 8
+UNDOING_DRAWS: Final = 3
 """Of how many elements that look wrong in float64 it is seen whether they stay so where inputs have
-other last digits in their own precision, and at how many such points."""
+other last digits in their own precision, at how many such points at most, and at how many of them
+each has to be off by something else. (Beside a kink one or two may be off by anything.)"""
 
 NEIGHBOUR_TRIES: Final = 16
 """How often other neighbours are drawn because numbers that were equal are so again."""

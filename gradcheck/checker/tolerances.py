@@ -193,11 +193,10 @@ ROUNDING_SAFETY: Final = 4.0
 """How many times the change that rounding was seen to make a gradient may be off: sixteen draws see
 the largest of many to within a factor of two or three."""
 
-MOST_DRAWS: Final = 0.75
 PERSISTS: Final = 2.0
-"""Other last digits of the inputs excuse what is off by so many times what it changes by in this
-share of the draws: a whole unit in the last place, up or down, does three times what rounding by
-half a unit at most does on average. Beside a kink a few may change by anything."""
+"""Other last digits of the inputs excuse what is off by so many times what it changes by: a whole
+unit in the last place, up or down, does three times what rounding by half a unit at most does on
+average."""
 
 LOST_ON_THE_WAY: Final = 2.0**-30
 """Share of the numbers that meet in a gradient (the upstream, the outputs, these by an input) that

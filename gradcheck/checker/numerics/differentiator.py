@@ -50,7 +50,7 @@ def glance(mover: Mover, claimed: Array, *, sparing: bool = False) -> Estimate:
     first = first_steps(mover.space)
     with np.errstate(all="ignore"):
         if not sparing:
-            return _sequence(mover, columns, first, claimed)
+            return sequence(mover, columns, first, claimed)
         linear = mover.seems_linear(columns, first)
 
         def chunk(rows: slice) -> Estimate:
@@ -62,7 +62,7 @@ def glance(mover: Mover, claimed: Array, *, sparing: bool = False) -> Estimate:
                 told, settled = twice_as_claimed(mover.moves(mine, near), claimed[rows])
             rest = np.flatnonzero(~settled)
             if len(rest):
-                told.put(rest, _sequence(mover, mine[rest], first[rows][rest]))
+                told.put(rest, sequence(mover, mine[rest], first[rows][rest]))
             return told
 
         return _by_chunks(len(columns), _affordable(mover) or len(columns), chunk)
@@ -85,12 +85,12 @@ def differentiate(
         if known is not None and doubtful is not None:
             settled, columns = np.flatnonzero(~doubtful), np.flatnonzero(doubtful)
             best.put(settled, _taken_over(known.take(settled), first[settled]))
-        best = merged_with(best, columns, _sequence(mover, columns, first[columns]))
+        best = merged_with(best, columns, sequence(mover, columns, first[columns]))
         lost = not best.scale.any() or mover.hides
         if lost and np.isinf(mover.space.room_down).all():
             # Nothing moves over the size of the inputs, or is lost: look over the size of one.
             far = np.full(len(columns), stepping.ODD * stepping.UNIT_STEP)
-            best = merged_with(best, columns, _sequence(mover, columns, far))
+            best = merged_with(best, columns, sequence(mover, columns, far))
     return refine(mover, best, np.ones(count, dtype=bool))
 
 
@@ -132,12 +132,12 @@ def _closer(mover: Mover, best: Estimate, columns: Array, steps: Array) -> Estim
     """
     kinked = np.flatnonzero(best.kink[columns])
     if mover.is_fine or mover.colouring is not None or not len(kinked):
-        return _sequence(mover, columns, steps)
+        return sequence(mover, columns, steps)
     told, others = Estimate.unknown(len(columns)), np.flatnonzero(~best.kink[columns])
     dependents = find_dependents(mover, columns[kinked])
-    told.put(kinked, _sequence(mover, columns[kinked], steps[kinked], dependents=dependents))
+    told.put(kinked, sequence(mover, columns[kinked], steps[kinked], dependents=dependents))
     if len(others):
-        told.put(others, _sequence(mover, columns[others], steps[others]))
+        told.put(others, sequence(mover, columns[others], steps[others]))
     return told
 
 
@@ -170,7 +170,7 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
         steps = first_steps(mover.space)[columns]
         for _ in range(stepping.SEQUENCES):
             mine = columns[rows]
-            told = _sequence(mover, mine, steps, dependents=dependents)
+            told = sequence(mover, mine, steps, dependents=dependents)
             best = merged_with(best, mine, told)
             refuted[rows] |= _refutes(
                 told, claimed[rows], np.maximum(mover.size_of_parts, best.change[mine])
@@ -224,7 +224,7 @@ def _taken_over(known: Estimate, first: Array) -> Estimate:
     )
 
 
-def _sequence(
+def sequence(
     mover: Mover,
     columns: Array,
     first: Array,

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.coordinates import Space, everywhere
-from gradcheck.checker.numerics.differentiator import confirm, differentiate
+from gradcheck.checker.numerics.differentiator import confirm, differentiate, sequence
 from gradcheck.checker.numerics.fit_evidence import (
     contested,
     disagrees,
@@ -211,6 +211,11 @@ class Derivatives:
                 agrees = ~disagrees(best.take(columns), claimed)
                 refuted = refuted & ~(derivatives.fitted[columns] & agrees)
         return best, refuted
+
+    def by_steps(self, columns: Array, first: Array) -> Array:
+        """Along these elements, by one sequence of steps that begins with these."""
+        with np.errstate(all="ignore"):
+            return sequence(self._mover(self.plan.coordinates.space), columns, first).numeric
 
     def by_direction(self) -> Estimate | None:
         """Along random directions, if there are inputs over the budget."""

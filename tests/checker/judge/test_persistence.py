@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker import limits
+from gradcheck.checker.judge import persistence
 from gradcheck.checker.judge.persistence import EXCUSE
 from tests.checker.planted import planted, with_gradient
 from tests.checker.verdicts import draw, verdict
@@ -49,6 +51,25 @@ def test_a_fault_ten_times_as_large_is_found(tf: Any) -> None:
 
     assert verdict(planted(loss, lambda gs: [(1 + 2e-6) * gs[0]]), at) == "mismatch"
     assert verdict(planted(loss, lambda gs: [gs[0] + 1e-6]), at) == "mismatch"
+
+
+def test_no_more_draws_than_it_takes(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    at, labels = _soft_labels(tf, "float32")
+    off_beside, draws = persistence._off_beside, []
+
+    def counted(*arguments: Any) -> Any:
+        draws.append(arguments[-1])
+        return off_beside(*arguments)
+
+    def loss(logits: Any) -> Any:
+        return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+    monkeypatch.setattr(persistence, "_off_beside", counted)
+    assert verdict(loss, at) == "pass"
+    assert limits.UNDOING_DRAWS <= len(draws) < limits.PERSISTENCE_DRAWS
+    draws.clear()
+    assert verdict(planted(tf.sin, lambda gs: [(1 + 1e-7) * gs[0]]), at) == "mismatch"
+    assert max(draws) == limits.PERSISTENCE_DRAWS - limits.UNDOING_DRAWS
 
 
 def test_labels_of_a_loss_of_keras(tf: Any) -> None:
