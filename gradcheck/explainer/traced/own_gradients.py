@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.traced.traced_graph import Traced
     from gradcheck.model import Array
 
-__all__ = ["own_gradients", "told_of_own"]
+__all__ = ["own_gradients", "raised_by_own", "told_of_own"]
 
 Places = dict[str, list[str]]
 """By input: where its gradient is written."""
@@ -46,6 +46,17 @@ def own_gradients(problem: Problem, watched: Watched) -> Places:
     return found
 
 
+def raised_by_own(problem: Problem, watched: Watched) -> str | None:
+    """What a gradient that the user wrote raises at this point, where the function does not."""
+    if not own_gradients(problem, watched):
+        return None
+    try:
+        _tape(problem, np.ones(watched.outputs[0].shape))
+    except Exception as error:  # whatever people's gradients raise
+        return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return None
+
+
 def told_of_own(
     places: Places, problem: Problem, watched: Watched, traced: Traced | None
 ) -> list[str]:
@@ -57,6 +68,9 @@ def told_of_own(
         f"The tape takes the gradient that is written at {listed}; derived here is what the ops "
         "of the function say."
     ]
+    raised = raised_by_own(problem, watched)
+    if raised is not None:
+        return [*said, f"It raises {raised}"]
     if traced is None:
         return said
     upstream = np.random.default_rng(problem.seed).standard_normal(watched.outputs[0].shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from gradcheck.explainer.page.worked_numbers import expression_numbers
 from gradcheck.explainer.proof import Proof, proof_section
 from gradcheck.explainer.tangents.along import prove_along, with_directions
 from gradcheck.explainer.tangents.tangent_proof import Point
-from gradcheck.explainer.traced.own_gradients import own_gradients, told_of_own
+from gradcheck.explainer.traced.own_gradients import own_gradients, raised_by_own, told_of_own
 from gradcheck.explainer.traced.ran_ops import watch
 from gradcheck.explainer.traced.traced_graph import TooLarge, read_ops
 from gradcheck.explainer.traced.traced_page import explain_traced, list_ops
@@ -109,16 +110,24 @@ def _lead(watched: Watched) -> str:
 def _at_a_good_point(case: Case, code: Code) -> tuple[Problem, Watched, list[str]]:
     """The case called at a point where it is finite, and what is to be said of that."""
     said: list[str] = []
+    single = replace(case, dtype="float32")
     try:
         problem, watched, case = _called(replace(case, dtype="float64"), code)
     except UsageError as error:
         if not isinstance(error.__cause__, FunctionRaised):
             raise
         try:
-            problem, watched, case = _called(replace(case, dtype="float32"), code)
+            problem, watched, case = _called(single, code)
         except GradcheckError:
             raise error from None
         said.append("It takes float32 alone, and what is proved holds to the digits of that.")
+    else:
+        if raised_by_own(problem, watched) is not None:
+            with contextlib.suppress(GradcheckError):
+                called = _called(single, code)
+                if raised_by_own(*called[:2]) is None:
+                    problem, watched, case = called
+                    said.append("Its gradient takes float32 alone: what is proved holds to that.")
     if len(watched.outputs) > 1:
         said.append(f"It returns {len(watched.outputs)} tensors; the first is explained.")
         case = replace(case, outputs=(0,))

@@ -38,6 +38,18 @@ CODE = """
             return 2 * g * x
         return tf.square(x), grad
 
+    @tf.custom_gradient
+    def single_square(x):
+        def grad(g):
+            return 2 * g * x * tf.ones([3])
+        return tf.square(x), grad
+
+    @tf.custom_gradient
+    def raising_square(x):
+        def grad(g):
+            raise ValueError("not written yet")
+        return tf.square(x), grad
+
     def two(x):
         return tf.sin(x), tf.cos(x)
 
@@ -117,6 +129,21 @@ def test_a_wrong_gradient_is_said_to_be_wrong_in_words() -> None:
     assert "At this point the two are the same" in document.lead
     assert "DIFFERS" not in render_text(document)
     assert not any(proof.said for proof in proofs)
+
+
+@pytest.mark.usefixtures("package")
+def test_a_gradient_of_ones_own_that_takes_float32_alone() -> None:
+    document, proofs = function("single_square")
+    assert "Its gradient takes float32 alone" in document.lead
+    assert "the two are the same" in document.lead
+    assert proofs
+    assert all(proof.holds for proof in proofs)
+
+
+@pytest.mark.usefixtures("package")
+def test_a_gradient_of_ones_own_that_raises_is_told() -> None:
+    document, _ = function("raising_square", verify=False)
+    assert "It raises ValueError: not written yet" in document.lead
 
 
 @pytest.mark.usefixtures("package")
