@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.model import Array
+    from gradcheck.ops.declaration import Op
 
 DTYPES = ("float64", "float32", "bfloat16", "float16", "complex128", "complex64")
 
@@ -44,7 +45,17 @@ def cases(dtypes: Collection[str], seeds: Collection[int]) -> Iterator[Case]:
     for seed in seeds:
         for use in USES:
             for dtype in dtypes:
-                yield _case(use, dtype, seed)
+                if _is_computed_in(use.op, dtype):
+                    yield _case(use, dtype, seed)
+
+
+def _is_computed_in(op: Op, dtype: str) -> bool:
+    """Whether inputs of this dtype can be drawn, and what is declared holds for them."""
+    if op.float32_only:
+        return dtype == "float32"
+    if op.real_only and dtype.startswith("complex"):
+        return False
+    return not op.is_complex or dtype not in ("float16", "bfloat16")
 
 
 def _case(use: Use, dtype: str, seed: int) -> Case:

@@ -44,7 +44,8 @@ class Scale(keras.layers.Layer):
 @tf.custom_gradient
 def _scaled(x, weight):
     def grad(g):
-        return g * weight, 1.5 * tf.reduce_sum(tf.reshape(g * x, [-1, *weight.shape]), 0)
+        axes = list(range(len(x.shape) - len(weight.shape)))
+        return g * weight, 1.5 * tf.reduce_sum(g * x, axes)
 
     return x * weight, grad
 

@@ -185,7 +185,7 @@ OPS = (
         "y = x - tanh x",
         forward="x - tanh(x)",
         family="nn",
-        x="G * square(tanh(x))",
+        x="G * conj(square(tanh(x)))",
         slope=(
             Step(
                 "The slope is one less that of tanh, which is one less its square.",
@@ -202,7 +202,7 @@ OPS = (
         forward="(x + sqrt(square(x) + b)) / 2",
         family="nn",
         args={"b": 4},
-        x="G * (1 + x / sqrt(square(x) + b)) / 2",
+        x="G * conj(1 + x / sqrt(square(x) + b)) / 2",
         slope=(
             Step(
                 "The root of x² + b has the slope x over it.",

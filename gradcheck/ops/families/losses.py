@@ -164,8 +164,8 @@ OPS = (
         family="nn",
         domains={"targets": POSITIVE},
         forward="exp(log_input) - log_input * targets",
-        targets="-G * log_input",
-        log_input="G * (exp(log_input) - targets)",
+        targets="-G * conj(log_input)",
+        log_input="G * conj(exp(log_input) - targets)",
         related=("exp", "sigmoid_cross_entropy_with_logits"),
         slope=(
             Step(
