@@ -76,16 +76,27 @@ def _holds(suspect: Suspect, elsewhere: Elsewhere) -> bool:
 
     Where there are none, the point itself must be telling.
     """
-    if elsewhere.views:
-        return all(suspect.fit(view) is not None for view in elsewhere.views)
+    is_anywhere = False
+    for view in elsewhere.views():
+        if suspect.fit(view) is None:
+            return False
+        is_anywhere = True
+    if is_anywhere:
+        return True
     numeric = elsewhere.here.numeric[elsewhere.here.known]
     return len(np.unique(np.abs(numeric[numeric != 0]))) >= causes.TELLING
 
 
 def _special(elsewhere: Elsewhere) -> Diagnosis | None:
     """A gradient that is only wrong at this point."""
-    views = elsewhere.views
-    if not views or any(view.wrong.any() for view in views) or not elsewhere.here.wrong.any():
+    if not elsewhere.here.wrong.any():
+        return None
+    is_anywhere = False
+    for view in elsewhere.views():
+        if view.wrong.any():
+            return None
+        is_anywhere = True
+    if not is_anywhere:
         return None
     name = elsewhere.here.name
     text = (

@@ -27,7 +27,7 @@ from gradcheck.checker.subject.upstream import draw_upstream
 from gradcheck.model import Mode, Stage, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.operand import Operand
@@ -125,17 +125,24 @@ class Elsewhere:
     def __init__(self, here: View, points: OtherPoints) -> None:
         self.here = here
         self._points = points
+        self._views_of: dict[int, list[View]] = {}
 
-    @cached_property
-    def views(self) -> list[View]:
-        """The input at other points; fewer than wanted, or none, where the function fails there."""
+    def views(self) -> Iterator[View]:
+        """The input at other points; fewer than wanted, or none, where the function fails there.
+
+        A point costs both derivatives there, so that none is drawn before it is asked for: the
+        first one tells most.
+        """
         point = self.here.evidence.point
         count = causes.OTHER_POINTS
         if self._has_few:
             count = causes.OTHER_POINTS_IF_FEW
         elif len(point.at) * len(point.base) > causes.ELSEWHERE_PAYS:
             count = 1
-        return self._views(self._points.drawn(number) for number in range(count))
+        for number in range(count):
+            if number not in self._views_of:
+                self._views_of[number] = self._views([self._points.drawn(number)])
+            yield from self._views_of[number]
 
     @cached_property
     def with_other_signs(self) -> list[View]:

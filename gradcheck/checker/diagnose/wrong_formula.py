@@ -29,9 +29,12 @@ if TYPE_CHECKING:
 def as_formula(elsewhere: Elsewhere) -> Diagnosis | None:
     """The error as a formula, or what the gradient reads and what it should; None if neither."""
     first = scene_of(elsewhere.here)
-    if first is None or not elsewhere.views or not _is_elementwise(elsewhere.here, first):
+    if first is None or not _is_elementwise(elsewhere.here, first):
         return None
-    views = [elsewhere.here, *elsewhere.with_other_signs, *elsewhere.views]
+    others = list(elsewhere.views())
+    if not others:
+        return None
+    views = [elsewhere.here, *elsewhere.with_other_signs, *others]
     scenes = [scene for view in views if (scene := scene_of(view)) is not None]
     search, name = Search(scenes), elsewhere.here.name
 
