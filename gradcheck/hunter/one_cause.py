@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gradcheck.hunter.drafts import Draft, check_of, dtype_class, mode_of
-from gradcheck.hunter.failures import NUMBERS, Failure, FailureKind
+from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind
 from gradcheck.model import CheckKind
 
 _OF_TENSORFLOW = (CheckKind.FORWARD, CheckKind.JACOBIAN)
@@ -16,13 +16,15 @@ def cause_of(blamed: str, failure: Failure, draft: Draft) -> str:
     """What makes two failures one: who, in which way, by which derivative, of which numbers."""
     # (What one version of an op has, the others have as a rule.)
     blamed = re.sub(r"(V\d+|WithNumSegments)+$", "", blamed)
-    if failure.kind is FailureKind.MISSING:
-        return f"{blamed} {failure.kind}"
     where = f"{mode_of(draft)} {check_of(draft)}"
-    if failure.kind is FailureKind.RAISES and check_of(draft) in _OF_TENSORFLOW:
+    names_an_op = failure.kind is FailureKind.MISSING and failure.about
+    if failure.kind in UNANSWERED and check_of(draft) in _OF_TENSORFLOW and not names_an_op:
         # (Whatever op it is called for: one fault of the accumulator's, or of the Jacobian's.)
         told = re.sub(r"\b(complex|b?float)?\d+", "#", failure.text)
+        told = re.sub(r"#(, ?#)+|(?<=does not go through )\w+", "#", told)
         return f"{where} {failure.kind} {told[:120]}"
+    if failure.kind is FailureKind.MISSING:
+        return f"{blamed} {failure.kind}"
     return f"{blamed} {failure.kind} {where} {dtype_class(draft)}"
 
 

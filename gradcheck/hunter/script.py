@@ -155,7 +155,7 @@ def _gradient(draft: Draft, failure: Failure, parts: Parts) -> list[str]:
         return [*text.splitlines(), "", "", *_FORWARD_LOOP.format(
             names=names, wrong=wrong, turns=_turns(parts)
         ).splitlines()]  # fmt: skip
-    elif check == "jacobian" and parts.jacobian and failure.kind is FailureKind.RAISES:
+    elif check == "jacobian" and parts.jacobian and failure.kind in UNANSWERED:
         text = _RAISING_JACOBIAN.format(names=names, wrong=wrong, made=parts.jacobian)
     elif check == "jacobian":
         text = _JACOBIAN.format(names=names, wrong=wrong, weights=parts.weights)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.subject.refusals import NO_TANGENTS
 from gradcheck.hunter.around_point import (
     AT_LEAST,
     SMOOTH,
@@ -124,6 +125,8 @@ def _is_that(raised: str, request: dict[str, Any]) -> bool:
     seen = _plain(request["text"])
     if request["about"] and request["kind"] == FailureKind.MISSING:
         return request["about"] in raised
+    if any(what in seen and pattern.search(raised) for what, pattern in NO_TANGENTS.items()):
+        return True
     name, _, said = raised.partition(": ")
     # (In a graph messages begin with other names.)
     return name in seen and (request["mode"] != Mode.EAGER or _plain(said)[:SAME_START] in seen)

@@ -35,6 +35,12 @@ def test_all_ways_agree(tf: Any, mode: str) -> None:
     assert "left out" not in result.comparisons[0].note
 
 
+@pytest.mark.parametrize("mode", ["eager", "graph"])
+def test_a_batch_of_many_axes(tf: Any, mode: str) -> None:
+    result = gradcheck.check(tf.sin, X[:2, :2].reshape(2, 1, 1, 1, 2), checks="jacobian", mode=mode)
+    assert result.verdict is Verdict.PASS, result.message
+
+
 def test_no_map_of_the_leading_axis(tf: Any) -> None:
     result = gradcheck.check(lambda x: tf.cumsum(x, axis=0), X, checks="jacobian")
     assert result.verdict is Verdict.PASS

@@ -35,11 +35,15 @@ def opinion(draft: Draft, kind: FailureKind, wrong: str) -> dict[str, Any]:
     )
     if draft.get("check") == "jacobian":
         failure = replace(failure, text=Way.VECTORISED.value)
+    return opinion_of(draft, failure)
+
+
+def opinion_of(draft: Draft, failure: Failure) -> dict[str, Any]:
     program = program_of(draft, failure)
     request = {
         "script": program.text,
         "draft": draft,
-        "kind": kind,
+        "kind": failure.kind,
         "about": failure.about,
         "text": failure.text,
         "names": program.names,
@@ -186,6 +190,43 @@ def test_repeated_indices_promise_nothing_where_the_description_says_so() -> Non
 def test_what_raises_is_shown_beside_a_difference() -> None:
     answer = opinion(kernel("Lu", {"input": [[1.0, 2.0], [3.0, 4.0]]}), MISSING, "Lu")
     assert "difference, at" in answer["short"]
+
+
+_SLICES = kernel(
+    "SparseSegmentSqrtN",
+    {
+        "data": [1.0, 1.0],
+        "indices": {**INT, "values": [1, 1]},
+        "segment_ids": {**INT, "values": [0, 0]},
+    },
+    args={"sparse_gradient": True},
+    check="forward",
+)
+_NO_TANGENTS = "TensorFlow makes no tangents of slices that a gradient gives"
+_TENSOR_ARRAY = "InvalidArgumentError: TensorArray dtype is complex128 but Op is trying to write"
+_RFFT = kernel(
+    "RFFT",
+    {"input": [1.0, 2.0], "fft_length": {**INT, "values": [2]}},
+    args={"Tcomplex": "complex128"},
+    check="jacobian",
+)
+
+
+@pytest.mark.parametrize(
+    ("draft", "kind", "text"),
+    [
+        (_SLICES, RAISES, f"forward mode does not go through an op: {_NO_TANGENTS}"),
+        (_RFFT, RAISES, f"{Way.LOOPED.value}: {_TENSOR_ARRAY}"),
+    ],
+    ids=["tangents of slices", "a Jacobian of complex numbers"],
+)
+def test_what_derivatives_made_of_gradients_cannot_do(
+    draft: Draft, kind: FailureKind, text: str
+) -> None:
+    wrong = next(iter(draft["inputs"]))
+    answer = opinion_of(draft, Failure(kind, (wrong,), text=text))
+    assert answer["confirmed"], answer
+    assert answer["short"]
 
 
 _FAULTS = "tests.hunter.layers_with_faults"

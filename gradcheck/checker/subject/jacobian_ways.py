@@ -156,10 +156,23 @@ class JacobianMaker:
             if self._way.is_vectorised and lacks:
                 raise CannotVectoriseError(told) from error
             raise GradientRaised(f"{self._way}: {explain_exception(error)}") from error
+        held_outputs = [to_numpy(output) for output in outputs]
+        sources = [v for v, o in zip(values, self._operands, strict=True) if o.differentiate]
         return Made(
-            [to_numpy(output) for output in outputs],
-            [[None if b is None else to_numpy(b) for b in row] for row in blocks],
+            held_outputs,
+            [
+                [self._whole((k, n), block, y, sources[n]) for n, block in enumerate(row)]
+                for k, (y, row) in enumerate(zip(held_outputs, blocks, strict=True))
+            ],
         )
+
+    def _whole(self, pair: Pair, block: Any, output: Array, source: Array) -> Array | None:
+        """What TensorFlow made of an output and an operand, as a whole block."""
+        if block is None:
+            return None
+        made = to_numpy(block)
+        spread = self._way.is_batch and pair in self._pairs
+        return _spread(made, output, source) if spread else made
 
     def _both(self, constants: list[Any]) -> tuple[list[Any], list[list[Any]]]:
         """Outputs and blocks as tensors."""
@@ -188,7 +201,7 @@ class JacobianMaker:
             if (number, position) in self._pairs:
                 vectorised = self._way.is_vectorised
                 made = tape.batch_jacobian(output, source, experimental_use_pfor=vectorised)
-                blocks.append(_spread(made, output, source))
+                blocks.append(made)
             else:
                 made = tape.jacobian(output, source, experimental_use_pfor=False)
                 blocks.append(_dense(made))
@@ -258,15 +271,14 @@ def _dense(block: Any) -> Any:
     return block if block is None else tf.convert_to_tensor(block)
 
 
-def _spread(made: Any, output: Any, source: Any) -> Any:
-    """What a batch Jacobian has, on the diagonal of a whole one."""
-    import tensorflow as tf
+def _spread(made: Array, output: Array, source: Array) -> Array:
+    """What a batch Jacobian has, on the diagonal of a whole one.
 
-    batch = int(source.shape[0])
-    within = [*output.shape[1:]]
-    ones = tf.reshape(
-        tf.eye(batch, dtype=made.dtype),
-        [batch, *[1] * len(within), batch, *[1] * (len(source.shape) - 1)],
-    )
-    wide = tf.reshape(made, [batch, *within, 1, *source.shape[1:]])
-    return tf.where(ones != 0, wide, tf.zeros([], made.dtype))
+    In numpy, for TensorFlow's kernels take nine axes at most:
+    else `test_a_batch_of_many_axes` fails.
+    """
+    whole = np.zeros((*output.shape, *source.shape), made.dtype)
+    behind = output.ndim - 1
+    for place in range(source.shape[0]):
+        whole[(place, *[slice(None)] * behind, place)] = made[place]
+    return whole

@@ -30,7 +30,7 @@ OUT_OF_REACH = re.compile(
     r"|forward mode does not go through|TensorArray dtype is \w+ but Op is trying to write"
 )
 """How it is told that a derivative is none that TensorFlow has."""
-_NO_TANGENTS = {
+NO_TANGENTS = {
     "lists and other variants": re.compile(r"<dtype: 'variant'> is not compatible with"),
     "slices that a gradient gives": re.compile(r"'IndexedSlices' object has no attribute '_id'"),
 }
@@ -70,7 +70,7 @@ def told_of_forward_mode(error: BaseException) -> str:
     Without it `test_forward_mode_through_a_list_of_tensors` fails.
     """
     texts = list(_texts(error))
-    for what, pattern in _NO_TANGENTS.items():
+    for what, pattern in NO_TANGENTS.items():
         if any(map(pattern.search, texts)):
             return (
                 f"forward mode does not go through {_dispatched(error)}: TensorFlow makes no "

@@ -1,0 +1,35 @@
+"""Which failures are taken for one."""
+
+from __future__ import annotations
+
+from gradcheck.hunter.failures import Failure, FailureKind
+from gradcheck.hunter.one_cause import cause_of
+
+RAISES, MISSING = FailureKind.RAISES, FailureKind.MISSING
+
+
+def cause(name: str, kind: FailureKind, text: str, about: str = "", **keys: str) -> str:
+    draft = {"op": f"tf.raw_ops.{name}", "inputs": {"x": {"values": 1.0}}, **keys}
+    return cause_of(about or draft["op"], Failure(kind, text=text, about=about), draft)
+
+
+def test_what_tensorflow_cannot_do_for_any_op_is_one_cause() -> None:
+    five = "UnimplementedError: Broadcast between [1,1,2] and [1,1,1] is not supported yet."
+    six = "UnimplementedError: Broadcast between [1,1,1,1] and [1,1,1,3] is not supported yet."
+    jacobian = {"check": "jacobian"}
+    assert cause("Sin", MISSING, five, **jacobian) == cause("Cos", MISSING, six, **jacobian)
+    slices = "forward mode does not go through {}: TensorFlow makes no tangents of slices"
+    one, other = (
+        cause(name, RAISES, slices.format(name), check="forward")
+        for name in ("SparseSegmentSum", "SparseSegmentMean")
+    )
+    assert one == other
+
+
+def test_what_an_op_lacks_is_its_own() -> None:
+    one, other = (
+        cause("Sin", MISSING, f"{name} has no gradient in TensorFlow", about=name, check="forward")
+        for name in ("IgammaGradA", "SparseSegmentSumGrad")
+    )
+    assert one != other
+    assert cause("Qr", MISSING, "not implemented") != cause("Lu", MISSING, "not implemented")
