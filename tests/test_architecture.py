@@ -142,10 +142,10 @@ LAYERS = {
     ),
     "hunter": (
         ("around_point", "bandit", "drafts", "failures", "layer_text"),
-        ("draw_values", "one_cause", "recorded", "run_script", "script_parts"),
+        ("draw_values", "one_cause", "promised", "recorded", "run_script", "script_parts"),
         ("script", "short_script"),
         ("signatures",),
-        ("documented",),
+        ("documented", "draw_sparse"),
         ("second_opinion", "shrinker"),
         ("draw_call", "record_calls"),
         ("probe", "quarry", "ledger"),

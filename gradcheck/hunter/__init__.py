@@ -2,10 +2,10 @@
 
 May import `gradcheck.start`, `gradcheck.run`, `gradcheck.checker`, `gradcheck.spec`,
 `gradcheck.ops`, `gradcheck.model` and `gradcheck.errors`. Inside, imports point one way:
-around_point, bandit, drafts, failures, layer_text < draw_values, one_cause, recorded, run_script,
-script_parts < script, short_script < signatures < documented < second_opinion, shrinker <
-draw_call, record_calls < probe, quarry, ledger < task < errands < blame < pursuit < visit <
-expedition, single_case.
+around_point, bandit, drafts, failures, layer_text < draw_values, one_cause, promised, recorded,
+run_script, script_parts < script, short_script < signatures < documented, draw_sparse <
+second_opinion, shrinker < draw_call, record_calls < probe, quarry, ledger < task < errands <
+blame < pursuit < visit < expedition, single_case.
 
 All that calls anything runs in workers (`task.py` says which tasks there are); the command itself
 only deals them out, and writes down what was found.

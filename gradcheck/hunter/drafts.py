@@ -97,22 +97,6 @@ def is_finite(draft: Draft) -> bool:
     return all(np.isfinite(a).all() for a in arrays if a is not None and a.dtype.kind in "fc")
 
 
-_ENDS = (("min", "max"), ("low", "high"), ("lower", "upper"))
-
-
-def is_in_order(draft: Draft) -> bool:
-    """Whether lower ends lie below upper ones, by their names: else nothing is promised."""
-    named = {str(path[-1]): array_of(entry) for path, entry in tensors(draft)}
-    for name, low in named.items():
-        for one, other in _ENDS:
-            high = named.get(name.replace(one, other)) if one in name else None
-            if low is None or high is None or not low.size or not high.size:
-                continue
-            if np.max(np.real(low)) > np.min(np.real(high)):
-                return False
-    return True
-
-
 def array_of(entry: dict[str, Any]) -> Array | None:
     """The values of a tensor; None where they are drawn when the case runs."""
     if "values" in entry:

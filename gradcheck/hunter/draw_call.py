@@ -20,7 +20,9 @@ from gradcheck.hunter.drafts import (
     tensors,
     with_array,
 )
+from gradcheck.hunter.draw_sparse import sparse_inputs
 from gradcheck.hunter.draw_values import shapes, values, whole_numbers
+from gradcheck.hunter.promised import triples
 from gradcheck.hunter.signatures import RAW, Role, Signature, Slot
 
 if TYPE_CHECKING:
@@ -43,9 +45,17 @@ def drawn(signature: Signature, rng: Draw, *, special: bool) -> Draft:
     sizes = dict(zip((s.name for s in wanted), shapes(rng, len(wanted)), strict=True))
     first: Shape = next(iter(sizes.values()), (2,))
     inputs: dict[str, Any] = {}
+    lengths: dict[str, int] = {}
+    sparse = _sparse(signature, sizes, dtype, rng, special=special)
     for slot in signature.slots:
-        if slot.name in sizes:
-            inputs[slot.name] = _tensors(signature, slot, sizes[slot.name], dtype, rng, special)
+        length = lengths.setdefault(slot.number or slot.name, int(rng.integers(1, 4)))
+        if slot.name in sparse:
+            inputs[slot.name] = sparse[slot.name]
+        elif slot.name in sizes:
+            one = (signature, slot, sizes[slot.name], dtype, rng)
+            inputs[slot.name] = _tensors(*one, special=special, length=length)
+        elif slot.role is Role.WHOLES:
+            inputs[slot.name] = {"list": [_wholes(slot, first, rng) for _ in range(length)]}
         elif slot.role not in _TENSORS and _given(slot, rng):
             _put(draft, inputs, signature, slot, first, rng)
     draft["inputs"] = list(inputs.values()) if signature.by_position else inputs
@@ -73,13 +83,36 @@ def _given(slot: Slot, rng: Draw) -> bool:
 
 
 def _tensors(
-    signature: Signature, slot: Slot, shape: Shape, dtype: str, rng: Draw, special: bool
+    signature: Signature,
+    slot: Slot,
+    shape: Shape,
+    dtype: str,
+    rng: Draw,
+    *,
+    special: bool,
+    length: int,
 ) -> Any:
     if slot.role is Role.LIST or (slot.role is Role.SOME and rng.integers(2)):
-        count = int(rng.integers(1, 4))
-        each = [_tensor(signature, slot, shape, dtype, rng, special) for _ in range(count)]
+        each = [_tensor(signature, slot, shape, dtype, rng, special) for _ in range(length)]
         return {"list": each}
     return _tensor(signature, slot, shape, dtype, rng, special)
+
+
+def _sparse(
+    signature: Signature, sizes: dict[str, Shape], dtype: str, rng: Draw, *, special: bool
+) -> dict[str, Any]:
+    """The entries of sparse tensors."""
+    found = triples([slot.name for slot in signature.slots])
+    slots = {slot.name: slot for slot in signature.slots}
+    length = int(rng.integers(1, 4))
+    return sparse_inputs(found, slots, sizes, dtype, rng, special=special, length=length)
+
+
+def _wholes(slot: Slot, first: Shape, rng: Draw) -> dict[str, Any]:
+    """One tensor of a list: as a rule one number for each member of a tensor beside it."""
+    beside = rng.random() < 0.6
+    drawn_ = rng.integers(0, 3, first[:1]) if beside else whole_numbers(rng, slot.name, first)
+    return tensor(np.asarray(drawn_), slot.dtype or "int32")
 
 
 def _tensor(

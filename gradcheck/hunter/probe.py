@@ -23,6 +23,7 @@ from gradcheck.hunter.drafts import (
     tensors,
 )
 from gradcheck.hunter.draw_call import drawn, varied
+from gradcheck.hunter.promised import is_in_order
 from gradcheck.hunter.signatures import signature_of
 from gradcheck.model import Case, Result, Verdict
 
@@ -85,7 +86,7 @@ class _Search:
             # (At plain numbers first: where nothing works, special ones need not be tried.)
             draft = drawn(self._signature, self._rng, special=bool(known))
         feature = features(draft)
-        if feature in self._features or not self._runs(draft):
+        if feature in self._features or not is_in_order(draft) or not self._runs(draft):
             return
         text = len(json.dumps(draft))
         if self._length + text <= _LONGEST_ANSWER:

@@ -21,7 +21,6 @@ from gradcheck.hunter.drafts import (
     dtype_class,
     is_differentiated,
     is_finite,
-    is_in_order,
     mode_of,
     target_of,
     tensors,
@@ -31,6 +30,7 @@ from gradcheck.hunter.errands import CHECK_SECONDS
 from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind, failure_of
 from gradcheck.hunter.ledger import Finding
 from gradcheck.hunter.one_cause import cause_of, same
+from gradcheck.hunter.promised import is_in_order
 from gradcheck.hunter.script import program_of
 from gradcheck.hunter.script_parts import NoScriptError
 from gradcheck.hunter.short_script import short_texts

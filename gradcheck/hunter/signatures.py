@@ -60,6 +60,7 @@ class Role(StrEnum):
     SOME = "one or several"
     """A tensor or a list of them: nothing tells which."""
     WHOLE = "whole numbers"
+    WHOLES = "several tensors of whole numbers"
     BOOLEANS = "booleans"
     DATA = "data"
 
@@ -77,6 +78,8 @@ class Slot:
     """A type of its own; None for that of the case."""
     choices: tuple[Any, ...] = ()
     """Of data: what it may be, the usual first."""
+    number: str = ""
+    """Of a list: what stands for its length; lists of one call may share it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +220,17 @@ def _of_kernel(target: str) -> Signature:
                 (t for t in allowed if t in ("int32", "int64")), allowed[0] if allowed else ""
             )
             role = Role.BOOLEANS if whole == "bool" else Role.WHOLE
-            slots.append(Slot(argument.name, role, dtype=whole or None))
+            if argument.number_attr and role is Role.WHOLE:
+                role = Role.WHOLES
+            length = argument.number_attr
+            slots.append(Slot(argument.name, role, dtype=whole or None, number=length))
             continue
         if argument.type_attr:
             dtypes = tuple(t for t in dtypes if t in allowed) or dtypes
         own = None if argument.type_attr or argument.type_list_attr else allowed[0]
         listed = argument.number_attr or argument.type_list_attr
-        slots.append(Slot(argument.name, Role.LIST if listed else Role.TENSOR, dtype=own))
+        role, length = Role.LIST if listed else Role.TENSOR, argument.number_attr
+        slots.append(Slot(argument.name, role, dtype=own, number=length))
     slots += [_attribute(a) for a in definition.attr if a.name not in inferred]
     if not any(s.role in (Role.TENSOR, Role.LIST) and s.dtype is None for s in slots):
         dtypes = ("float64",)

@@ -8,11 +8,11 @@ from gradcheck.hunter.drafts import (
     array_of,
     case_of,
     is_finite,
-    is_in_order,
     rounded,
     tensor,
     with_values,
 )
+from gradcheck.hunter.promised import is_in_order
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,19 @@ def test_ends_in_their_order(low: float, high: float, fine: bool) -> None:
 def test_infinite_points() -> None:
     assert is_finite({"op": "exp", "inputs": {"x": {"values": [1.0]}}})
     assert not is_finite({"op": "exp", "inputs": {"x": {"values": [1.0, float("inf")]}}})
+
+
+@pytest.mark.parametrize(
+    ("places", "fine"),
+    [([[0, 1], [1, 0]], True), ([[1, 0], [0, 1]], False), ([[0, 1], [0, 1]], False)],
+)
+def test_places_of_a_sparse_tensor_in_their_order(places: list[list[int]], fine: bool) -> None:
+    inputs = {
+        "sp_indices": {"values": places, "dtype": "int64"},
+        "sp_values": {"values": [1.0, 2.0]},
+        "sp_shape": {"values": [2, 2], "dtype": "int64"},
+    }
+    assert is_in_order({"op": "tf.raw_ops.SparseSoftmax", "inputs": inputs}) is fine
+    # Indices of anything else may stand in any order.
+    inputs = {"params": {"values": [1.0]}, "indices": {"values": places, "dtype": "int32"}}
+    assert is_in_order({"op": "tf.raw_ops.GatherNd", "inputs": inputs})
