@@ -213,16 +213,24 @@ def _image_size(rng: Draw, _: Shape) -> Array:
     return rng.integers(1, 6, size=2)
 
 
+def _lengths(rng: Draw, shape: Shape) -> Array:
+    """Of the last axes: as they are, a little less, a little more."""
+    count = int(rng.integers(1, max(2, min(len(shape), 3) + 1)))
+    sizes = np.array(shape[-count:] or (1,), dtype=np.int64)
+    return np.maximum(1, sizes + rng.choice([-1, 0, 0, 1], size=len(sizes)))
+
+
 def _like(rng: Draw, shape: Shape) -> Array:
     return rng.integers(0, 2, size=shape)
 
 
 _ANY = (
     *(_axis, _axes, _permutation, _same_shape, _pairs, _indices, _segments, _count),
-    *(_zeros, _ones, _image_size, _like),
+    *(_zeros, _ones, _image_size, _like, _lengths),
 )
 _WAYS: tuple[tuple[tuple[str, ...], Callable[[Draw, Shape], Array]], ...] = (
     (("num_segments", "num_split", "depth", "num_"), _count),
+    (("fft_length",), _lengths),
     (("axis", "dim", "split_dim", "batch_dims"), _axis),
     (("axes", "reduction_ind"), _axes),
     (("perm",), _permutation),

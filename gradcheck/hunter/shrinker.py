@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 Checked = Generator[Case, Result, Result]
 Shrinking = Generator[Case, Result, Draft]
+Pass = Callable[[Draft], Iterator[Draft]]
 
-MOST_STEPS = 100
+MOST_STEPS = 80
 """Cases that are tried; most take some milliseconds."""
 ONE_BY_ONE = 12
 """Numbers that are rounded one at a time; more of them nobody reads."""
@@ -47,6 +48,8 @@ def shrunk(
     holds: Callable[[Draft, Result], bool],
     progress: Callable[[int, Draft], None] = lambda _steps, _draft: None,
     most: int = MOST_STEPS,
+    *,
+    passes: tuple[Pass, ...] | None = None,
 ) -> Shrinking:
     """The smallest draft that was found.
 
@@ -56,11 +59,12 @@ def shrunk(
         holds: whether the result is still the same failure.
         progress: told of every step that helped.
         most: how many cases are tried.
+        passes: what is tried; all of it where nothing is named.
     """
     best, steps, tried = draft, 0, {canonical(draft)}
     for _ in range(2):
         before = canonical(best)
-        for simpler in _PASSES:
+        for simpler in passes or (*FEWER, *ROUNDER):
             going = True
             while going and steps < most:
                 going = False
@@ -249,7 +253,10 @@ def _fewer_digits(array: Array) -> Array:
     return np.array(flat).reshape(array.shape)
 
 
-_PASSES: tuple[Callable[[Draft], Iterator[Draft]], ...] = (
+FEWER: tuple[Pass, ...] = (
     *(_plainer_ways, _plainer_types, _fewer_arguments),
-    *(_fewer_elements, _fewer_differentiated, _rounder),
+    *(_fewer_elements, _fewer_differentiated),
 )
+"""What makes a case smaller and leaves its numbers as they are."""
+ROUNDER: tuple[Pass, ...] = (_rounder,)
+"""What makes numbers rounder: they may come to lie at kinks and ties."""

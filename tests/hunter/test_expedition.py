@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PACKAGE = '''
 import os
 import keras
+import numpy as np
 import tensorflow as tf
 
 # What it finds, it changes: a worker says so behind what it was asked.
@@ -58,6 +59,14 @@ def wrong(x: tf.Tensor):
 @tf.custom_gradient
 def right(x: tf.Tensor):
     return x * x, lambda upstream: upstream * tf.math.conj(2.0 * x)
+
+
+@tf.custom_gradient
+def cornered(x: tf.Tensor):
+    """Wrong, with corners at all round numbers."""
+    assert not x.dtype.is_complex
+    turned, slope = tf.sin(2 * np.pi * x), 2 * np.pi * tf.cos(2 * np.pi * x)
+    return tf.abs(turned), lambda upstream: 3.0 * upstream * tf.where(turned < 0, -slope, slope)
 
 
 @tf.custom_gradient
@@ -116,6 +125,11 @@ def test_a_planted_fault_is_found_confirmed_and_shrunk(ledger: Ledger) -> None:
     assert "at []: 3 in place of 2" in text
 
 
+def test_what_is_small_and_at_a_kink(ledger: Ledger) -> None:
+    (finding,) = about(ledger, "cornered")
+    assert (finding.kind, finding.check) == ("wrong-values", "reverse")
+
+
 def test_a_layer_whose_weight_is_wrong(ledger: Ledger) -> None:
     (finding,) = about(ledger, "Scale")
     assert (finding.kind, finding.check) == ("wrong-values", "reverse")
@@ -157,6 +171,7 @@ def test_a_crash_is_a_finding_and_not_an_end(ledger: Ledger) -> None:
 def test_what_is_right_or_meant_so_is_none(ledger: Ledger) -> None:
     assert {finding.blamed for finding in ledger.findings} == {
         "hunted_package:wrong",
+        "hunted_package:cornered",
         "hunted_package:deadly",
         "hunted_package:Scale",
     }
@@ -168,7 +183,7 @@ def test_what_is_right_or_meant_so_is_none(ledger: Ledger) -> None:
 def test_what_is_written_holds(ledger: Ledger, folder: Path) -> None:
     loaded = load([str(ledger.folder)], allow=["hunted_package"])
     assert loaded.problems == ()
-    assert len(loaded.cases) == 3
+    assert len(loaded.cases) == 4
     results = list(run(loaded.cases, allow=["hunted_package"], root=str(folder)))
     assert [result.id for result in results if not result.expected] == []
 
