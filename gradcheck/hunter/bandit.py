@@ -3,7 +3,8 @@
 Each target is an arm of a bandit. A visit pays the number of things that it showed for the first
 time: a type, a rank, a combination of arguments, a kind of point, each with the verdict it got. The
 score of an arm is what it paid per second, plus a bonus that grows while it is not visited (UCB1),
-so that nothing is given up for good. What was never visited comes first, in the order of the list.
+so that nothing is given up for good. What was never visited comes first, in the order of the list;
+of what is made of other targets, in turn with second and third visits, which look in other modes.
 """
 
 from __future__ import annotations
@@ -39,11 +40,15 @@ class Arm:
         return (per_second + bonus) * (AFTER_FAILURE if self.barren else 1.0)
 
 
-def choose(arms: Mapping[str, Arm], busy: Collection[str]) -> str | None:
+def choose(
+    arms: Mapping[str, Arm], busy: Collection[str], *, made_of_others: Collection[str] = ()
+) -> str | None:
     """The target to visit, of those that are not being visited; None if there is none."""
     free = [name for name in arms if name not in busy]
     new = next((name for name in free if not arms[name].visits), None)
-    if new is not None or not free:
-        return new
+    known = [name for name in free if arms[name].visits]
     visits = sum(arm.visits for arm in arms.values())
-    return max(free, key=lambda name: arms[name].score(visits))
+    its_turn = new not in made_of_others or visits % 2 == 0 or not known
+    if not known or (new is not None and its_turn):
+        return new
+    return max(known, key=lambda name: arms[name].score(visits))

@@ -58,6 +58,7 @@ class Expedition:
         shuffled = [quarries[place] for place in rng.permutation(len(quarries))]
         shuffled.sort(key=lambda quarry: not quarry.is_single)
         self._quarries = {quarry.name: quarry for quarry in shuffled}
+        self._made_of_others = frozenset(q.name for q in shuffled if not q.is_single)
         self._jobs = jobs
         self._open: dict[str, tuple[Errand, Case]] = {}
         """By target: the errand, and the case that it waits for."""
@@ -106,7 +107,7 @@ class Expedition:
         every = {name: self._hunt.ledger.arms[name] for name in self._quarries}
         arms = {name: arm for name, arm in every.items() if most is None or arm.visits < most}
         while len(self._open) < room and time.monotonic() < self._until:
-            name = choose(arms, self._open)
+            name = choose(arms, self._open, made_of_others=self._made_of_others)
             if name is None:
                 break
             self._advance(name, explore(self._hunt, self._quarries[name]), None)

@@ -21,7 +21,7 @@ STATE = "hunt.json"
 FORMAT = 1
 KNOWN_CALLS = 6
 """Calls that are kept of each target: others are made of them in the next visit."""
-MOST_DOUBTS = 2
+MOST_DOUBTS = 3
 """How often a cause is looked into again that could not be confirmed."""
 
 

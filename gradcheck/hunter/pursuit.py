@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gradcheck.hunter.errands import Errand, Hunt
     from gradcheck.hunter.script import Program
 
-STEPS_OF_A_CRASH = 12
+STEPS_OF_A_CRASH = 5
 """Steps to shrink what kills its worker: each takes a new one, and all others wait."""
 
 
@@ -60,10 +60,9 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
         return
     if failure.kind in UNANSWERED and not _has_elements(draft):
         return
-    # (What came of it is the same for the next call that looks like this one.)
-    provisional = f"seen: {cause_of(target_of(draft), failure, draft)}"
-    if provisional in hunt.open or hunt.ledger.is_settled(provisional):
+    if is_known(hunt, draft, failure):
         return
+    provisional = _provisional(draft, failure)
     hunt.open.add(provisional)
     try:
         draft, failure = yield from in_the_plainest_way(hunt, draft, failure)
@@ -85,6 +84,16 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
             hunt.open.discard(cause)
     finally:
         hunt.open.discard(provisional)
+
+
+def is_known(hunt: Hunt, draft: Draft, failure: Failure) -> bool:
+    """Whether a call that looks like this one was followed: what came of it is the same."""
+    provisional, cause = _provisional(draft, failure), cause_of(target_of(draft), failure, draft)
+    return provisional in hunt.open or any(map(hunt.ledger.is_settled, (provisional, cause)))
+
+
+def _provisional(draft: Draft, failure: Failure) -> str:
+    return f"seen: {cause_of(target_of(draft), failure, draft)}"
 
 
 def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: str) -> Errand:

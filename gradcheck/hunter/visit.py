@@ -13,7 +13,7 @@ from gradcheck.hunter import task
 from gradcheck.hunter.drafts import COMPLEX, Draft, copied, dtype_class
 from gradcheck.hunter.failures import Failure, FailureKind, failure_of
 from gradcheck.hunter.probe import AT_WORK, features
-from gradcheck.hunter.pursuit import pursue
+from gradcheck.hunter.pursuit import is_known, pursue
 from gradcheck.model import CheckKind, Mode, Result, Verdict
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 LOOKING_SECONDS = 1.2
 """Seconds for which calls of a target are looked for in one visit."""
 CALLS_OF_A_VISIT = 10
+MOST_PROBES = 3
+"""How often calls are looked for in one visit, where one of them kills the worker."""
 NO_XLA = "is not compiled by XLA"
 
 WAYS = tuple(
@@ -38,19 +40,23 @@ def explore(hunt: Hunt, quarry: Quarry) -> Errand:
     """Look for calls that work, and check them."""
     arm = hunt.ledger.arms[quarry.name]
     rng = _generator(hunt, quarry)
-    answer = yield from hunt.ask(
-        task.PROBE,
-        target=quarry.name,
-        key=quarry.key,
-        seed=int(rng.integers(2**31)),
-        seconds=LOOKING_SECONDS * (1 if quarry.key != "layer" else 3),
-        wanted=CALLS_OF_A_VISIT,
-        known=hunt.ledger.calls.get(quarry.name, []),
-        users_own=":" in quarry.name,
-    )
     arm.visits += 1
-    if answer.verdict in (Verdict.CRASHED, Verdict.TIMEOUT):
+    for _ in range(MOST_PROBES):
+        answer = yield from hunt.ask(
+            task.PROBE,
+            target=quarry.name,
+            key=quarry.key,
+            seed=int(rng.integers(2**31)),
+            seconds=LOOKING_SECONDS * (1 if quarry.key != "layer" else 3),
+            wanted=CALLS_OF_A_VISIT,
+            known=hunt.ledger.calls.get(quarry.name, []),
+            users_own=":" in quarry.name,
+        )
+        if answer.verdict not in (Verdict.CRASHED, Verdict.TIMEOUT):
+            break
+        # (Some calls kill whoever makes them: others of the same function need not.)
         yield from _died(hunt, answer)
+    else:
         return
     if answer.verdict is not Verdict.PASS:
         arm.barren = True
@@ -137,10 +143,11 @@ def _died(hunt: Hunt, answer: Result) -> Errand:
     if answer.verdict is not Verdict.CRASHED or not lines:
         return
     draft = _read(lines[-1].partition(AT_WORK)[2])
-    if draft is not None:
-        result = yield from hunt.check(draft)
-        if (failure := failure_of(result)) and _is_death(failure):
-            yield from pursue(hunt, draft, result)
+    if draft is None or is_known(hunt, draft, Failure(FailureKind.CRASH)):
+        return
+    result = yield from hunt.check(draft)
+    if (failure := failure_of(result)) and _is_death(failure):
+        yield from pursue(hunt, draft, result)
 
 
 def _is_death(failure: Failure) -> bool:

@@ -9,6 +9,19 @@ def test_what_was_never_visited_comes_first_in_the_order_of_the_list() -> None:
     assert choose(arms, {"b"}) == "c"
 
 
+def test_what_is_made_of_others_comes_in_turn_with_second_visits() -> None:
+    arms = {"kernel": Arm(), "other": Arm(), "function": Arm(), "layer": Arm()}
+    visited = []
+    for _ in range(6):
+        name = choose(arms, (), made_of_others={"function", "layer"})
+        assert name is not None
+        arms[name].visits += 1
+        visited.append(name)
+    assert visited[:3] == ["kernel", "other", "function"]
+    assert visited[3] != "layer"
+    assert visited[4] == "layer"
+
+
 def test_then_what_pays_for_its_time() -> None:
     arms = {
         "dear": Arm(visits=5, seconds=100.0, paid=20),
