@@ -15,7 +15,10 @@ from gradcheck.cli.say import say, say_progress
 from gradcheck.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradcheck.hunter.ledger import Finding, Ledger
+    from gradcheck.hunter.quarry import Quarry
 
 TELL_SECONDS = 30.0
 """Seconds between two lines of progress, where there is no terminal to write over."""
@@ -98,7 +101,7 @@ def _hunt(
     for name, drafts in known.items():
         ledger.calls[name] = [*drafts, *ledger.calls.get(name, [])]
     before = len(ledger.findings)
-    telling = _Telling(ledger, len(quarries))
+    telling = _Telling(ledger, quarries)
     # (Who names a function of their own allows its package.)
     packages = [q.name.partition(":")[0].partition(".")[0] for q in quarries if ":" in q.name]
     allowed = tuple(dict.fromkeys([*settings.allow, *packages]))
@@ -118,13 +121,13 @@ def _hunt(
 class _Telling:
     """What a person sees: a line of what was looked at, and each finding as it comes."""
 
-    def __init__(self, ledger: Ledger, targets: int) -> None:
-        self._ledger, self._targets = ledger, targets
+    def __init__(self, ledger: Ledger, targets: Sequence[Quarry]) -> None:
+        self._ledger, self._targets = ledger, [quarry.name for quarry in targets]
         self._live = sys.stderr.isatty()
         self._next = 0.0 if self._live else time.monotonic() + TELL_SECONDS
         self._cases = ledger.cases
         say(
-            f"hunting in {_many(targets, 'target')}; findings go to {ledger.folder}"
+            f"hunting in {_many(len(targets), 'target')}; findings go to {ledger.folder}"
             + (f", which has {_many(len(ledger.findings), 'finding')} already"
                if ledger.findings else ""),
             err=True,
@@ -136,10 +139,10 @@ class _Telling:
         if now < self._next:
             return
         self._next = now + (LIVE_SECONDS if self._live else TELL_SECONDS)
-        visited = sum(arm.visits > 0 for arm in self._ledger.arms.values())
+        visited = sum(self._ledger.arms[name].visits > 0 for name in self._targets)
         cases = self._ledger.cases - self._cases
         text = (
-            f"{_clock(seconds)}  {visited} of {self._targets} targets visited, {cases} cases "
+            f"{_clock(seconds)}  {visited} of {len(self._targets)} targets visited, {cases} cases "
             f"({cases / max(seconds, 0.1):.0f}/s), {_many(len(self._ledger.findings), 'finding')}"
         )
         if self._live:
