@@ -28,6 +28,11 @@ class Flat:
     leaves: tuple[Any, ...]
     build: Build
 
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the structure is nothing but its one leaf."""
+        return self.build is next
+
 
 def flatten(thing: Any, path: str) -> Flat:
     """The leaves of an argument; one that is no structure is a leaf itself."""
