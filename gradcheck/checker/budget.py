@@ -110,14 +110,17 @@ def current() -> Budget:
     return _CURRENT.get() or _ENDLESS
 
 
-@contextmanager
-def spending(budget: Budget) -> Iterator[None]:
+class spending:  # noqa: N801  (used like a function; every check goes through it)
     """Within this, whatever is evaluated is paid from this budget."""
-    token = _CURRENT.set(budget)
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+
+    def __enter__(self) -> None:
+        self._token = _CURRENT.set(self._budget)
+
+    def __exit__(self, *_: object) -> None:
+        _CURRENT.reset(self._token)
 
 
 _ENDLESS = Budget(float("inf"))

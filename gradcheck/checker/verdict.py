@@ -68,6 +68,8 @@ def judge_gradients(
     if point.problem.mode is not Mode.EAGER and not same:
         _must_be_the_same(evidence, precision)
     for stage in GATHERING:
+        if evidence.first_look_was_enough:
+            break
         if not (repeats and stage is repeatability):
             evidence = as_far_as_it_goes(stage, evidence)
     doubted = any(own.suggestion[0] is not Verdict.PASS for own in evidence.inputs)

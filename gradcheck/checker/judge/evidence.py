@@ -165,6 +165,11 @@ class Evidence:
                 claimed[part.span] = np.nan
         return claimed
 
+    @property
+    def first_look_was_enough(self) -> bool:
+        """Whether there is a derivative for each input, and the first look has settled them all."""
+        return self.derivatives is None and self.estimate is not None and self.all_settled
+
     def is_settled(self, part: Part) -> bool:
         """Whether the first look was enough for all the elements of an input."""
         look = self.look

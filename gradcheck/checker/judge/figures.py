@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, KINK, NONFINITE, relative_error
-from gradcheck.checker.numerics.vectors import largest, widest
+from gradcheck.checker.numerics.vectors import largest, name_of, widest
 from gradcheck.model import Comparison, Element, Stage, Verdict
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def comparison(
         name=own.operand.name,
         verdict=verdict,
         shape=own.operand.value.shape,
-        dtype=own.operand.value.dtype.name,
+        dtype=name_of(own.operand.value.dtype),
         note=note,
         decided_by=stage,
         **{**told, **changed},

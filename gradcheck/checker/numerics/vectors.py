@@ -9,7 +9,7 @@ imaginary axis.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def to_double(array: Array) -> Array:
     """The same numbers as float64 or complex128; integers and booleans become float64."""
-    wide: Array = array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)
+    wide: Array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
     return wide
 
 
@@ -58,7 +58,8 @@ class Layout:
     @classmethod
     def of(cls, arrays: Sequence[Array]) -> Layout:
         """The layout of these arrays."""
-        return cls(tuple([a.shape for a in arrays]), tuple([np.iscomplexobj(a) for a in arrays]))
+        kinds = [a.dtype.kind for a in arrays]
+        return cls(tuple([a.shape for a in arrays]), tuple([kind == "c" for kind in kinds]))
 
     @classmethod
     def flat(cls, arrays: Sequence[Array]) -> tuple[Layout, Array]:
@@ -118,6 +119,13 @@ def _real(array: Array, is_complex: bool) -> Array:
     return array.astype(np.float64, copy=False)
 
 
+@cache
+def name_of(dtype: np.dtype[Any]) -> str:
+    """Its name, which numpy puts together anew each time."""
+    return dtype.name
+
+
+@cache
 def epsilon_of(dtype: np.dtype[Any]) -> float:
     """The unit in the last place of one; bfloat16 has eight bits, and numpy does not know it."""
     if dtype.name == "bfloat16":
@@ -125,6 +133,7 @@ def epsilon_of(dtype: np.dtype[Any]) -> float:
     return float(np.finfo(dtype).eps)
 
 
+@cache
 def range_of(dtype: np.dtype[Any]) -> tuple[float, float]:
     """The smallest normal and the largest number."""
     if dtype.name == "bfloat16":

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.subject.problem import Differentiate, Problem
     from gradcheck.checker.subject.row_function import RowFunction
+    from gradcheck.checker.subject.stacking import Stacking
     from gradcheck.checker.subject.tape import Backward
     from gradcheck.model import Array, Mode
 
@@ -40,6 +41,11 @@ class RememberingEvaluator:
     def is_traced(self) -> bool:
         """Whether points go through a loop in a graph."""
         return self._evaluate.is_traced
+
+    @property
+    def stacking(self) -> Stacking | None:
+        """How operands get a leading axis of points; None where the function takes none."""
+        return self._evaluate.stacking
 
     @property
     def raised(self) -> str:

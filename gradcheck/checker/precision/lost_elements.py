@@ -38,10 +38,10 @@ def lost_elements(
         bound: by element, of the numeric derivative in double precision; NaN where there is none.
     """
     epsilon, (smallest, _) = epsilon_of(gradient.dtype), range_of(gradient.dtype)
-    mine, theirs = to_double(gradient), to_double(double)
-    if epsilon > tolerances.COARSE or np.iscomplexobj(theirs):
+    if epsilon > tolerances.COARSE or double.dtype.kind == "c":
         # (Nor where the function's own slope, which may excuse it, is not to be had.)
-        return np.zeros(theirs.shape, dtype=bool)
+        return np.zeros(double.shape, dtype=bool)
+    mine, theirs = to_double(gradient), to_double(double)
     with np.errstate(all="ignore"):
         error, size = np.abs(mine - theirs), np.abs(theirs)
         lost = np.isfinite(error) & (error > tolerances.LOST_SHARE * size)

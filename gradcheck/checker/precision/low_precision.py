@@ -17,8 +17,12 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.budget import Spent
-from gradcheck.checker.numerics.vectors import epsilon_of, to_double
-from gradcheck.checker.precision.error_statistics import as_good_as_it_can_be, ulps_off
+from gradcheck.checker.numerics.vectors import epsilon_of, name_of, to_double
+from gradcheck.checker.precision.error_statistics import (
+    as_good_as_it_can_be,
+    right_to_the_last_places,
+    ulps_off,
+)
 from gradcheck.checker.precision.errors_beside import Errors
 from gradcheck.checker.precision.lost_elements import beyond_the_outputs, lost_elements
 from gradcheck.checker.subject.tensors import widen
@@ -49,7 +53,7 @@ def judge_precision(precision: OwnPrecision, own: OfInput, bound: Array | None =
         own: whose gradient it is.
         bound: by element, of the numeric derivative in double precision; NaN where there is none.
     """
-    position, dtype = own.part.position, own.operand.value.dtype.name
+    position, dtype = own.part.position, name_of(own.operand.value.dtype)
     gradient, double = precision.pair(position)
     if double is None or dtype not in tolerances.ULPS:
         return Judgement(None)
@@ -58,11 +62,15 @@ def judge_precision(precision: OwnPrecision, own: OfInput, bound: Array | None =
         return misfit or Judgement(None)
     if not gradient.size:
         return Judgement(None)
-    lost = lost_elements(precision, position, gradient, double, bound)
-    if not lost.any() and as_good_as_it_can_be(gradient, double, own.operand.precision):
-        mine, theirs = to_double(gradient), to_double(double)
-        most = ulps_off(mine - theirs, theirs, epsilon_of(own.operand.precision)).max()
-        return Judgement(None, f"in {own.operand.precision.name} {_within(float(most))}")
+    is_right = right_to_the_last_places(gradient, double, own.operand.precision)
+    if not is_right:
+        lost = lost_elements(precision, position, gradient, double, bound)
+        is_right = not lost.any() and as_good_as_it_can_be(gradient, double, own.operand.precision)
+    if is_right:
+        theirs = to_double(double)
+        off = to_double(gradient) - theirs
+        most = ulps_off(off, theirs, epsilon_of(own.operand.precision)).max()
+        return Judgement(None, f"in {name_of(own.operand.precision)} {_within(float(most))}")
     pairs = precision.pairs(position)
     errors = Errors.of(gradient, double, pairs, own.operand.precision, lost)
     zero = np.zeros(double.shape, dtype=bool)
@@ -84,11 +92,11 @@ def judge_precision(precision: OwnPrecision, own: OfInput, bound: Array | None =
 
 def _misfit(gradient: Array | None, own: OfInput) -> Judgement | None:
     """What is said of a gradient that is missing in its own precision, or of another kind."""
-    value, dtype = own.operand.value, own.operand.value.dtype.name
+    value, dtype = own.operand.value, name_of(own.operand.value.dtype)
     if gradient is None:
         note = f"in {dtype} the tape returned None, though in float64 it does not"
         return Judgement(Verdict.DISCONNECTED, note)
-    if gradient.dtype.name != dtype:
+    if gradient.dtype != value.dtype:
         note = f"the gradient is {gradient.dtype.name}, its input {dtype}"
         return Judgement(Verdict.MISMATCH, note)
     if gradient.shape != value.shape:

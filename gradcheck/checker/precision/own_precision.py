@@ -196,9 +196,11 @@ class OwnPrecision:
         self, tape: Differentiate, first: Backward, points: list[list[Array]], eager: bool = True
     ) -> list[Backward]:
         """The passes at these points, of which the first is known: together, if that is right."""
-        if self._together and eager and isinstance(tape, Tape):
+        if not (self._together and eager and isinstance(tape, Tape)):
+            return [first, *(tape(values, self._upstream) for values in points[1:])]
+        for stacking in dict.fromkeys((self._point.evaluator.stacking, None)):
             with suppress(Exception):  # it may look at values, or run what cannot be carried
-                shared = tape.at_all(points, self._upstream)
+                shared = tape.at_all(points, self._upstream, stacking)
                 if passes_alike(shared[0].gradients, first.gradients):
                     self._shared = True
                     return [first, *shared[1:]]
@@ -214,7 +216,7 @@ def _beside(operand: Operand, rng: np.random.Generator) -> Array:
     """Other values nearby, inside the domain."""
     value = to_double(operand.value)
     change = value * tolerances.NEIGHBOUR_DISTANCE * rng.uniform(-1, 1, size=value.shape)
-    if value.dtype.kind != "c":
+    if value.dtype.kind != "c" and not operand.is_unbounded:
         change = np.clip(change, (operand.low - value) / 2, (operand.high - value) / 2)
     return np.asarray(value + change).astype(operand.value.dtype)
 

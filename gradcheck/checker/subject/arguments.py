@@ -88,6 +88,8 @@ def take_apart(
         for number, (path, leaf) in enumerate(leaves)
     )
     wanted = Wanted(variables and chosen.inputs is None, chosen.names, chosen.variables)
+    if not (rest or call) and all(flat.is_leaf for flat in flats):
+        return Given(Callee(fn), operands, wanted)
     arrange = _arrange(flats, len(flats) - len(rest), list(rest), dict(call))
     return Given(Callee(fn, arrange), operands, wanted)
 

@@ -16,7 +16,7 @@ import numpy as np
 from gradcheck.checker import costs, limits, tolerances
 from gradcheck.checker.budget import Budget, current
 from gradcheck.checker.numerics.vectors import Layout, epsilon_of, largest
-from gradcheck.checker.subject.batching import Batched, Calls, Carried
+from gradcheck.checker.subject.batching import Batched, Calls, Carried, Stacked
 from gradcheck.checker.subject.graph_size import graph_of
 from gradcheck.checker.subject.probe_points import just_beyond, probe_rows, unrelated
 from gradcheck.checker.subject.raising_points import RaisingPoints
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.stacking import Stacking
     from gradcheck.checker.subject.tape import Tape
     from gradcheck.model import Array
 
@@ -148,6 +149,11 @@ class Evaluator:
         return self._batched is not None
 
     @property
+    def stacking(self) -> Stacking | None:
+        """How operands get a leading axis of points; None where the function takes none."""
+        return self._batched.stacking if isinstance(self._batched, Stacked) else None
+
+    @property
     def is_traced(self) -> bool:
         """Whether points go through a loop in a graph, for calls of the function are dear."""
         return self._looped and self.is_batched
@@ -226,14 +232,12 @@ class Evaluator:
         count, stacked, alone = len(rows) - len(points), self._stacked(rows), None
         for candidate in candidates:
             try:
-                outputs = self._rows(candidate(stacked))
+                outputs = self.outputs.flatten_rows(candidate(stacked))
             except Exception:  # noqa: S112  (this function may not take a batch in this way)
                 continue
+            alone = self._single(other) if alone is None else alone
             if alone is None:
-                try:
-                    alone = self.outputs.flatten(self._calls.once(self._values(other)))
-                except Exception:  # not defined there: nothing to compare with
-                    break
+                break
             if self._is_probe(outputs[:count], alone) and self._is_near(candidate, outputs, beyond):
                 return candidate, outputs[count:]
         return None, None
@@ -246,11 +250,16 @@ class Evaluator:
         """
         if not isinstance(candidate, Carried):
             return True
+        alone, found = self._single(beyond), outputs[limits.PROBE_NEAR]
+        return alone is None or are_equal(found, alone, self._allowed(alone))
+
+    def _single(self, point: Array) -> Array | None:
+        """What a single call gives there; None where the function is not defined."""
         try:
-            alone = self.outputs.flatten(self._calls.once(self._values(beyond)))
-        except Exception:  # not defined there
-            return True
-        return are_equal(outputs[limits.PROBE_NEAR], alone, self._allowed(alone))
+            values = [array[0] for array in self._stacked(point[np.newaxis])]
+            return self.outputs.flatten(self._calls.once(values))
+        except Exception:
+            return None
 
     def _is_probe(self, outputs: Array, alone: Array) -> bool:
         """Whether these are the rows of the probe: what single calls give at its two points."""
@@ -278,14 +287,10 @@ class Evaluator:
     def _by_batch(self, points: Array) -> Array:
         if self._batched is None:
             raise OneByOne
-        return self._rows(self._batched(self._stacked(points)))
+        return self.outputs.flatten_rows(self._batched(self._stacked(points)))
 
     def _alone(self, points: Array) -> Array:
-        return self._rows(self._calls.one_by_one(self._stacked(points)))
-
-    def _values(self, point: Array) -> list[Array]:
-        """One point as values of the moved operands."""
-        return [array[0] for array in self._stacked(point[np.newaxis])]
+        return self.outputs.flatten_rows(self._calls.one_by_one(self._stacked(points)))
 
     def _stacked(self, points: Array) -> list[Array]:
         """Rows as values of the moved operands, in the precision of each."""
@@ -293,6 +298,3 @@ class Evaluator:
             array.astype(dtype, copy=False)
             for array, dtype in zip(self.inputs.unflatten_rows(points), self.dtypes, strict=True)
         ]
-
-    def _rows(self, stacked: list[Array]) -> Array:
-        return self.outputs.flatten_rows(stacked)

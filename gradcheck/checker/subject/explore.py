@@ -61,8 +61,19 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     seen, trainable = found.called.seen, found.called.trainable
     low = is_low(operands)
     precisions = seen.precisions & limits.BITS_OF.keys()
+    wanted = problem.wanted.names or problem.wanted.variables
+    is_plain = not (found.is_stateful or wanted)
+    function = problem.function
+    if low and is_plain:
+        # (In another precision other numbers are drawn.)
+        direct, recorded = not draws(seen.kinds), _at_upstream(problem, found.called.tape)
+        function = Promotable(
+            function, operands, direct=direct, recorded=recorded, seed=problem.seed
+        )
     problem = replace(
         problem,
+        function=function,
+        recorded=found.called.tape if is_plain else None,
         operands=operands,
         takes_other_shapes=all_take_other_shapes(seen.kinds),
         repeats=all_repeat(seen.kinds),
@@ -75,16 +86,8 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         some_outputs=_selects(problem.function),
         remark=REPARAMETERISED if problem.cdf is None and draws(seen.kinds) else "",
     )
-    wanted = problem.wanted.names or problem.wanted.variables
-    if not (found.is_stateful or wanted):
-        function = problem.function
-        if low:
-            # (In another precision other numbers are drawn.)
-            direct, recorded = not draws(seen.kinds), _at_upstream(problem, found.called.tape)
-            function = Promotable(
-                function, operands, direct=direct, recorded=recorded, seed=problem.seed
-            )
-        return replace(problem, function=function, recorded=found.called.tape)
+    if is_plain:
+        return problem
     variables = captured_operands(problem, seen, trainable, found.around)
     lifted = WithReads(problem.function, len(operands), _held_by(variables))
     kept = _Kept(lifted, found.state)

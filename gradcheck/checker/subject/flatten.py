@@ -28,10 +28,15 @@ class Flat:
     leaves: tuple[Any, ...]
     build: Build
 
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the structure is nothing but its one leaf."""
+        return self.build is next
+
 
 def flatten(thing: Any, path: str) -> Flat:
     """The leaves of an argument; one that is no structure is a leaf itself."""
-    parts = _parts(thing, path)
+    parts = None if type(thing) is np.ndarray else _parts(thing, path)
     return _leaf(thing, path) if parts is None else parts
 
 

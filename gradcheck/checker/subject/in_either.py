@@ -60,6 +60,8 @@ def _is_low_again(returned: Any) -> bool:
     """
     import tensorflow as tf
 
+    if isinstance(returned, tf.Tensor):
+        return returned.dtype in wider()
     return any(getattr(each, "dtype", None) in wider() for each in tf.nest.flatten(returned))
 
 

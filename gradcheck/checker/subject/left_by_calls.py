@@ -30,18 +30,19 @@ _NOTES: ContextVar[list[Left] | None] = ContextVar("notes", default=None)
 """Where calls are noted now, if anywhere."""
 
 
-@contextmanager
-def noted() -> Iterator[list[Left]]:
+class noted:  # noqa: N801  (used like a function; every call under a tape goes through it)
     """Within this, what calls leave is noted in a list.
 
     Without it `test_a_cache_that_the_gradient_reads` fails.
     """
-    notes: list[Left] = []
-    token = _NOTES.set(notes)
-    try:
-        yield notes
-    finally:
-        _NOTES.reset(token)
+
+    def __enter__(self) -> list[Left]:
+        notes: list[Left] = []
+        self._token = _NOTES.set(notes)
+        return notes
+
+    def __exit__(self, *_: object) -> None:
+        _NOTES.reset(self._token)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from contextlib import contextmanager
-from enum import Enum
+from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ class Absent(Exception):  # noqa: N818  (an answer, not an error)
     """This TensorFlow does not have it."""
 
 
-class Private(Enum):
+class Private(StrEnum):
     """By what each is for: where it stands."""
 
     FAST = "pywrap_tfe.TFE_Py_FastPathExecute"

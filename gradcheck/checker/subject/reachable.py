@@ -67,12 +67,13 @@ def reachable(target: Any) -> Reachable:
         if id(thing) in seen or len(seen) > limits.REACHED_OBJECTS:
             continue
         seen.add(id(thing))
-        if _is_plain(thing) or _is_of_a_library(thing):
+        kind = _kind_of(thing)
+        if kind.is_plain or _is_of_a_library(thing):
             continue
         if _keeps_attributes(thing):
             # (Those of Keras have attributes, too: `test_whether_a_weight_is_trained`.)
             found.objects.append(thing)
-        if is_variable(thing):
+        if kind.is_variable:
             key = id(handle_of(thing))
             found.names.setdefault(key, _name(thing, path))
             found.paths.setdefault(key, path)
@@ -84,22 +85,13 @@ def reachable(target: Any) -> Reachable:
 
 def is_variable(thing: Any) -> bool:
     """Whether this is a variable, of TensorFlow's or of Keras'."""
-    import tensorflow as tf
-
-    if isinstance(thing, tf.Variable):
-        return True
-    # (Keras is imported already if this is one of its variables.)
-    return _root(type(thing).__module__) == "keras" and hasattr(type(thing), "assign")
+    return _kind_of(thing).is_variable
 
 
 def handle_of(variable: Any) -> Any:
     """What ops are given in place of a variable: one for each, whoever wraps it."""
     value = getattr(variable, "_value", variable)
     return getattr(value, "handle", value)
-
-
-def _is_plain(thing: Any) -> bool:
-    return type(thing) in PLAIN_TYPES or isinstance(thing, PLAIN)
 
 
 def _is_of_a_library(thing: Any) -> bool:
@@ -115,6 +107,9 @@ def _is_of_a_library(thing: Any) -> bool:
 class _Kind(NamedTuple):
     """What is to be known of a class; asked of the class alone, for an object may make it up."""
 
+    is_plain: bool
+    """Whether its objects hold nothing that a call could change."""
+    is_variable: bool
     is_library: bool
     is_function: bool
     has_attributes: bool
@@ -139,10 +134,16 @@ _KINDS: dict[int, tuple[type, _Kind]] = {}
 
 
 def _kind(kind: type) -> _Kind:
+    import tensorflow as tf
+
     root = _root(kind.__module__)
     tracked = any(base.__name__ in ("Module", "AutoTrackable") for base in kind.__mro__)
     declared = {name for base in kind.__mro__ for name in vars(base)}
+    # (Keras is imported already if this is one of its variables.)
+    is_of_keras = root == "keras" and hasattr(kind, "assign")
     return _Kind(
+        is_plain=kind in PLAIN_TYPES or issubclass(kind, PLAIN),
+        is_variable=is_of_keras or issubclass(kind, tf.Variable),
         is_library=root in _LIBRARIES and not tracked,
         is_function=issubclass(kind, types.FunctionType | types.MethodType | functools.partial),
         has_attributes="__dict__" in declared,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from gradcheck.checker.subject.stacking import Stacking
     from gradcheck.model import Array
 
 
@@ -22,6 +23,10 @@ class RowFunction(Protocol):
     @property
     def is_traced(self) -> bool:
         """Whether points go through a loop in a graph, for calls of the function are dear."""
+
+    @property
+    def stacking(self) -> Stacking | None:
+        """How operands get a leading axis of points; None where the function takes none."""
 
     @property
     def raised(self) -> str:

@@ -22,6 +22,7 @@ from gradcheck.checker.subject.monte_carlo import (
     rounding_anew,
 )
 from gradcheck.checker.subject.refusals import must_be_compiled, must_have_gradients
+from gradcheck.checker.subject.stacked_passes import stacked_passes
 from gradcheck.checker.subject.tensors import (
     Function,
     FunctionRaised,
@@ -30,7 +31,7 @@ from gradcheck.checker.subject.tensors import (
     to_numpy,
     where_raised,
 )
-from gradcheck.checker.subject.watched_gradients import going_back
+from gradcheck.checker.subject.watched_gradients import going_back, is_watched
 from gradcheck.checker.subject.way_back import Forward, as_cotangents, go_back
 from gradcheck.model import Array, Mode
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradcheck.checker.subject.operand import Operand
+    from gradcheck.checker.subject.stacking import Stacking
     from gradcheck.model.called_gradients import GradientCall
 
 
@@ -206,10 +208,17 @@ class Tape:
         return [c if v is None else v for c, v in zip(constants, variables, strict=True)]
 
     def at_all(
-        self, points: Sequence[Sequence[Array]], upstream: Sequence[Array]
+        self,
+        points: Sequence[Sequence[Array]],
+        upstream: Sequence[Array],
+        stacking: Stacking | None = None,
     ) -> list[Backward]:
-        """Passes at many points, carried along with one; raises where that cannot be."""
-        found = passes_at(self.passed, self._operands, points, upstream)
+        """Passes at many points, along a leading axis if one is given, else carried along with one.
+
+        Raises where that cannot be.
+        """
+        given = self.passed, self._operands, points, upstream
+        found = passes_at(*given) if stacking is None else stacked_passes(*given, stacking)
         return [Backward(*each) for each in found]
 
     def _drawn(self, values: Sequence[Array], upstream: Sequence[Array]) -> list[Backward]:
@@ -268,6 +277,9 @@ class Tape:
         # (A function may have to be called in a way that its gradient has to be, too.)
         prepared = getattr(self._function, "going_back", None)
         within = nullcontext() if prepared is None else prepared(forward.arguments)
+        if not (forward.left or is_watched()):
+            with within:
+                return go_back(forward, upstream)
         with within, going_back(self.called):
             if not forward.left:
                 return go_back(forward, upstream)

@@ -85,7 +85,7 @@ def in_double(values: Sequence[Array]) -> list[Array]:
 
 def widen(value: Array) -> Array:
     """One value in double precision; integers and booleans stay."""
-    if np.iscomplexobj(value):
+    if value.dtype.kind == "c":
         return value.astype(np.complex128, copy=False)
     return value.astype(np.float64, copy=False) if is_floating(value.dtype) else value
 
@@ -104,6 +104,7 @@ def tf_dtype(dtype: np.dtype[Any]) -> Any:
     return tf.as_dtype(dtype)
 
 
+@cache
 def is_floating(dtype: np.dtype[Any]) -> bool:
     """Whether a dtype holds real floating-point numbers, bfloat16 included."""
     return dtype.kind == "f" or dtype.name == "bfloat16"

@@ -194,6 +194,11 @@ def watching() -> Iterator[None]:
             watch.close()
 
 
+def is_watched() -> bool:
+    """Whether somebody watches."""
+    return _watch is not None
+
+
 @contextmanager
 def going_back(calls: set[GradientCall]) -> Iterator[None]:
     """Within this, a way back adds what it calls, if anybody watches.

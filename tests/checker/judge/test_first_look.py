@@ -231,3 +231,19 @@ def test_few_points_share_a_call_and_more_do_not(tf: Any, factor: float) -> None
     result = gradcheck.check(planted(waves, lambda gradients: [g * factor for g in gradients]), x)
     assert result.message == ""
     assert result.verdict == ("pass" if factor == 1.0 else "mismatch")
+
+
+def test_what_rounds_nothing_and_stands_still_is_known_at_first_sight(tf: Any) -> None:
+    """Nobody measures the noise of a ReLU that is dead."""
+    x = np.array([-0.9, -0.5, -0.1])
+    (told,) = gradcheck.check(tf.nn.relu, x).comparisons
+    assert (told.verdict, told.decided_by) == ("pass", "first look")
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def wrong(x: Any) -> Any:
+        return tf.nn.relu(x), lambda upstream: 0.1 * upstream
+
+    assert gradcheck.check(wrong, x).verdict == "mismatch"
+    # (What computes is not asked so little: its last digits may hide what moves.)
+    (told,) = gradcheck.check(lambda x: tf.nn.relu(x) * 1.5, x).comparisons
+    assert (told.verdict, told.decided_by) != ("pass", "first look")
