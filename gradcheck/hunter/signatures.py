@@ -236,21 +236,20 @@ def _of_kernel(target: str) -> Signature:
     slots += [_attribute(a) for a in definition.attr if a.name not in inferred]
     if not any(s.role in (Role.TENSOR, Role.LIST) and s.dtype is None for s in slots):
         dtypes = ("float64",)
-    named = _as_python_names(slots, [p.name for p in _parameters(look_up(target))])
+    own = python_names(target.removeprefix(RAW), [slot.name for slot in slots])
+    named = tuple(replace(slot, name=own[slot.name]) for slot in slots)
     return Signature(target, "op", named, dtypes, outputs=_public_outputs(definition))
 
 
-def _as_python_names(slots: Sequence[Slot], parameters: Sequence[str]) -> tuple[Slot, ...]:
-    """The slots by the names that `tf.raw_ops` has for them: some it calls otherwise.
+def python_names(op: str, names: Sequence[str]) -> dict[str, str]:
+    """By the names of a definition: those that `tf.raw_ops` has, which calls some otherwise.
 
     (`reduction_indices` is `axis` there, `split_dim` too: what has no name of its own is taken in
     the order of what is left.)
     """
-    known = {slot.name for slot in slots}
-    left = iter([name for name in parameters if name not in known and name != "name"])
-    taken = set(parameters)
-    renamed = (s if s.name in taken else replace(s, name=next(left, s.name)) for s in slots)
-    return tuple(renamed)
+    parameters = [p.name for p in _parameters(look_up(RAW + op)) if p.name != "name"]
+    left = iter([name for name in parameters if name not in names])
+    return {name: name if name in parameters else next(left, name) for name in names}
 
 
 def _public_outputs(definition: Any) -> tuple[int, ...]:
