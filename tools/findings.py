@@ -84,6 +84,8 @@ def _section(proof: Proof) -> list[str]:
     lines += [f"- right, and the same function: `{bug.instead}`"]
     lines += [f"- versions: {all_versions(bug)}"]
     lines += [f"- reported: <{bug.issue}>"] if bug.issue else []
+    if case.checks == (CheckKind.FORWARD,):
+        return [*lines, "", "Forward mode is judged along directions: both ways agree on each."]
     formula = any(w is not None and w.formula is not None for w, _ in proof.inputs)
     header = ["element", "input", "TensorFlow gives", "differences", "gradient of the same"]
     header += ["closed formula"] if formula else []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EAGERNESS = 0.7
 """Weight of the bonus: the larger, the more evenly the time is dealt out."""
 AFTER_FAILURE = 0.2
-"""What remains of the score of a target for which no call was found in its last visit."""
+"""What remains of the score of a target of which no call had a right gradient in its last visit."""
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Arm:
     paid: int = 0
     """New things that it showed."""
     barren: bool = False
-    """Whether no call of it worked, last time."""
+    """Whether no call of it worked and had a right gradient, last time: no gradient, as a rule."""
 
     def score(self, visits: int) -> float:
         """How much a visit is worth, where so many were made in all."""

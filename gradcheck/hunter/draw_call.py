@@ -133,6 +133,8 @@ def _put(
     """Give a parameter that is no tensor of floating-point numbers."""
     if slot.role is Role.WHOLE:
         drawn_ = whole_numbers(rng, slot.name, first)
+        if slot.scalar and drawn_.ndim:
+            drawn_ = drawn_.ravel()[0] if drawn_.size else np.asarray(int(rng.integers(0, 4)))
         if slot.into == "inputs":
             inputs[slot.name] = tensor(drawn_, slot.dtype or "int32")
         else:
@@ -160,6 +162,32 @@ def varied(draft: Draft, signature: Signature, rng: Draw) -> Draft:
         else:
             _other_values(new, rng, whole=way == "whole")
     return new
+
+
+def redrawn(draft: Draft, signature: Signature, rng: Draw) -> Draft:
+    """A call that was refused, with one parameter drawn anew: of another shape, as a rule."""
+    new = copied(draft)
+    slot = signature.slots[int(rng.integers(len(signature.slots)))]
+    inputs = new["inputs"]
+    dtype = str(new.get("dtype", "float64"))
+    beside = _shape_of_some(new, rng)
+    if slot.role in _TENSORS and slot.name in inputs:
+        shape = shapes(rng, 1)[0] if rng.random() < 0.7 else beside
+        one = (signature, slot, shape, dtype, rng)
+        inputs[slot.name] = _tensors(*one, special=False, length=int(rng.integers(1, 4)))
+    elif slot.role is Role.WHOLES:
+        wholes = [_wholes(slot, beside, rng) for _ in range(int(rng.integers(1, 4)))]
+        inputs[slot.name] = {"list": wholes}
+    elif slot.role not in _TENSORS:
+        _put(new, inputs, signature, slot, beside, rng)
+    return new
+
+
+def _shape_of_some(draft: Draft, rng: Draw) -> Shape:
+    """The shape of one of the tensors that are there."""
+    arrays = [array_of(entry) for _, entry in tensors(draft)]
+    known: list[Shape] = [array.shape for array in arrays if array is not None]
+    return known[int(rng.integers(len(known)))] if known else ()
 
 
 def _of_type(draft: Draft, dtype: str) -> Draft:
@@ -206,12 +234,7 @@ def _other_argument(draft: Draft, signature: Signature, rng: Draw) -> None:
         if not before:
             draft.pop(slot.into, None)
         return
-    shape: Shape = ()
-    for _, entry in tensors(draft):
-        array = array_of(entry)
-        shape = tuple(entry["shape"]) if array is None else array.shape
-        break
-    _put(draft, {}, signature, slot, shape, rng)
+    _put(draft, {}, signature, slot, _shape_of_some(draft, rng), rng)
 
 
 def _other_size(draft: Draft, rng: Draw) -> Draft:

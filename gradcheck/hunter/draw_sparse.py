@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Shape
 
 _SHAPES: tuple[Shape, ...] = ((3,), (2, 2), (3, 3), (2, 3), (3, 2), (1, 3), (2, 3, 2))
+_WHOLE = ("int8", "uint8", "int16", "int32", "int64")
 _LIKE_IT = 0.7
 """How often another tensor of the call has the shape of the sparse one."""
 
@@ -40,7 +41,9 @@ def sparse_inputs(
     inputs: dict[str, Any] = {}
     for triple in found:
         listed = bool(slots[triple.places].number)
-        drawn = [_drawn(shape, dtype, rng, special=special) for _ in range(length if listed else 1)]
+        own_dtype = slots[triple.values].dtype or dtype
+        count = length if listed else 1
+        drawn = [_drawn(shape, own_dtype, rng, special=special) for _ in range(count)]
         for name, entries in zip(
             (triple.places, triple.values, triple.shape), zip(*drawn, strict=True), strict=True
         ):
@@ -65,5 +68,8 @@ def _drawn(
     count = int(rng.integers(0 if special else 1, min(size, 4) + 1))
     chosen = np.sort(rng.permutation(size)[:count])
     places = np.stack(np.unravel_index(chosen, shape), axis=-1).astype(np.int64)
-    _, drawn = values(rng, (count,), dtype, special=special)
+    if dtype in _WHOLE:
+        drawn = rng.integers(0, 3, size=count)
+    else:
+        _, drawn = values(rng, (count,), dtype, special=special)
     return tensor(places), tensor(drawn), tensor(np.array(shape, dtype=np.int64))

@@ -238,7 +238,7 @@ _WAYS: tuple[tuple[tuple[str, ...], Callable[[Draw, Shape], Array]], ...] = (
     (("segment", "partition"), _segments),
     (("ind", "ids", "label", "token", "position"), _indices),
     (("begin", "offset", "start"), _zeros),
-    (("strides", "multiples", "window", "ksize"), _ones),
+    (("strides", "multiples", "window", "ksize", "rates", "dilations"), _ones),
     (("newshape", "shape"), _same_shape),
     (("size",), _image_size),
     (("k", "n", "lower", "upper", "num"), _count),

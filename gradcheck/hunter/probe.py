@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from gradcheck.hunter.drafts import (
     tensor,
     tensors,
 )
-from gradcheck.hunter.draw_call import drawn, varied
+from gradcheck.hunter.draw_call import drawn, redrawn, varied
 from gradcheck.hunter.promised import is_in_order
 from gradcheck.hunter.signatures import signature_of
 from gradcheck.model import Case, Result, Verdict
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 AT_WORK = "gradcheck hunt calls "
 """How the line begins that a worker prints before each call: after a crash, it is the last."""
 
-MOST_TRIES = 400
+_VARYING = re.compile(r"\[[^\]]*\]|\d+")
+"""What differs in messages that say the same."""
+MOST_TRIES = 800
 LONGEST_PROBE = 12.0
 """Seconds after which it is over, however little was tried."""
 _LONGEST_ANSWER = 17_000
@@ -49,13 +52,15 @@ def probe(case: Case, *, allow: Collection[str], root: str) -> Result:
     signature = signature_of(request["target"], request["key"], allow=tuple(allow), root=root)
     rng = np.random.default_rng([request["seed"], 0x68756E74])
     # (Of the processor, for others may want it too.)
-    until, last = time.process_time() + request["seconds"], time.monotonic() + LONGEST_PROBE
+    begun = time.process_time()
+    until, last = begun + request["seconds"], time.monotonic() + LONGEST_PROBE
     search = _Search(signature, tuple(allow), root, rng, list(request.get("known", [])))
     while search.tries < MOST_TRIES and search.wants(request["wanted"]):
         if time.process_time() >= until or time.monotonic() >= last:
             break
         search.step()
     answer = {"drafts": search.found, "tried": search.tries, "error": search.error}
+    answer["seconds"] = time.process_time() - begun
     return Result(case.id, Verdict.PASS, message=json.dumps(answer), case=case)
 
 
@@ -70,6 +75,8 @@ class _Search:
         self.found: list[Draft] = []
         self._known = known
         """Calls that worked before: others are made of them."""
+        self._refused: dict[str, Draft] = {}
+        """By the reason: calls that are none."""
         self._features: set[str] = set()
         self._length = 0
 
@@ -82,6 +89,8 @@ class _Search:
         known = self._known + self.found
         if known and self._rng.random() < 0.7:
             draft = varied(known[int(self._rng.integers(len(known)))], self._signature, self._rng)
+        elif not known and self._refused and self._rng.random() < 0.85:
+            draft = redrawn(self._furthest(), self._signature, self._rng)
         else:
             # (At plain numbers first: where nothing works, special ones need not be tried.)
             draft = drawn(self._signature, self._rng, special=bool(known))
@@ -94,11 +103,25 @@ class _Search:
             self.found.append(draft)
             self._length += text
 
+    def _furthest(self) -> Draft:
+        """One of the calls that were refused for a reason of their own, the last ones as a rule.
+
+        What is refused for another reason is refused further on: without this
+        `test_kernels_that_refuse_nearly_everything` fails.
+        """
+        drafts = list(self._refused.values())
+        return drafts[max(self._rng.integers(len(drafts), size=3))]
+
+    def _refuse(self, draft: Draft, why: str) -> None:
+        self.error = self.error or why[:300]
+        if isinstance(draft["inputs"], dict):
+            self._refused.setdefault(_VARYING.sub("#", why)[:120], draft)
+
     def _runs(self, draft: Draft) -> bool:
         """Whether the call gives numbers that depend on something that can be differentiated."""
         case = case_of(draft, self.tries, self._allow)
         if isinstance(case, str):
-            self.error = self.error or case
+            self._refuse(draft, case)
             return False
         sys.stdout.write(f"{AT_WORK}{json.dumps(draft)}\n")
         try:
@@ -106,7 +129,7 @@ class _Search:
             outputs = call(problem.function, [o.hold(o.value) for o in problem.operands])
             held = [to_numpy(output) for output in outputs]
         except (FunctionRaised, GradcheckError, Ended, ValueError, TypeError) as error:
-            self.error = self.error or str(error)[:300]
+            self._refuse(draft, str(error))
             return False
         _fix_values(draft, problem.operands)
         finite = [

@@ -26,7 +26,7 @@ from gradcheck.checker.subject.private_names import (
 )
 from gradcheck.checker.subject.tensors import call, to_numpy
 from gradcheck.hunter.drafts import COMPLEX, FLOATS, Draft, case_of, tensor
-from gradcheck.hunter.signatures import RAW
+from gradcheck.hunter.signatures import RAW, python_names
 from gradcheck.model import Case, Result, Verdict
 from gradcheck.spec.expression import allowlist
 
@@ -133,6 +133,8 @@ def _as_draft(kind: str, inputs: list[Any], attrs: Any) -> Draft | None:
     inferred = {a.type_attr for a in definition.input_arg} | {
         a.number_attr for a in definition.input_arg
     }
+    own = python_names(kind, [argument.name for argument in definition.input_arg])
+    taken = {own[name]: entry for name, entry in taken.items()}
     args = {
         attribute.name: _plain(given[attribute.name])
         for attribute in definition.attr

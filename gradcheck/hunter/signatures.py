@@ -8,7 +8,7 @@ annotations tell most; of an op of ours its declaration.
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,8 @@ class Slot:
     """Of data: what it may be, the usual first."""
     number: str = ""
     """Of a list: what stands for its length; lists of one call may share it."""
+    scalar: bool = False
+    """Of whole numbers: whether it takes one alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,20 @@ def _of_kernel(target: str) -> Signature:
     slots += [_attribute(a) for a in definition.attr if a.name not in inferred]
     if not any(s.role in (Role.TENSOR, Role.LIST) and s.dtype is None for s in slots):
         dtypes = ("float64",)
-    return Signature(target, "op", tuple(slots), dtypes, outputs=_public_outputs(definition))
+    own = python_names(target.removeprefix(RAW), [slot.name for slot in slots])
+    named = tuple(replace(slot, name=own[slot.name]) for slot in slots)
+    return Signature(target, "op", named, dtypes, outputs=_public_outputs(definition))
+
+
+def python_names(op: str, names: Sequence[str]) -> dict[str, str]:
+    """By the names of a definition: those that `tf.raw_ops` has, which calls some otherwise.
+
+    (`reduction_indices` is `axis` there, `split_dim` too: what has no name of its own is taken in
+    the order of what is left.)
+    """
+    parameters = [p.name for p in _parameters(look_up(RAW + op)) if p.name != "name"]
+    left = iter([name for name in parameters if name not in names])
+    return {name: name if name in parameters else next(left, name) for name in names}
 
 
 def _public_outputs(definition: Any) -> tuple[int, ...]:
@@ -269,11 +284,12 @@ def _attribute(attribute: Any) -> Slot:
     elif kind == "float":
         choices = (0.5, 1.0, 2.0, 0.0, -1.0)
     elif kind == "string":
-        choices = tuple(allowed) or _TEXTS.get(name, ())
+        choices = tuple(allowed) or _TEXTS.get(name, () if has_default else ("text",))
     elif kind == "type":
         choices = tuple(t for t in ("float64", "float32", "complex128") if _may_be(attribute, t))
     elif kind == "list(float)":
-        choices = ([0.5, 2.0], [1.0])
+        least = max(1, attribute.minimum)
+        choices = ([1.0, *[1.5] * (least - 2), 1.0][-least:], [0.5, 2.0], [1.0])
     elif kind in ("int", "list(int)", "shape"):
-        return Slot(name, Role.WHOLE, not has_default, "args")
+        return Slot(name, Role.WHOLE, not has_default, "args", scalar=kind == "int")
     return Slot(name, Role.DATA, not has_default, "args", choices=choices)

@@ -14,9 +14,11 @@ from gradcheck.hunter.drafts import COMPLEX, Draft, copied, dtype_class
 from gradcheck.hunter.failures import Failure, FailureKind, failure_of
 from gradcheck.hunter.probe import AT_WORK, features
 from gradcheck.hunter.pursuit import is_known, pursue
-from gradcheck.model import CheckKind, Mode, Result, Verdict
+from gradcheck.model import Case, CheckKind, Mode, Result, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from gradcheck.hunter.errands import Errand, Hunt
     from gradcheck.hunter.quarry import Quarry
 
@@ -62,10 +64,13 @@ def explore(hunt: Hunt, quarry: Quarry) -> Errand:
         arm.barren = True
         hunt.ledger.own_errors[quarry.name] = answer.message[:300]
         return
-    drafts: list[Draft] = task.answer_of(answer)["drafts"]
-    arm.barren = not drafts
+    told = task.answer_of(answer)
+    drafts: list[Draft] = told["drafts"]
+    arm.seconds += told["seconds"]
+    some_hold = False
     for draft in drafts:
-        yield from _checked(hunt, quarry, draft, rng)
+        some_hold |= yield from _checked(hunt, quarry, draft, rng)
+    arm.barren = not some_hold
 
 
 def _generator(hunt: Hunt, quarry: Quarry) -> np.random.Generator:
@@ -74,14 +79,17 @@ def _generator(hunt: Hunt, quarry: Quarry) -> np.random.Generator:
     return np.random.default_rng([hunt.ledger.seed, zlib.crc32(quarry.name.encode()), visits])
 
 
-def _checked(hunt: Hunt, quarry: Quarry, draft: Draft, rng: np.random.Generator) -> Errand:
+def _checked(
+    hunt: Hunt, quarry: Quarry, draft: Draft, rng: np.random.Generator
+) -> Generator[Case, Result, bool]:
+    """Check a call in all the ways whose turn it is; whether its gradient is right."""
     result = yield from hunt.check(draft)
     new = _note(hunt, quarry, draft, result)
     if failure_of(result) is not None:
         yield from pursue(hunt, draft, result)
-        return
+        return False
     if not result.verdict.acceptable:
-        return
+        return False
     if new:
         hunt.ledger.keep_call(quarry.name, draft)
     for mode, check in _other_ways(hunt, quarry, draft, rng):
@@ -98,6 +106,7 @@ def _checked(hunt: Hunt, quarry: Quarry, draft: Draft, rng: np.random.Generator)
             # (What XLA does not compile at all it need not be asked again.)
             hunt.ledger.is_new(quarry.name, NO_XLA)
             break
+    return True
 
 
 def _other_ways(

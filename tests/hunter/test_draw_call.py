@@ -31,6 +31,17 @@ def test_sparse_kernels_are_called(kernel: str) -> None:
     assert all(map(is_in_order, found))
 
 
+@pytest.mark.parametrize("kernel", ["Sum", "EuclideanNorm", "ExpandDims", "Split", "Min"])
+def test_python_has_other_names(kernel: str) -> None:
+    """What the definition calls `reduction_indices` or `split_dim`, `tf.raw_ops` calls `axis`."""
+    assert calls_that_work(f"tf.raw_ops.{kernel}")
+
+
+@pytest.mark.parametrize("kernel", ["SpaceToBatchND", "MatrixDiagV3", "FractionalMaxPool"])
+def test_kernels_that_refuse_nearly_everything(kernel: str) -> None:
+    assert calls_that_work(f"tf.raw_ops.{kernel}")
+
+
 def test_lists_of_one_length() -> None:
     signature = signature_of("tf.raw_ops.DynamicStitch", "op", allow=(), root=".")
     for seed in range(20):

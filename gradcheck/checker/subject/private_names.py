@@ -95,13 +95,21 @@ class replaced:  # noqa: N801  (used like a function; a generator would cost thr
 
 @contextmanager
 def called_back(callback: Callable[..., Any]) -> Iterator[None]:
-    """Within this, TensorFlow tells of every op; raises Absent."""
+    """Within this, TensorFlow tells of every op; raises Absent.
+
+    Some names come as bytes (that of `Reshape`, where a gradient runs it): here all are text, else
+    `test_what_a_gradient_runs_is_recorded` fails.
+    """
     add, remove = private(Private.ADD_CALLBACK), private(Private.REMOVE_CALLBACK)
-    add(callback)
+
+    def told(kind: str | bytes, *rest: Any, **named: Any) -> Any:
+        return callback(kind.decode() if isinstance(kind, bytes) else kind, *rest, **named)
+
+    add(told)
     try:
         yield
     finally:
-        remove(callback)
+        remove(told)
 
 
 def definition_of_op(kind: str) -> Any:

@@ -72,14 +72,11 @@ def watch(problem: Problem) -> Watched:
         given = tuple(o.give(o.value) for o in whole.operands)
         ran: list[Ran] = []
 
-        def note(
-            kind: str | bytes, inputs: Any, attrs: Any, outputs: Any, *_: Any, **others: Any
-        ) -> None:
+        def note(kind: str, inputs: Any, attrs: Any, outputs: Any, *_: Any, **others: Any) -> None:
             if others.get("graph") is not None or len(ran) > MOST_OPS:
                 return
-            name = kind.decode() if isinstance(kind, bytes) else kind
             pairs = dict(zip(attrs[::2], attrs[1::2], strict=False)) if attrs else {}
-            ran.append(Ran(name, tuple(inputs), pairs, tuple(outputs)))
+            ran.append(Ran(kind, tuple(inputs), pairs, tuple(outputs)))
 
         try:
             with as_python(), called_back(note):
