@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from gradcheck.checker.remarks import with_remarks
 from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.second_ways import with_other_ways
 from gradcheck.checker.subject.ended import Ended
-from gradcheck.checker.subject.explore import explored, in_its_own_precision, without_promotion
+from gradcheck.checker.subject.explore import in_its_own_precision, with_all, without_promotion
 from gradcheck.checker.subject.in_either import is_low
 from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.refusals import NoGradient
@@ -47,8 +48,8 @@ def check_problem(problem: Problem, name: str) -> Result:
     started = time.perf_counter()
     budget = Budget(problem.budget or costs.SECONDS_OF_A_CHECK, problem.timeout)
     try:
-        with spending(budget), explored(problem) as whole:
-            result = _checked(whole, name)
+        with spending(budget), ExitStack() as at_the_end:
+            result = _checked(with_all(problem, at_the_end), name)
     except GradcheckError:
         raise
     except (Exception, Spent) as error:  # what the user's objects do when they are looked at

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcheck.checker import limits
 from gradcheck.checker.subject import keras_twin
@@ -48,10 +48,11 @@ def explored(problem: Problem) -> Iterator[Problem]:
     Raises UsageError where the problem asks for a variable that the function does not read.
     """
     with ExitStack() as at_the_end:
-        yield _with_all(problem, at_the_end)
+        yield with_all(problem, at_the_end)
 
 
-def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
+def with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
+    """The same, for one who has a place where to put things back."""
     target = target_of(problem.function)
     operands = keras_twin.as_the_layer_casts(target, problem.operands)
     found = explore(problem.function, operands, at_the_end)
@@ -63,10 +64,11 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     precisions = seen.precisions & limits.BITS_OF.keys()
     wanted = problem.wanted.names or problem.wanted.variables
     is_plain = not (found.is_stateful or wanted)
+    told = _told_by(frozenset(seen.kinds))
     function = problem.function
     if low and is_plain:
         # (In another precision other numbers are drawn.)
-        direct, recorded = not draws(seen.kinds), _at_upstream(problem, found.called.tape)
+        direct, recorded = not told.draws, _at_upstream(problem, found.called.tape)
         function = Promotable(
             function, operands, direct=direct, recorded=recorded, seed=problem.seed
         )
@@ -75,16 +77,16 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         function=function,
         recorded=found.called.tape if is_plain else None,
         operands=operands,
-        takes_other_shapes=all_take_other_shapes(seen.kinds),
-        repeats=all_repeat(seen.kinds),
+        takes_other_shapes=told.takes_other_shapes,
+        repeats=told.repeats,
         keeps_its_digits=all_keep_their_digits(seen.kinds, casts=not (low or precisions)),
-        is_exact=all_are_exact(seen.kinds),
+        is_exact=told.is_exact,
         rounds_in=frozenset(() if low else precisions),
-        may_have_phases=may_show_a_phase(seen.kinds),
+        may_have_phases=told.may_have_phases,
         ops=seen.ops,
         blocked=told_not_differentiable(seen.kinds),
         some_outputs=_selects(problem.function),
-        remark=REPARAMETERISED if problem.cdf is None and draws(seen.kinds) else "",
+        remark=REPARAMETERISED if problem.cdf is None and told.draws else "",
     )
     if is_plain:
         return problem
@@ -94,12 +96,33 @@ def _with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     hint = disconnection_hint(problem, seen, trainable)
     problem = replace(problem, operands=(*operands, *variables), hint=hint)
     twin = keras_twin.in_double(problem.function, operands, variables)
-    told = None if twin is None else _with_twin(problem, kept, found, twin, at_the_end)
+    again = None if twin is None else _with_twin(problem, kept, found, twin, at_the_end)
     recorded = found.called.lifted(kept, problem.operands, _held_by(variables))
     problem = replace(problem, recorded=recorded)
     casts = keras_twin.casts(target)
     without = partial(_with_promotion, problem, kept, variables, casts=casts)
-    return without() if told is None else replace(told, recorded=recorded, without_twin=without)
+    return without() if again is None else replace(again, recorded=recorded, without_twin=without)
+
+
+class _Told(NamedTuple):
+    """What the kinds of a function's ops tell of it."""
+
+    takes_other_shapes: bool
+    repeats: bool
+    is_exact: bool
+    may_have_phases: bool
+    draws: bool
+
+
+@lru_cache(maxsize=1024)
+def _told_by(kinds: frozenset[str]) -> _Told:
+    return _Told(
+        takes_other_shapes=all_take_other_shapes(kinds),
+        repeats=all_repeat(kinds),
+        is_exact=all_are_exact(kinds),
+        may_have_phases=may_show_a_phase(kinds),
+        draws=draws(kinds),
+    )
 
 
 def _at_upstream(problem: Problem, recorded: Tape | None) -> Tape | None:

@@ -36,7 +36,7 @@ class Flat:
 
 def flatten(thing: Any, path: str) -> Flat:
     """The leaves of an argument; one that is no structure is a leaf itself."""
-    parts = None if type(thing) is np.ndarray else _parts(thing, path)
+    parts = None if isinstance(thing, np.ndarray | np.generic) else _parts(thing, path)
     return _leaf(thing, path) if parts is None else parts
 
 

@@ -203,7 +203,9 @@ def _handles(inputs: Sequence[Any]) -> Iterator[int]:
 def _fitting(op: Op, told: Sequence[Any]) -> Sequence[Any]:
     """The batches; raises NoRule where one is not of the shape that its output has at the point."""
     for output, batch in zip(op.outputs, told, strict=True):
-        if batch is not NO_BATCH and tuple(batch.shape) != (op.rows, *output.shape):
+        if batch is NO_BATCH:
+            continue
+        if batch.shape.as_list() != [op.rows, *output.shape.as_list()]:
             raise NoRule
     return told
 
