@@ -106,7 +106,8 @@ class _Run:
         with tf.GradientTape() as tape:
             tape.watch(list(watched.values()))
             self.outs = call(point.function, list(self.tensors.values()))
-        self.gradients = tape.gradient(self.outs, watched, self.upstream)
+        given = [tf.cast(g, out.dtype) for g, out in zip(self.upstream, self.outs, strict=False)]
+        self.gradients = tape.gradient(self.outs, watched, given)
 
     @classmethod
     def attempted(cls, point: CodePoint, values: Mapping[str, Array]) -> _Run | None:

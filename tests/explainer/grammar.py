@@ -89,7 +89,11 @@ def _elementwise(text: str, shape: Shape) -> list[Way]:
 def _pair(draw: st.DrawFn, one: tuple[str, Shape], other: tuple[str, Shape]) -> Way:
     """An op of two different values that broadcast."""
     shape = np.broadcast_shapes(one[1], other[1])
-    pairs = [op for op in ops.all_ops() if len(op.inputs) == 2 and op.shape is broadcast_call]
+    pairs = [
+        op
+        for op in ops.all_ops()
+        if len(op.inputs) == 2 and op.shape is broadcast_call and op.name not in OUT_OF_REACH
+    ]
     op = draw(st.sampled_from(pairs))
     first, second = draw(st.permutations([one[0], other[0]]))
     return op.name, f"{op.tf}({_inside(op, 0, first)}, {_inside(op, 1, second)})", shape

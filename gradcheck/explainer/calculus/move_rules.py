@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from gradcheck.explainer.calculus.indices import Form, Index, Place, Remainder, 
 from gradcheck.explainer.calculus.sum_rules import reshape_ones, square_diagonal
 from gradcheck.explainer.calculus.values import Rule, Translator, Value, opaque
 from gradcheck.ops.language.windows import output_sizes
+
+if TYPE_CHECKING:
+    from gradcheck.model import Shape
 
 __all__ = ["MOVE_RULES"]
 
@@ -184,13 +187,8 @@ def _windows(
 ) -> Value:
     if fill:
         return opaque(t.space, "windows", [x, size, strides, padding, fill])
-    space = x.shape[1:-1]
-    window, steps = (
-        (given,) * len(space) if isinstance(given, int) else tuple(given)
-        for given in (size, strides)
-    )
-    places, before, _ = output_sizes(space, window, steps, padding)
-    rank = len(space)
+    places, window, steps, before = _sliding(x.shape[1:-1], size, strides, padding)
+    rank = len(window)
 
     def at(ix: tuple[Index, ...]) -> Node:
         inner = [
@@ -199,6 +197,38 @@ def _windows(
         return read_at(t, x, [ix[0], *inner, ix[-1]], f"n{_WINDOW_AXES[:rank]}c")
 
     return Value((x.shape[0], *places, *window, x.shape[-1]), at)
+
+
+def _unwindows(
+    t: Translator, windows: Value, x: Value, size: Any, strides: Any, padding: str
+) -> Value:
+    """The opposite of `_windows`: each place of x gets the sum over the windows that see it."""
+    window, steps, before = _sliding(x.shape[1:-1], size, strides, padding)[1:]
+    rank = len(window)
+
+    def at(ix: tuple[Index, ...]) -> Node:
+        places = [t.space.fresh(n) for n in windows.shape[1 : 1 + rank]]
+        inside = [t.space.fresh(n) for n in window]
+        met = [
+            select("=", ix[1 + k], form(places[k]) * steps[k] + form(inside[k]) - before[k])
+            for k in range(rank)
+        ]
+        seen = windows.at((ix[0], *places, *inside, ix[-1]))
+        return total_over([*places, *inside], Product((seen, *met)))
+
+    return Value(x.shape, at)
+
+
+def _sliding(
+    space: Shape, size: Any, strides: Any, padding: str
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """The places along each axis, the window, its steps, and what is padded before."""
+    window, steps = (
+        (given,) * len(space) if isinstance(given, int) else tuple(given)
+        for given in (size, strides)
+    )
+    places, before, _ = output_sizes(space, window, steps, padding)
+    return tuple(places), window, steps, tuple(before)
 
 
 MOVE_RULES: dict[str, Rule] = GATHER_RULES | {
@@ -215,6 +245,7 @@ MOVE_RULES: dict[str, Rule] = GATHER_RULES | {
     "tril": _tril,
     "triu": _triu,
     "unstack": _unstack,
+    "unwindows": _unwindows,
     "windows": _windows,
 }
 """By function of the language, what is read and written at given places among them."""

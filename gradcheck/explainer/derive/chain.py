@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
-from gradcheck.explainer.calculus.einstein import Node, NotDerivable, mentions, walk
+from gradcheck.explainer.calculus.einstein import (
+    Array,
+    Grid,
+    Node,
+    NotDerivable,
+    mentions,
+    walk,
+)
 from gradcheck.explainer.calculus.folding import folded
 from gradcheck.explainer.calculus.found_softmax import with_shares
 from gradcheck.explainer.calculus.scalar import NotScalar, load_sympy
@@ -15,7 +22,7 @@ from gradcheck.explainer.calculus.simplify import joined_terms, terms_of
 from gradcheck.explainer.calculus.sum_rules import SUM_RULES
 from gradcheck.explainer.calculus.translate import OPEN_RULES
 from gradcheck.explainer.derive.composition import Way, added, bar, composed, contributions, fusion
-from gradcheck.explainer.formula.matrix_form import formula_of
+from gradcheck.explainer.formula.matrix_form import formula_of, without_indices
 from gradcheck.explainer.formula.sums_and_products import NoMatrixForm
 from gradcheck.explainer.time_limit import TookTooLong, limited
 
@@ -120,26 +127,29 @@ class ClosedForms:
 
     def of(self, name: str) -> Closed | None:
         """The gradient of an input in one formula; None where the calculus cannot compose it."""
-        found: list[Closed] = []
         roots = fusion(self.graph)
         if len({*roots.values()}) < len(roots):
             load_sympy()
         # Functions that move elements stay closed, so that the formula can do without indices;
-        # where one of them stands in the way, they are written with indices.
+        # where it cannot, they are written with indices if that is no longer.
+        found: Closed | None = None
         with contextlib.suppress(TookTooLong), limited(CLOSED_SECONDS):
-            for opened in (False, True):
-                for inline in (True, False):
-                    form = self._tried(name, opened=opened, inline=inline)
-                    if form is not None and inline:
-                        form = self._with_quotients(form, opened=opened)
-                    if form is not None and 0 < _size(form) <= LONGEST_FORMULA:
-                        return form
-                    found += [] if form is None else [form]
-                if found:
-                    break
-        if not found:
-            return None
-        return min(found, key=lambda form: sum(1 for _ in walk(form.node)))
+            found = self._best(name, opened=False)
+            if found is None or found.formula is None or not without_indices(found.formula):
+                found = _easier(found, self._best(name, opened=True))
+        return found
+
+    def _best(self, name: str, *, opened: bool) -> Closed | None:
+        """By one set of rules, over the inputs alone if that is not too long."""
+        found: list[Closed] = []
+        for inline in (True, False):
+            form = self._tried(name, opened=opened, inline=inline)
+            if form is not None and inline:
+                form = self._with_quotients(form, opened=opened)
+            if form is not None and 0 < _size(form) <= LONGEST_FORMULA:
+                return form
+            found += [] if form is None else [form]
+        return min(found, key=lambda form: _weight(form.node), default=None)
 
     def _tried(self, name: str, *, opened: bool, inline: bool) -> Closed | None:
         """The closed form by one set of rules; None where they do not lead to one.
@@ -174,6 +184,22 @@ class ClosedForms:
             roots = fusion(self.graph) if fused else {}
             self.ways[key] = composed(self.graph, rules, roots, inline=inline)
         return self.ways[key]
+
+
+def _easier(closed: Closed | None, opened: Closed | None) -> Closed | None:
+    """The one with less to read; the code of what stays closed is kept beside its elements."""
+    if closed is None or opened is None or _weight(opened.node) > _weight(closed.node):
+        return closed or opened
+    keeps = opened.formula is None and closed.formula is not None and not closed.steps
+    return replace(opened, formula=closed.formula) if keeps else opened
+
+
+def _weight(node: Node) -> int:
+    """How much there is to read, what functions of whole arrays are given among it."""
+    arrays = [part for part in walk(node) if isinstance(part, Array)]
+    given = [arg for array in arrays for arg in array.args]
+    inside = sum(_weight(arg.body) if isinstance(arg, Grid) else 1 for arg in given)
+    return inside + sum(1 for _ in walk(node))
 
 
 def _size(form: Closed) -> int:

@@ -45,6 +45,8 @@ class WholeOp:
     subject: Subject
     names: Mapping[str, str]
     """By input of the op: that of the expression."""
+    output: str
+    """The name of the page for what it gives."""
 
     def formula(self, name: str) -> trees.Shortened | None:
         """The gradient of an input of the expression, and the names of its parts; None if none."""
@@ -52,9 +54,12 @@ class WholeOp:
         if own.get(name) not in self.subject.printed:
             return None
         values = {parameter: ast.Name(page) for parameter, page in self.names.items()}
+        values["out"] = ast.Name(self.output)
         whole = trees.substitute(self.subject.printed[own[name]], values)
-        taken = {*self.names.values(), "G"}
-        parts = {
+        taken = {*self.names.values(), "G", self.output}
+        forward = self.subject.forward
+        given = {} if forward is None else {self.output: trees.substitute(forward, values)}
+        parts = given | {
             letter: trees.substitute(tree, values)
             for letter, tree in self.subject.definitions.items()
             if letter not in taken
@@ -166,4 +171,4 @@ def _matched(
                 return None
     except (GradcheckError, ValueError, TypeError, IndexError):
         return None
-    return WholeOp(subject, names) if len(points) == POINTS else None
+    return WholeOp(subject, names, graph.output) if len(points) == POINTS else None

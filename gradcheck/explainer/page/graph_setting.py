@@ -21,6 +21,7 @@ def setting_of(graph: Graph, style: Style) -> Setting:
     scalars = {name for name, shape in graph.shapes.items() if not shape}
     scalars |= {bar(graph, name) for name in scalars}
     shapes = {**graph.shapes, "G": graph.shapes[graph.output]}
+    shapes |= {bar(graph, name): shape for name, shape in graph.shapes.items()}
     return Setting(style, symbols, frozenset(scalars), loss_of(graph), shapes)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer.document import Bullets, Code, Equation, Paragraph, Table
@@ -41,6 +41,7 @@ def render_text(
         subsequent_indent="  ",
         break_long_words=False,
     )
+    title = [part for line in title for part in page.cut(line, "  ")]
     lines = [title[0].replace(document.title, bold(document.title), 1), *title[1:]]
     drawn = _jacobian(document, page.width, blocks)
     headings = [section.heading for section in document.sections]
@@ -81,10 +82,10 @@ class _Page:
             return [f"      {line}" for line in block.broken(self.width - 6)]
         if isinstance(block, Bullets):
             return [line for item in block.items for line in self._wrapped(item, "  - ", "    ")]
-        return _table(block)
+        return _table(block, self.width)
 
     def _wrapped(self, text: str, first: str, others: str) -> list[str]:
-        return textwrap.wrap(
+        lines = textwrap.wrap(
             text,
             self.width,
             initial_indent=first,
@@ -92,6 +93,18 @@ class _Page:
             break_long_words=False,
             break_on_hyphens=False,
         )
+        return [part for line in lines for part in self.cut(line, others)]
+
+    def cut(self, line: str, others: str) -> list[str]:
+        """A line without a blank to be broken at: behind a dot or a comma, else anywhere."""
+        cut = []
+        while len(line) > self.width:
+            # (`[ids[i],j]·` is broken behind the dot, or behind the comma, rather than within.)
+            end = max((line.rfind(sign, len(others), self.width) for sign in "·,"), default=-1)
+            end = end + 1 if end > self.width // 2 else self.width
+            cut.append(line[:end])
+            line = others + line[end:]
+        return [*cut, line]
 
     def _equation(self, block: Equation) -> list[str]:
         """A line of mathematics, its remark beside it or below."""
@@ -102,10 +115,32 @@ class _Page:
         return [*lines, *self._wrapped(note, "          ", "          ")]
 
 
-def _table(table: Table) -> list[str]:
-    rows = [table.head, *table.rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(table.head))]
+def _table(table: Table, width: int) -> list[str]:
+    """Columns; where they do not fit their heads take two lines, and then each row does."""
+    lines = _columns([table.head, *table.rows])
+    if _widest(lines) <= width:
+        return lines
+    pairs = [head.partition("−") for head in table.head]  # "formula−tape"
+    heads = [[first + sign for first, sign, _ in pairs], [last for *_, last in pairs]]
+    heads = heads if any(heads[1]) else heads[:1]
+    lines = _columns([*heads, *table.rows])
+    if _widest(lines) <= width or len(table.head) < 3:
+        return lines
+    names = _columns([row[:2] for row in (*heads, *table.rows)])
+    others = _columns([row[2:] for row in (*heads, *table.rows)], indent=6)
+    several = len(heads)
+    below = zip(names[several:], others[several:], strict=True)
+    return [names[0], *others[:several], *(line for pair in below for line in pair)]
+
+
+def _widest(lines: Sequence[str]) -> int:
+    return max(map(len, lines), default=0)
+
+
+def _columns(rows: Sequence[Sequence[str]], indent: int = 2) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
-        "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        " " * indent
+        + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]

@@ -2,53 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from gradcheck.explainer.traced.part_rules import PART_RULES
+from gradcheck.explainer.traced.read_texts import Texts, given, must, word
+from gradcheck.explainer.traced.window_rules import WINDOW_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradcheck.model import Shape
-
-__all__ = ["RULES", "NoRule", "Texts", "reduction", "running"]
-
-
-class NoRule(Exception):  # noqa: N818  (an answer: the op stays closed)
-    """There is no declared op that this one is."""
-
-
-class Texts(Protocol):
-    """What a rule may ask of an op that ran."""
-
-    @property
-    def count(self) -> int:
-        """How many inputs it has."""
-
-    def x(self, place: int) -> str:
-        """An input: a name, or a constant that is written out."""
-
-    def plain(self, place: int) -> Any:
-        """An input's value, as plain numbers and lists; NoRule where it depends on inputs."""
-
-    def shape(self, place: int) -> Shape:
-        """The shape of an input."""
-
-    def out_shape(self, place: int) -> Shape:
-        """The shape of an output."""
-
-    def attribute(self, name: str, default: Any = None) -> Any:
-        """An attribute of the op."""
-
-
-def _must(condition: bool) -> None:
-    if not condition:
-        raise NoRule("called in a way that is not declared")
-
-
-def _given(**named: Any) -> str:
-    """Keyword arguments, those left out that say nothing."""
-    return "".join(f", {k}={v!r}" for k, v in named.items() if v not in (None, False))
+__all__ = ["RULES", "reduction", "running"]
 
 
 def reduction(name: str, op: Texts) -> str:
@@ -59,36 +24,32 @@ def reduction(name: str, op: Texts) -> str:
     if not axes:
         return f"tf.reshape({op.x(0)}, {list(op.out_shape(0))})"
     if len(axes) == rank:
-        return f"{name}({op.x(0)}{_given(keepdims=keep)})"
+        return f"{name}({op.x(0)}{given(keepdims=keep)})"
     axis = axes[0] if len(axes) == 1 else axes
-    return f"{name}({op.x(0)}, axis={axis}{_given(keepdims=keep)})"
+    return f"{name}({op.x(0)}, axis={axis}{given(keepdims=keep)})"
 
 
 def running(name: str, op: Texts) -> str:
     """A running sum or product."""
-    more = _given(exclusive=op.attribute("exclusive"), reverse=op.attribute("reverse"))
+    more = given(exclusive=op.attribute("exclusive"), reverse=op.attribute("reverse"))
     return f"{name}({op.x(0)}, axis={op.plain(1)}{more})"
 
 
 def _product(op: Texts, _: int) -> str:
     first, second = (bool(op.attribute(a)) for a in ("transpose_a", "transpose_b"))
-    more = _given(transpose_a=first, transpose_b=second)
+    more = given(transpose_a=first, transpose_b=second)
     return f"tf.matmul({op.x(0)}, {op.x(1)}{more})"
 
 
 def _batch_product(op: Texts, _: int) -> str:
     first, second = (bool(op.attribute(a)) for a in ("adj_x", "adj_y"))
-    more = _given(transpose_a=first, transpose_b=second)
+    more = given(transpose_a=first, transpose_b=second)
     return f"tf.matmul({op.x(0)}, {op.x(1)}{more})"
 
 
 def _einsum(op: Texts, _: int) -> str:
-    equation = _word(op.attribute("equation"))
+    equation = word(op.attribute("equation"))
     return f"tf.einsum({equation!r}, {', '.join(op.x(i) for i in range(op.count))})"
-
-
-def _word(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _slice(op: Texts, _: int) -> str:
@@ -119,9 +80,9 @@ def _strided(op: Texts, _: int) -> str:
 
 
 def _gather(op: Texts, _: int) -> str:
-    _must(not op.attribute("batch_dims"))
     axis = op.plain(2) if op.count > 2 else 0
-    return f"tf.gather({op.x(0)}, {op.x(1)}{_given(axis=axis or None)})"
+    more = given(axis=axis or None, batch_dims=int(op.attribute("batch_dims") or 0) or None)
+    return f"tf.gather({op.x(0)}, {op.x(1)}{more})"
 
 
 def _list_of(op: Texts, places: range) -> str:
@@ -129,8 +90,12 @@ def _list_of(op: Texts, places: range) -> str:
 
 
 def _pad(op: Texts, _: int) -> str:
-    _must(op.count < 3 or op.plain(2) == 0)
-    return f"tf.pad({op.x(0)}, {op.plain(1)})"
+    fill = op.plain(2) if op.count > 2 else 0
+    return f"tf.pad({op.x(0)}, {op.plain(1)}{given(constant_values=fill or None)})"
+
+
+def _mirrored(op: Texts, _: int) -> str:
+    return f"tf.pad({op.x(0)}, {op.plain(1)}, mode={word(op.attribute('mode'))!r})"
 
 
 def _where(op: Texts, _: int) -> str:
@@ -138,20 +103,19 @@ def _where(op: Texts, _: int) -> str:
 
 
 def _select(op: Texts, _: int) -> str:
-    _must(op.shape(0) == op.shape(1))
+    must(op.shape(0) == op.shape(1))
     return _where(op, _)
 
 
 def _squeeze(op: Texts, _: int) -> str:
     axes = [int(a) for a in op.attribute("squeeze_dims") or op.attribute("axis") or ()]
-    return f"tf.squeeze({op.x(0)}{_given(axis=axes or None)})"
+    return f"tf.squeeze({op.x(0)}{given(axis=axes or None)})"
 
 
 def _diagonal(name: str) -> Callable[[Texts, int], str]:
     def rule(op: Texts, _: int) -> str:
-        _must(op.count < 2 or op.plain(1) == 0)
-        _must(op.shape(0)[-1] == op.out_shape(0)[-1])
-        _must(name.endswith("part") is False or op.shape(0)[-1] == op.shape(0)[-2])
+        must(op.count < 2 or op.plain(1) == 0)
+        must(name.endswith("part") or op.shape(0)[-1] == op.out_shape(0)[-1])
         return f"{name}({op.x(0)})"
 
     return rule
@@ -159,48 +123,18 @@ def _diagonal(name: str) -> Callable[[Texts, int], str]:
 
 def _solved(name: str, *attributes: str) -> Callable[[Texts, int], str]:
     def rule(op: Texts, _: int) -> str:
-        _must(bool(attributes) or not op.attribute("adjoint"))
-        more = "".join(f", {a}={bool(op.attribute(a))}" for a in attributes)
+        told = {a: bool(op.attribute(a)) for a in attributes}
+        more = "".join(f", {a}={held}" for a, held in told.items() if held or a == "lower")
         return f"{name}({', '.join(op.x(i) for i in range(op.count))}{more})"
 
     return rule
-
-
-def _convolution(op: Texts, _: int) -> str:
-    _must(all(int(d) == 1 for d in op.attribute("dilations") or ()))
-    return f"tf.nn.conv2d({op.x(0)}, {op.x(1)}{_windows(op)})"
-
-
-def _pool(name: str) -> Callable[[Texts, int], str]:
-    def rule(op: Texts, _: int) -> str:
-        return f"{name}({op.x(0)}, ksize={_over_places(op.attribute('ksize'))}{_windows(op)})"
-
-    return rule
-
-
-def _windows(op: Texts) -> str:
-    padding = _word(op.attribute("padding"))
-    _must(_word(op.attribute("data_format", b"NHWC")) == "NHWC" and padding != "EXPLICIT")
-    return f", strides={_over_places(op.attribute('strides'))}, padding={padding!r}"
-
-
-def _over_places(sizes: Any) -> list[int]:
-    """Of the four numbers of a window those for height and width."""
-    batch, height, width, channels = (int(size) for size in sizes)
-    _must(batch == channels == 1)
-    return [height, width]
-
-
-def _bias(op: Texts, _: int) -> str:
-    _must(_word(op.attribute("data_format", b"NHWC")) == "NHWC")
-    return f"tf.nn.bias_add({op.x(0)}, {op.x(1)})"
 
 
 def _first(name: str, *keywords: str) -> Callable[[Texts, int], str]:
     """The first of several outputs alone; the others are for the way back."""
 
     def rule(op: Texts, output: int) -> str:
-        _must(output == 0)
+        must(output == 0)
         given = [op.x(i) for i in range(op.count)]
         named = [f"{k}={x}" for k, x in zip(keywords, given, strict=False)] or given
         return f"{name}({', '.join(named)})"
@@ -208,13 +142,8 @@ def _first(name: str, *keywords: str) -> Callable[[Texts, int], str]:
     return rule
 
 
-def _singular(op: Texts, output: int) -> str:
-    _must(output == 0)
-    return f"tf.linalg.svd({op.x(0)}, compute_uv=False)"
-
-
 def _orthogonal(op: Texts, output: int) -> str:
-    _must(not op.attribute("full_matrices"))
+    must(not op.attribute("full_matrices"))
     return f"tf.linalg.qr({op.x(0)})[{output}]"
 
 
@@ -249,6 +178,7 @@ RULES: dict[str, Callable[[Texts, int], str]] = {
     ),
     "Pad": _pad,
     "PadV2": _pad,
+    "MirrorPad": _mirrored,
     "Tile": lambda op, _: f"tf.tile({op.x(0)}, {op.plain(1)})",
     "Select": _select,
     "SelectV2": _where,
@@ -260,20 +190,16 @@ RULES: dict[str, Callable[[Texts, int], str]] = {
     "MatrixDiagPart": _diagonal("tf.linalg.diag_part"),
     "MatrixDiagPartV3": _diagonal("tf.linalg.diag_part"),
     "MatrixBandPart": lambda op, _: f"tf.linalg.band_part({op.x(0)}, {op.plain(1)}, {op.plain(2)})",
-    "MatrixInverse": _solved("tf.linalg.inv"),
-    "MatrixSolve": _solved("tf.linalg.solve"),
+    "MatrixInverse": _solved("tf.linalg.inv", "adjoint"),
+    "MatrixSolve": _solved("tf.linalg.solve", "adjoint"),
     "MatrixTriangularSolve": _solved("tf.linalg.triangular_solve", "lower", "adjoint"),
     "Qr": _orthogonal,
-    "SelfAdjointEigV2": _first("tf.linalg.eigvalsh"),
-    "Svd": _singular,
-    "BiasAdd": _bias,
-    "Conv2D": _convolution,
-    "MaxPool": _pool("tf.nn.max_pool2d"),
-    "AvgPool": _pool("tf.nn.avg_pool2d"),
     "SoftmaxCrossEntropyWithLogits": _first(
         "tf.nn.softmax_cross_entropy_with_logits", "logits", "labels"
     ),
     "SparseSoftmaxCrossEntropyWithLogits": _first(
         "tf.nn.sparse_softmax_cross_entropy_with_logits", "logits", "labels"
     ),
+    **PART_RULES,
+    **WINDOW_RULES,
 }

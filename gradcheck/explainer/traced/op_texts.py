@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradcheck.explainer.traced.op_rules import RULES, NoRule, Texts, reduction, running
+from gradcheck.explainer.traced.op_rules import RULES, reduction, running
+from gradcheck.explainer.traced.read_texts import NoRule, Texts
 
 __all__ = ["CONSTANT_OPS", "PASSED_OPS", "text_of_op"]
 

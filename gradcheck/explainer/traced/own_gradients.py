@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.traced.traced_graph import Traced
     from gradcheck.model import Array
 
-__all__ = ["own_gradients", "raised_by_own", "told_of_own"]
+__all__ = ["own_gradients", "raised_by_tape", "told_of_own"]
 
 Places = dict[str, list[str]]
 """By input: where its gradient is written."""
@@ -35,24 +35,24 @@ def own_gradients(problem: Problem, watched: Watched) -> Places:
     """Where the user wrote a gradient: it is not what is derived here."""
     upstream = [np.ones(tuple(out.shape)) for out in watched.outputs]
     found: Places = {}
-    for operand in problem.operands:
-        if operand.differentiate:
-            functions = gradient_functions(
-                problem.function, problem.operands, upstream, operand.name
-            )
-            places = {f"{each.place.path}:{each.place.line}" for each in functions}
-            if places:
-                found[operand.name] = sorted(places)
+    # (Explored, so that what a call leaves behind is put back: a seed that it advances.)
+    with explored(problem) as whole:
+        for operand in problem.operands:
+            if operand.differentiate:
+                functions = gradient_functions(
+                    whole.function, whole.operands, upstream, operand.name
+                )
+                places = {f"{each.place.path}:{each.place.line}" for each in functions}
+                if places:
+                    found[operand.name] = sorted(places)
     return found
 
 
-def raised_by_own(problem: Problem, watched: Watched) -> str | None:
-    """What a gradient that the user wrote raises at this point, where the function does not."""
-    if not own_gradients(problem, watched):
-        return None
+def raised_by_tape(problem: Problem, watched: Watched) -> str | None:
+    """What the way back raises at this point, where the function does not."""
     try:
         _tape(problem, np.ones(watched.outputs[0].shape))
-    except Exception as error:  # whatever people's gradients raise
+    except Exception as error:  # whatever gradients raise
         return " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return None
 
@@ -68,7 +68,7 @@ def told_of_own(
         f"The tape takes the gradient that is written at {listed}; derived here is what the ops "
         "of the function say."
     ]
-    raised = raised_by_own(problem, watched)
+    raised = raised_by_tape(problem, watched)
     if raised is not None:
         return [*said, f"It raises {raised}"]
     if traced is None:

@@ -65,6 +65,16 @@ class Watched:
         arrays = [out.numpy() for out in self.outputs if _is_inexact(out)]
         return all(bool(np.isfinite(array).all()) for array in arrays)
 
+    @property
+    def is_single(self) -> bool:
+        """Whether it takes float32, or makes it of more: what it gives has the digits of that."""
+        given = any(operand.value.dtype == np.float32 for operand in self.operands)
+        return given or any(
+            any(tensor.dtype.name == "float64" for tensor in ran.inputs)
+            and any(tensor.dtype.name == "float32" for tensor in ran.outputs)
+            for ran in self.ran
+        )
+
 
 def watch(problem: Problem) -> Watched:
     """Call the function at its operands; raises UsageError where it cannot be called."""

@@ -16,7 +16,7 @@ from gradcheck.explainer.page.worked_numbers import expression_numbers
 from gradcheck.explainer.proof import Proof, proof_section
 from gradcheck.explainer.tangents.along import prove_along, with_directions
 from gradcheck.explainer.tangents.tangent_proof import Point
-from gradcheck.explainer.traced.own_gradients import own_gradients, raised_by_own, told_of_own
+from gradcheck.explainer.traced.own_gradients import own_gradients, raised_by_tape, told_of_own
 from gradcheck.explainer.traced.ran_ops import watch
 from gradcheck.explainer.traced.traced_graph import TooLarge, read_ops
 from gradcheck.explainer.traced.traced_page import explain_traced, list_ops
@@ -109,6 +109,21 @@ def _lead(watched: Watched) -> str:
 
 def _at_a_good_point(case: Case, code: Code) -> tuple[Problem, Watched, list[str]]:
     """The case called at a point where it is finite, and what is to be said of that."""
+    problem, watched, case, said = _in_its_precision(case, code)
+    if len(watched.outputs) > 1:
+        said.append(f"It returns {len(watched.outputs)} tensors; the first is explained.")
+        case = replace(case, outputs=(0,))
+        problem, watched, case = _called(case, code)
+    for sample in _SAFER:
+        if watched.is_finite or all(i.values is not None for i in case.inputs):
+            break
+        inputs = [i if i.values is not None else _drawn(i, sample) for i in case.inputs]
+        problem, watched, case = _called(replace(case, inputs=tuple(inputs)), code)
+    return problem, watched, said
+
+
+def _in_its_precision(case: Case, code: Code) -> tuple[Problem, Watched, Case, list[str]]:
+    """Called in float64 where it takes that, forward and back, else in float32."""
     said: list[str] = []
     single = replace(case, dtype="float32")
     try:
@@ -122,22 +137,15 @@ def _at_a_good_point(case: Case, code: Code) -> tuple[Problem, Watched, list[str
             raise error from None
         said.append("It takes float32 alone, and what is proved holds to the digits of that.")
     else:
-        if raised_by_own(problem, watched) is not None:
+        if raised_by_tape(problem, watched) is not None:
             with contextlib.suppress(GradcheckError):
                 called = _called(single, code)
-                if raised_by_own(*called[:2]) is None:
+                if raised_by_tape(*called[:2]) is None:
                     problem, watched, case = called
                     said.append("Its gradient takes float32 alone: what is proved holds to that.")
-    if len(watched.outputs) > 1:
-        said.append(f"It returns {len(watched.outputs)} tensors; the first is explained.")
-        case = replace(case, outputs=(0,))
-        problem, watched, case = _called(case, code)
-    for sample in _SAFER:
-        if watched.is_finite or all(i.values is not None for i in case.inputs):
-            break
-        inputs = [i if i.values is not None else _drawn(i, sample) for i in case.inputs]
-        problem, watched, case = _called(replace(case, inputs=tuple(inputs)), code)
-    return problem, watched, said
+    if watched.is_single and not said:
+        said.append("It computes in float32 inside: what is proved holds to the digits of that.")
+    return problem, watched, case, said
 
 
 def _drawn(given: Input, sample: str) -> Input:

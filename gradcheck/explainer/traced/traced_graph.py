@@ -15,9 +15,9 @@ from gradcheck.errors import GradcheckError, UsageError
 from gradcheck.explainer.derive.call_graph import Graph
 from gradcheck.explainer.derive.read_graph import Reader
 from gradcheck.explainer.derive.safe_names import renamed
-from gradcheck.explainer.traced.op_rules import NoRule
 from gradcheck.explainer.traced.op_texts import CONSTANT_OPS, PASSED_OPS, text_of_op
 from gradcheck.explainer.traced.opaque_steps import Jacobian, opaque_step
+from gradcheck.explainer.traced.read_texts import NoRule
 from gradcheck.spec.expression.syntax import parse_tree
 
 if TYPE_CHECKING:

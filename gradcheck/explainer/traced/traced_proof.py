@@ -60,17 +60,12 @@ def verify_traced(problem: Problem, watched: Watched, traced: Traced) -> list[Pr
         name = traced.names[found.name]
         if name in traced.wanted and graph.uses(name):
             proofs += _formulas(traced, replace(found, name=name), known, structures[name])
-    if _is_single(problem):
+    proofs += _code(problem, traced, upstream)
+    if watched.is_single:
         right = result.verdict in (Verdict.PASS, Verdict.KINK)
         proofs = [replace(p, holds=right and p.against_tape <= LOW_TOLERANCE) for p in proofs]
-    proofs += _code(problem, traced, upstream)
     held = any(step.op is STOPPED for step in graph.steps)
     return [beside_the_tape(proof) for proof in proofs] if held else proofs
-
-
-def _is_single(problem: Problem) -> bool:
-    """Whether it was watched in float32, which is done where it takes nothing else."""
-    return any(operand.value.dtype == np.float32 for operand in problem.operands)
 
 
 def _formulas(
@@ -100,6 +95,6 @@ def _code(problem: Problem, traced: Traced, upstream: tuple[Array, ...]) -> list
             free=frozenset(),
             structures={traced.names[o.name]: o.structure for o in whole.operands},
             beside=traced.constants,
-            float32_only=_is_single(problem),
+            float32_only=any(o.value.dtype == np.float32 for o in problem.operands),
         )
         return prove_code(point, code)

@@ -27,26 +27,27 @@ def as_shown(tree: ast.expr) -> ast.expr:
 
 
 def can_be_hidden(tree: ast.expr, shapes: Mapping[str, Shape]) -> bool:
-    """Whether arrays of these shapes give one of the same shape without it; executed to see."""
+    """Whether arrays of these shapes give the same without it; executed to see."""
     if not any(trees.called(node) in HIDDEN for node in ast.walk(tree)):
         return True
     names = trees.names_in(tree)
     known = {name: _sample(shapes[name]) for name in names if name in shapes}
     try:
-        whole = np.shape(trees.run(tree, known))
+        whole = np.asarray(trees.run(tree, known))
     except Exception:  # a name without a shape, indices, a matrix without an inverse
         return True
     try:
-        shown = np.shape(trees.run(as_shown(tree), known))
-        return bool(np.broadcast_shapes(shown, whole) == whole)
+        shown = np.broadcast_to(trees.run(as_shown(tree), known), whole.shape)
+        return bool(np.allclose(shown, whole, equal_nan=True))
     except Exception:  # whatever numpy says of shapes that do not fit
         return False
 
 
 def _sample(shape: Shape) -> Array:
-    """Values of which inverses and roots can be taken: of what fails nothing would be seen."""
+    """Values that differ, of which inverses and roots can be taken: what fails shows nothing."""
     square = len(shape) >= 2 and shape[-1] == shape[-2]
-    return np.ones(shape) + (np.eye(shape[-1]) if square else 0.0)
+    values = 1 + np.arange(int(np.prod(shape))).reshape(shape) / 97
+    return values + (np.eye(shape[-1]) if square else 0.0)
 
 
 class _AsShown(ast.NodeTransformer):

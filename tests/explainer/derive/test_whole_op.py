@@ -46,6 +46,20 @@ def test_what_is_one_op(text: str, name: str, names: dict[str, str]) -> None:
         np.testing.assert_allclose(gradient, chain[bar(graph, own)], rtol=1e-9, atol=1e-12)
 
 
+def test_a_form_over_the_output_has_a_name_for_it() -> None:
+    text = "x * tf.minimum(tf.math.rsqrt(tf.reduce_sum(x * x, 1, keepdims=True)), 1e12)"
+    graph = read_graph(text, {"x": (2, 3)})
+    found = as_one_op(graph)
+    assert found is not None
+    assert found.subject.op.name == "l2_normalize"
+    short, whole = found.formula("x"), found.whole_formula("x")
+    assert short is not None
+    assert whole is not None
+    assert graph.output in trees.names_in(short.formulas[0])
+    assert trees.names_in(whole) == {"x", "G"}
+    assert found.code(graph, "x")[0].startswith(("t =", f"{graph.output} ="))
+
+
 @pytest.mark.parametrize(
     "text",
     [

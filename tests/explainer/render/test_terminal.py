@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gradcheck.explainer.document import Document, Section, Table
 from gradcheck.explainer.explanation import explain
 from gradcheck.explainer.page.example_chain import op_picture
 from gradcheck.explainer.render.terminal import render_text
@@ -50,5 +51,31 @@ EXPRESSIONS = (
 @pytest.mark.parametrize(("expr", "shapes"), EXPRESSIONS)
 def test_nor_is_one_of_an_expression(expr: str, shapes: dict[str, Any], width: int) -> None:
     text = render_text(explain(expr=expr, shapes=shapes).document, width=width)
-    own = {line for line in text.splitlines() if line in expr}
-    assert [line for line in text.splitlines() if len(line) > width and line not in own] == []
+    assert [line for line in text.splitlines() if len(line) > width] == []
+
+
+@pytest.mark.parametrize("name", ["eigvalsh", "softmax", "cumulative_logsumexp"])
+def test_products_without_a_blank_are_broken_behind_a_factor(name: str) -> None:
+    document = explain(name, second=True).document
+    for width in (60, 80):
+        lines = render_text(document, width=width).splitlines()
+        assert max(map(len, lines)) <= width
+    text = "".join(line.strip() for line in render_text(document, width=60).splitlines())
+    whole = "".join(line.strip() for line in render_text(document, width=88).splitlines())
+    assert text.replace(" ", "") == whole.replace(" ", "")
+
+
+def test_a_table_that_does_not_fit_takes_two_lines_a_row() -> None:
+    long = "∂L/∂layer_normalization_beta"
+    head = ("gradient", "printed as", "formula−tape", "formula−numeric", "tape−numeric", "")
+    row = (long, "closed, indices", "1.0e-17", "2.0e-13", "3.0e-13", "holds")
+    document = Document("t", "", (Section("Proof", (Table(head, (row, row)),)),), {})
+    assert row[0] == render_text(document, width=88).splitlines()[-1].split("  ")[1]
+    lines = render_text(document, width=60).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert [line.split() for line in lines[-2:]] == [
+        [long, "closed,", "indices"],
+        ["1.0e-17", "2.0e-13", "3.0e-13", "holds"],
+    ]
+    short = replace(document, sections=(Section("Proof", (Table(head, (("∂L/∂x", *row[1:]),)),)),))
+    assert len(render_text(short, width=72).splitlines()) == 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,10 +55,13 @@ CODE = """
         return tf.sin(x), tf.cos(x)
 
     def logarithm(x):
-        return tf.math.log(x) + tf.math.segment_sum(tf.sqrt(x), [0, 1, 2])
+        return tf.math.log(x) + tf.sparse.segment_sum(tf.sqrt(x), [0, 1, 2], [0, 1, 2])
 
     def single(x):
         return x * tf.constant([0.1, 0.2, 0.7])
+
+    def enlarged(x):
+        return tf.image.resize(tf.exp(tf.reshape(x, [1, 2, 3, 1])), [3, 2])
 
     def looped(x):
         for _ in tf.range(3):
@@ -168,8 +172,8 @@ def test_of_several_outputs_the_first() -> None:
 def test_a_point_is_found_at_which_it_is_finite_and_what_has_no_rule_is_named() -> None:
     document, proofs = function("logarithm")
     text = render_text(document)
-    assert document.data["without_rule"] == {"SegmentSum": ["J1"]}
-    assert "registers _SegmentSumGrad" in text
+    assert document.data["without_rule"] == {"SparseSegmentSum": ["J1"]}
+    assert "registers _SparseSegmentSumGrad" in text
     assert proofs
     assert all(proof.holds for proof in proofs)
 
@@ -238,8 +242,8 @@ def test_the_weights_of_a_layer_are_inputs(
 
 SPEC = """
     cases:
-      - {name: undeclared, op: tf.raw_ops.SegmentSum, inputs: {data: [2, 2]},
-         args: {segment_ids: [0, 0]}}
+      - {name: undeclared, op: tf.raw_ops.SparseSegmentSum, inputs: {data: [2, 2]},
+         args: {indices: [0, 1], segment_ids: [0, 0]}}
       - {name: expression, expr: "tf.square(tf.math.segment_sum(x, [0, 0]))", inputs: {x: [2, 2]}}
       - {name: layer, layer: keras.layers.Dense, init: {units: 1}, inputs: {inputs: [2, 2]}}
       - {name: mine, function: "explained_functions:attended", inputs: {x: [2, 2], w: [2]}}
@@ -264,3 +268,37 @@ def test_the_steps_in_numbers() -> None:
     document, _ = answer(Question(function=f"{MODULE}:logarithm", at=at))
     assert document.sections[-1].heading == "In numbers"
     assert "[1, 1.41421, 2]" in render_text(document)
+
+
+def test_what_computes_in_float32_inside_holds_to_the_digits_of_that() -> None:
+    asked = Question(
+        layer="keras.layers.Resizing", args={"height": 3, "width": 3}, shapes={"x": (1, 2, 2, 1)}
+    )
+    document, proofs = answer(replace(asked, verify=True))
+    assert "It computes in float32 inside" in " ".join(render_text(document).split())
+    assert proofs
+    assert all(proof.holds for proof in proofs)
+    assert max(proof.against_tape for proof in proofs) > 1e-12
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_a_layer_that_draws_is_explained_with_what_it_draws_each_time(seed: int) -> None:
+    asked = Question(
+        layer="keras.layers.RandomFlip",
+        args={"seed": seed},
+        shapes={"x": (1, 3, 3, 1)},
+        verify=True,
+    )
+    _, proofs = answer(asked)
+    assert proofs
+    assert all(proof.holds for proof in proofs)
+
+
+@pytest.mark.usefixtures("package")
+def test_a_way_back_that_takes_no_float64_is_asked_in_what_it_takes() -> None:
+    document, proofs = answer(
+        Question(function=f"{MODULE}:enlarged", shapes={"x": (2, 3)}, verify=True)
+    )
+    assert "It computes in float32 inside" in " ".join(render_text(document).split())
+    assert proofs
+    assert all(proof.holds for proof in proofs)
