@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 _BOTH_SIDES = np.array([[1.0], [-1.0]])
-SMALLEST_NUMBER = float(np.finfo(np.float64).tiny)
 
 
 class Mover:
@@ -142,8 +141,7 @@ class Mover:
             up=actual[:, 0],
             down=actual[:, 1],
             size=np.maximum(size[:, 0], size[:, 1]),
-            # (What is smaller than the smallest number is lost as well.)
-            noise=np.maximum(self._safety * np.maximum(noise[:, 0], noise[:, 1]), SMALLEST_NUMBER),
+            noise=self._safety * np.maximum(noise[:, 0], noise[:, 1]),
         )
 
     def see(self, points: Array, groups: int) -> Seen:
