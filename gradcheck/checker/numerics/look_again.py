@@ -64,18 +64,20 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
             if not len(rows):
                 break
         rows = _drowned(mover, best.take(columns), known, columns)
+        moved = np.zeros(len(columns), dtype=bool)
         if len(rows):
             mine, steps = columns[rows], _longest(known)[rows]
             told = sequence(mover, mine, steps, dependents=dependents)
             best = merged_with(best, mine, told)
             size = np.maximum(mover.size_of_parts, best.change[mine])
             refuted[rows] |= _refutes(told, claimed[rows], size)
+            moved[rows] = told.scale > 0
     if not mover.can_refute and best.kink.any():
         # Nor does it keep enough to show a kink: the derivative may be that of either side.
         error = np.where(best.kink, np.fmax(best.error, best.contrast), best.error)
         best = replace(best, error=error, kink=np.zeros_like(best.kink))
     # (What moves over longer steps does not hide.)
-    hidden = dependents.may_hide(claimed, mover.size) & (best.change[columns] == 0)
+    hidden = dependents.may_hide(claimed, mover.size) & ~moved
     refuted &= mover.can_refute & ~hidden
     return best, refuted | dependents.independent
 

@@ -110,3 +110,15 @@ class TestInputsThatAreTiny:
         assert verdict(function, size * self.POINT) == "pass"
         wrong = planted(function, lambda g: [g[0] * 1.0001])
         assert verdict(wrong, size * self.POINT) == "mismatch"
+
+    @pytest.mark.parametrize("kind", ["reverse", "forward"])
+    def test_what_is_zero_throughout(self, tf: Any, kind: str) -> None:
+        def function(x: Any) -> Any:
+            return x - tf.identity(x)
+
+        for x in (self.POINT, 1e-9 * self.POINT, 1e-300 * self.POINT, 1e300 * self.POINT):
+            assert verdict(function, x, checks=kind) == "pass"
+
+    @pytest.mark.parametrize("kind", ["reverse", "forward"])
+    def test_what_underflows_is_no_fault(self, kind: str) -> None:
+        assert verdict(lambda x: x * x, 1e-300 * self.POINT, checks=kind) != "mismatch"
