@@ -76,7 +76,7 @@ LAYERS = {
         ("judge",),
         ("precision",),
         ("diagnose",),
-        ("decide",),
+        ("decide", "beside_kinks"),
         ("verdict", "duality", "second_order", "raised"),
         ("forward", "jacobian", "second_ways"),
         ("code_places", "remarks"),

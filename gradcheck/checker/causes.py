@@ -24,6 +24,9 @@ ELSEWHERE_PAYS: Final = 2**20
 OTHER_REACHES: Final = (0.6, 0.2, 0.02)
 """How far other points are, relative to each element; nearer where the function has no value."""
 
+BESIDE: Final = 2.0**-7
+"""How far points are that lie beside a kink: as near as they can be without drowning in it."""
+
 TELLING: Final = 6
 """How many different derivatives must fit where no other point could be had."""
 

@@ -200,6 +200,9 @@ and a difference that is rounded to a few digits can come out the same in some o
 all."""
 
 PERSISTENT: Final = 4
+BESIDE_KINKS: Final = 4
+"""At how many points beside a kink a gradient is looked at that is outside of its sides."""
+
 PERSISTENCE_DRAWS: Final = 8
 UNDOING_DRAWS: Final = 3
 """Of how many elements that look wrong in float64 it is seen whether they stay so where inputs have

@@ -29,6 +29,9 @@ is near 2⁻⁴⁸ for a function with a singularity one unit away, the round-of
 GOAL: Final = 2.0**-31
 """Relative bound that ends the search for better steps, well below an error of 1e-8."""
 
+FAR_GOAL: Final = 2.0**5
+"""A bound that is so many times that asks for steps that are longer than the element itself."""
+
 CANCELLATION: Final = 2.0**-10
 """Elements that cancel to less than this share of their parts are not pursued to `GOAL`."""
 

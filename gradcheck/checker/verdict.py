@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gradcheck.checker.beside_kinks import refuted_beside
 from gradcheck.checker.budget import Spent
 from gradcheck.checker.decide import decided
 from gradcheck.checker.diagnose.elsewhere import OtherPoints
@@ -50,6 +51,7 @@ def judge_gradients(
     causes: bool = True,
     same: bool = False,
     repeats: bool = False,
+    beside: bool = False,
 ) -> list[Comparison]:
     """One comparison per input that is differentiated.
 
@@ -62,6 +64,7 @@ def judge_gradients(
         causes: look for the causes of mismatches, and at what pictures of them need.
         same: take the function for the same one in its mode, whatever it gives.
         repeats: it is known to repeat itself.
+        beside: the point is one beside another, where this was asked.
     """
     evidence = gradients(point, recorded, noise)
     precision = own_precision(evidence)
@@ -72,9 +75,13 @@ def judge_gradients(
             break
         if not (repeats and stage is repeatability):
             evidence = as_far_as_it_goes(stage, evidence)
+    if not beside:
+        evidence = as_far_as_it_goes(beside_kinks, evidence)
     doubted = any(own.suggestion[0] is not Verdict.PASS for own in evidence.inputs)
     if doubted and not _vouches(point):
-        return judge_gradients(point, None, noise, causes=causes, same=same, repeats=repeats)
+        return judge_gradients(
+            point, None, noise, causes=causes, same=same, repeats=repeats, beside=beside
+        )
     points = OtherPoints(evidence) if causes else None
     told = [decided(evidence, own, precision, points) for own in evidence.inputs]
     return with_close_ups(evidence, told) if causes else told
@@ -199,6 +206,15 @@ def repeatability(evidence: Evidence) -> Evidence:
         if not all(verdict is Verdict.PASS for verdict in suggested):
             must_repeat(evidence)
     return evidence
+
+
+def beside_kinks(evidence: Evidence) -> Evidence:
+    """What is outside of a kink's sides is judged beside the kink, where there is a derivative."""
+
+    def judge(point: Point) -> list[Comparison]:
+        return judge_gradients(point, causes=False, same=True, repeats=True, beside=True)
+
+    return refuted_beside(evidence, judge)
 
 
 GATHERING: tuple[Callable[[Evidence], Evidence], ...] = (

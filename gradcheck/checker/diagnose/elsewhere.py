@@ -68,7 +68,7 @@ class OtherPoints:
                 if name == operand.name:
                     length = value.shape[axis]
                     value = np.take(value, np.arange(length + 1) % length, axis)
-            return _moved(replace(operand, value=value), causes.OTHER_REACHES[-1], rng)
+            return moved_by_shares(replace(operand, value=value), causes.OTHER_REACHES[-1], rng)
 
         return self._at([longer(o) for o in self.here.point.problem.operands], 1, None)
 
@@ -77,7 +77,7 @@ class OtherPoints:
         operands = self.here.point.problem.operands
         for shuffle in (True, False) if number % 2 else (False,):
             for reach in causes.OTHER_REACHES:
-                values = [_moved(o, reach, rng, shuffle=shuffle) for o in operands]
+                values = [moved_by_shares(o, reach, rng, shuffle=shuffle) for o in operands]
                 if mirrored:
                     given = zip(values, operands, strict=True)
                     values = [_with_signs(v, o, rng, o.name == mirrored) for v, o in given]
@@ -209,7 +209,7 @@ def _at_another(before: Point, problem: Problem) -> Point:
     )
 
 
-def _moved(
+def moved_by_shares(
     operand: Operand, reach: float, rng: np.random.Generator, *, shuffle: bool = False
 ) -> Array:
     """Other values of an operand: each element by a share of itself, zeros too; signs stay."""

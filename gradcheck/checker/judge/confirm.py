@@ -102,8 +102,7 @@ class _Judge:
                 # (One that is surely wrong is enough.)
                 few = limits.CONFIRMED_IF_DEAR if self._is_dear else limits.CONFIRMED
                 suspects, stage = agreement.worst(few), Stage.CONFIRMATION
-                # (Smaller steps would show nothing but rounding of a coarse function, and of an
-                # empty one nothing at all.)
+                # (Of a coarse function smaller steps show but rounding, of an empty one nothing.)
                 looked_at[suspects] = True
                 suspects = suspects[~derivatives.rounds_along(part.columns[suspects])]
                 if len(suspects) and len(point.base):
@@ -191,6 +190,8 @@ class _Judge:
         if (zero & granted & ~small).any() and self._all_is_rounding:
             weight = largest(self.derivatives.point.weights)
             made_of = min(tolerances.ROUGH * self.roundings.scale, tolerances.VACUOUS * weight)
+            if not self._output and not self.own.analytic.any():
+                made_of = max(made_of, tolerances.GOOD * weight)
             # (Over the size of one: what is tiny itself moves little, whatever its derivative is.)
             small |= np.fmax(bar, estimate.bound) <= made_of
         granted &= zero & small

@@ -70,7 +70,7 @@ def unless_it_is_rounding(derivatives: Derivatives, own: OfInput) -> OfInput:
     except Exception:  # it may be defined at the point alone
         return own
     finally:
-        _put_back(point.problem.operands)
+        put_back(point.problem.operands)
     grades = np.where(wrong, PASS, agreement.grades)
     excused = replace(agreement, grades=grades, excuse=EXCUSE)
     return replace(own, agreement=excused, stage=Stage.ROUNDING)
@@ -128,7 +128,7 @@ def _off_beside(derivatives: Derivatives, own: OfInput, columns: Array, draw: in
     return analytic - replace(derivatives, point=point, plan=plan).by_steps(columns, first)
 
 
-def _put_back(operands: Sequence[Operand]) -> None:
+def put_back(operands: Sequence[Operand]) -> None:
     """Give the variables that hold operands what they held."""
     for operand in operands:
         if operand.captured is not None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker import stepping
+
 if TYPE_CHECKING:
     from gradcheck.model import Array
 
@@ -48,6 +50,11 @@ class Space(ABC):
     @abstractmethod
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
         """A row per move: the moved points, and how far the coordinate really moved in each."""
+
+    @property
+    @abstractmethod
+    def far(self) -> Array:
+        """By coordinate: a step that moves something by the size of one, or `reach`."""
 
     @abstractmethod
     def project(self, gradient: Array) -> Array:
@@ -93,6 +100,11 @@ class Elements(Space):
         moved = self.rounded(moved)
         return moved, moved[rows, first] - self.point[first]
 
+    @property
+    def far(self) -> Array:
+        """By coordinate: a step of the size of one, or `reach`."""
+        return np.maximum(self.reach, stepping.ODD * stepping.UNIT_STEP)
+
     def project(self, gradient: Array) -> Array:
         """The derivative along each coordinate, from the gradient by element."""
         along: Array = gradient[self.position]
@@ -121,6 +133,13 @@ class Directions(Space):
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
         """A row per move: the moved points, and how far the coordinate really moved in each."""
         return self.rounded(self.point + deltas[:, np.newaxis] * self.vectors[columns]), deltas
+
+    @property
+    def far(self) -> Array:
+        """By coordinate: a step that moves what it moves most by the size of one, or `reach`."""
+        most = np.abs(self.vectors).max(axis=1, initial=0.0)
+        steps = stepping.ODD * stepping.UNIT_STEP / np.where(most > 0, most, 1.0)
+        return np.maximum(self.reach, steps)
 
     def project(self, gradient: Array) -> Array:
         """The derivative along each coordinate, from the gradient by element."""

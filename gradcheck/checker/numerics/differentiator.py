@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import limits, stepping, tolerances
+from gradcheck.checker import limits, stepping
 from gradcheck.checker.budget import Spent, current
 from gradcheck.checker.numerics.dependence import Dependents, find_dependents
 from gradcheck.checker.numerics.estimate import Estimate
@@ -24,8 +24,6 @@ from gradcheck.checker.numerics.step_choice import (
     HALVINGS,
     first_steps,
     next_steps,
-    past_kinks,
-    roundoff_at,
 )
 from gradcheck.checker.numerics.step_sequence import as_claimed, judge, twice_as_claimed
 
@@ -139,70 +137,6 @@ def _closer(mover: Mover, best: Estimate, columns: Array, steps: Array) -> Estim
     if len(others):
         told.put(others, sequence(mover, columns[others], steps[others]))
     return told
-
-
-def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tuple[Estimate, Array]:
-    """Look again at these coordinates, each alone, with ever smaller steps.
-
-    Goes on while the round-off of the smaller steps stays below the difference between what is
-    claimed and what was found, or between the sides of a kink.
-
-    Without it `test_high_frequency`, `test_an_error_at_high_frequency` and
-    `test_a_value_between_the_sides_of_a_kink_that_is_near` fail.
-
-    Args:
-        mover: of all the coordinates.
-        best: what is known of them.
-        columns: those to look at, ascending.
-        claimed: their derivatives, as the gradient has them.
-
-    Returns:
-        What is known then, and whether each claim is refuted. A claim that needs the function to
-        vary over less than the steps is not, whatever they say.
-    """
-    refuted = np.zeros(len(columns), dtype=bool)
-    with np.errstate(all="ignore"):
-        dependents = find_dependents(mover, columns)
-        # What was known of these coordinates counts no more.
-        again = best.copy()
-        again.put(columns, replace(Estimate.unknown(len(columns)), change=best.change[columns]))
-        best, rows = again, np.arange(len(columns))
-        steps = first_steps(mover.space)[columns]
-        for _ in range(stepping.SEQUENCES):
-            mine = columns[rows]
-            told = sequence(mover, mine, steps, dependents=dependents)
-            best = merged_with(best, mine, told)
-            refuted[rows] |= _refutes(
-                told, claimed[rows], np.maximum(mover.size_of_parts, best.change[mine])
-            )
-            now = best.take(mine)
-            steps = np.where(now.kink, past_kinks(now), now.finest * stepping.SMALLER)
-            useful = steps > stepping.SMALLEST_STEP * mover.space.unit[mine]
-            resolved = tolerances.REFUTES * np.abs(claimed[rows] - now.value)
-            # (A claim between the sides of a kink is right only if the kink is here, not near.)
-            resolved = np.where(now.kink, stepping.RESOLVES * now.contrast, resolved)
-            useful &= roundoff_at(now, steps) < resolved
-            rows, steps = rows[useful], steps[useful]
-            if not len(rows):
-                break
-    if not mover.can_refute and best.kink.any():
-        # Nor does it keep enough to show a kink: the derivative may be that of either side.
-        error = np.where(best.kink, np.fmax(best.error, best.contrast), best.error)
-        best = replace(best, error=error, kink=np.zeros_like(best.kink))
-    refuted &= mover.can_refute & ~dependents.may_hide(claimed, mover.size)
-    return best, refuted | dependents.independent
-
-
-def _refutes(told: Estimate, claimed: Array, size: Array) -> Array:
-    """Whether a sequence of steps contradicts each claim, and the claim would show in its steps.
-
-    Without it `test_a_slope_that_no_step_could_show_is_not_refuted` fails.
-    """
-    within_reach = np.abs(claimed) * told.step <= size
-    low, high = np.fmin(told.below, told.above), np.fmax(told.below, told.above)
-    nearest = np.where(told.kink, np.clip(claimed, low, high), told.value)
-    apart = ~(np.abs(claimed - nearest) <= told.error)
-    return np.asarray(within_reach & apart & np.isfinite(told.error))
 
 
 def _taken_over(known: Estimate, first: Array) -> Estimate:

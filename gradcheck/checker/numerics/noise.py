@@ -24,7 +24,8 @@ from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.few_bits import few_bits, is_short, only_switches
 from gradcheck.checker.numerics.line_jumps import with_jumps
 from gradcheck.checker.numerics.noise_bends import without_bends
-from gradcheck.checker.numerics.noise_lines import line_steps, over_lines
+from gradcheck.checker.numerics.noise_lines import along_line, line_steps, over_lines
+from gradcheck.checker.numerics.noise_shares import shared, shares_of
 from gradcheck.checker.numerics.rng import generator
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def measure_noise(
     some = _measure(chosen_ones, point, base[chosen], scale, rng, exact=exact, rounds=rounds)
     with np.errstate(all="ignore"):
         size = _size(base[chosen])
-        relative, absolute = _shared(some.level, size, some.level / size)
+        relative, absolute = shared(some.level, size, some.level / size)
         level = tolerances.UNSEEN * np.maximum(absolute, relative * _size(base))
     level[chosen] = some.level
     ceiling = None
@@ -92,7 +93,7 @@ def _measure(
     direction = rng.choice([-1.0, -0.5, 0.5, 1.0], size=point.shape) * scale
     away = rng.uniform(2.0**-6, 2.0**-3, size=(limits.SCATTERED_POINTS, len(point)))
     away *= rng.choice([-1.0, 1.0], size=away.shape)
-    along = partial(_along, evaluate, point, direction)
+    along = partial(along_line, evaluate, point, direction)
     with np.errstate(all="ignore"):
         steps = _odd(line_steps(limits.SPACINGS))
         outputs = along(steps, away * scale)
@@ -125,8 +126,8 @@ def _measure(
             smooth = counts & np.isnan(unit)
             level = without_bends(along, level, base, lines, steps, smooth)
         level = np.fmax(level, tolerances.ROUNDING_SHARE * unit)
-        shares = _shares(evaluate, point + away * scale, direction, scattered, level, size)
-        relative, absolute = _shared(level, size, shares)
+        shares = shares_of(evaluate, point, scale, away, direction, scattered, level, size)
+        relative, absolute = shared(level, size, shares)
         rounds_to = float(np.max((unit / size)[np.isfinite(unit) & counts], initial=0.0))
     level = np.maximum(level, np.maximum(absolute, relative * size))
     lost = float(np.median(np.fmax(shares, relative)[counts])) if counts.any() else 0.0
@@ -208,20 +209,6 @@ def _size(base: Array) -> Array:
     return np.where(np.isfinite(base), np.abs(base), 0.0)
 
 
-def _along(
-    evaluate: Evaluate, point: Array, direction: Array, steps: Array, away: Array | None = None
-) -> Array:
-    """The outputs at these steps along a direction, and at other moves after them."""
-    away = np.zeros((0, len(point))) if away is None else away
-    some = max(1, limits.NUMBERS_AT_ONCE // max(1, len(point)))
-    if some >= len(steps) + len(away):
-        return evaluate(point + np.concatenate([steps[:, np.newaxis] * direction, away]))
-    # Large points are not all held in memory at once.
-    parts = np.array_split(steps[:, np.newaxis], range(some, len(steps), some))
-    outputs = [evaluate(point + part * direction) for part in parts]
-    return np.concatenate([*outputs, evaluate(point + away)])
-
-
 def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array | None:
     """Which outputs depend on the inputs at all, though they may stand still; None: no saying.
 
@@ -243,58 +230,3 @@ def _depend(evaluate: Evaluate, point: Array, base: Array) -> Array | None:
         if not among.any():
             break
     return reached
-
-
-def _shares(
-    evaluate: Evaluate, points: Array, direction: Array, outputs: Array, level: Array, size: Array
-) -> Array:
-    """By output: which share of itself is noise.
-
-    Where parts cancel at the point and not around it, that is no share of what it is elsewhere:
-    so it is measured at another point too.
-
-    Without it `test_what_cancels_at_the_point_alone` fails.
-
-    Args:
-        evaluate: the function.
-        points: some that are far from the point.
-        direction: of lines through them.
-        outputs: there.
-        level: the noise at the point.
-        size: of the outputs there.
-    """
-    shares = np.where(size > 0, level / size, 0.0)
-    there = np.where(np.isfinite(outputs), np.abs(outputs), 0.0)
-    suspects = (shares > tolerances.FAST) & (np.median(there, axis=0) > tolerances.ELSEWHERE * size)
-    if not suspects.any():
-        return shares
-    far = int(np.argmax(np.median(there[:, suspects] / size[suspects], axis=1)))
-    spacings = limits.SPACINGS[:2]
-    lines = _along(evaluate, points[far], direction, line_steps(spacings))
-    told = over_lines(outputs[far], lines, len(spacings)).level / there[far]
-    return np.where(suspects, np.fmin(shares, np.fmax(told, tolerances.UNIT_ROUNDOFF)), shares)
-
-
-def _shared(level: Array, size: Array, shares: Array) -> tuple[float, float]:
-    """The relative and the absolute noise that the outputs have in common.
-
-    A few values can agree by chance, so one output borrows from the others. Either the relative
-    noise of the outputs is alike, or the absolute one (where large terms cancel): whichever
-    spreads less.
-
-    Without it `test_rounding_inside_is_told` fails.
-
-    Args:
-        level: the noise of each.
-        size: of each.
-        shares: of each that is noise, also elsewhere.
-    """
-    # Outputs that are zero but for rounding are all noise, and no measure for the others.
-    seen = (level > 0) & (size > tolerances.NEGLIGIBLE * size.max(initial=0.0))
-    if not seen.any():
-        return tolerances.UNIT_ROUNDOFF, 0.0
-    ratios, levels = shares[seen], level[seen]
-    relative, absolute = float(np.quantile(ratios, 0.75)), 0.0
-    if np.std(np.log(levels)) < np.std(np.log(ratios)):
-        absolute, relative = float(np.quantile(levels, 0.75)), float(np.min(ratios))
-    return max(min(relative, 1.0), tolerances.UNIT_ROUNDOFF), absolute

@@ -14,6 +14,7 @@ import numpy as np
 from gradcheck.checker import limits, tolerances
 
 if TYPE_CHECKING:
+    from gradcheck.checker.numerics.estimate import Evaluate
     from gradcheck.model import Array
 
 
@@ -190,3 +191,17 @@ def _difference_table(lines: Array) -> tuple[Array, Array, Array]:
     level = np.where(four <= 3 * high, np.maximum(four, high), high)
     shrinking = (six < five / 2.5) & (five < four / 2.5)
     return level, (level > 0) & (shrinking | ~changes_sign), first
+
+
+def along_line(
+    evaluate: Evaluate, point: Array, direction: Array, steps: Array, away: Array | None = None
+) -> Array:
+    """The outputs at these steps along a direction, and at other moves after them."""
+    away = np.zeros((0, len(point))) if away is None else away
+    some = max(1, limits.NUMBERS_AT_ONCE // max(1, len(point)))
+    if some >= len(steps) + len(away):
+        return evaluate(point + np.concatenate([steps[:, np.newaxis] * direction, away]))
+    # Large points are not all held in memory at once.
+    parts = np.array_split(steps[:, np.newaxis], range(some, len(steps), some))
+    outputs = [evaluate(point + part * direction) for part in parts]
+    return np.concatenate([*outputs, evaluate(point + away)])

@@ -42,7 +42,8 @@ def next_steps(best: Estimate, space: Space, size: float, among: Array) -> tuple
     """
     # Where nothing moves, there is only the size of the outputs to measure the bound by.
     # (For an element that is tiny beside others, over the size of those.)
-    still = np.where(best.scale == 0, size / np.maximum(space.unit, space.reach), 0.0)
+    moves = (best.scale != 0) | (best.value != 0)
+    still = np.where(moves, 0.0, size / np.maximum(space.unit, space.reach))
     reference = np.maximum(stepping.CANCELLATION * best.scale, still)
     goal = stepping.GOAL * np.maximum(np.abs(best.value), reference)
     poor = ~(best.error <= goal)
@@ -65,9 +66,14 @@ def next_steps(best: Estimate, space: Space, size: float, among: Array) -> tuple
     go_down = unsettled & resolvable & (down >= stepping.SMALLEST_STEP * space.unit)
     # As much larger as half of the digits that are missing ask for.
     larger = np.fmax(power_of_two(np.sqrt(best.roundoff / goal)), stepping.LARGER)
-    up = np.minimum(best.coarsest * larger, space.reach)
     noisy = best.roundoff > stepping.MOSTLY_ROUNDOFF * best.error
     go_up = unsettled & poor & ~go_down & ~best.kink & noisy
+    up = np.minimum(best.coarsest * larger, space.reach)
+    beyond = go_up & (best.coarsest >= space.reach) & (best.error > stepping.FAR_GOAL * goal)
+    if beyond.any():
+        # (What is tiny itself need not vary over that. Without it
+        # `test_what_is_tiny_varies_over_the_size_of_one` fails.)
+        up = np.where(beyond, np.minimum(best.coarsest * larger, space.far), up)
     room = np.minimum(space.room_down, space.room_up)
     go_up &= (up > best.coarsest) & (up <= room / 2)
     columns = np.flatnonzero(go_down | go_up)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.coordinates import Space, everywhere
-from gradcheck.checker.numerics.differentiator import confirm, differentiate, sequence
+from gradcheck.checker.numerics.differentiator import differentiate, sequence
 from gradcheck.checker.numerics.fit_evidence import (
     contested,
     disagrees,
@@ -19,6 +19,7 @@ from gradcheck.checker.numerics.fit_evidence import (
     spacing_of,
 )
 from gradcheck.checker.numerics.fitted import Rough
+from gradcheck.checker.numerics.look_again import confirm
 from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.polynomial_fit import fit, smoothed, with_few_steps
 from gradcheck.checker.numerics.stairs import jumps_along, stands_still_on_a_side

@@ -125,6 +125,11 @@ class TestDerivativesThatAreZero:
         "a shift of a sum": lambda tf, x: (
             tf.reduce_logsumexp(x + x[0]) - x[0] - tf.reduce_logsumexp(x)
         ),
+        "a variance of one": lambda tf, x: tf.math.reduce_variance(x[:, None], -1),
+        "the logarithm of what is all": lambda tf, x: tf.math.reduce_variance(
+            tf.nn.log_softmax(tf.sin(x[:, None])), -1
+        ),
+        "a distance from itself": lambda tf, x: tf.maximum(tf.exp(x) - tf.exp(x), 0.0),
     }
 
     @pytest.mark.parametrize("seed", range(3))

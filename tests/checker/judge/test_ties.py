@@ -91,3 +91,41 @@ class TestSpecialPoints:
         # The distance of a point from itself: a kink, and TensorFlow says NaN.
         result = gradcheck.check(lambda a, b: tf.norm(a - b), np.ones(3), np.ones(3))
         assert result.verdict == "nonfinite"
+
+
+class TestOutsideOfAKink:
+    """What a gradient varies by beside a kink excuses it, if it is right there."""
+
+    FUNCTIONS: dict[str, tuple[Make, Array]] = {  # noqa: RUF012
+        "a length that is clipped": (
+            lambda tf: lambda x: tf.clip_by_norm(x, 5.0),
+            np.array([3.0, 4.0]),
+        ),
+        "a median": (lambda tf: lambda x: 3 * tf.sort(x)[1], np.array([1.0, 1.0, 0.3])),
+        "pooling": (
+            lambda tf: lambda x: tf.nn.max_pool1d(x[None, :, None], 2, 2, "VALID"),
+            np.array([1.0, 1.0, 2.0, 2.0]),
+        ),
+        "top_k": (lambda tf: lambda x: tf.math.top_k(x, 2)[0], np.array([1.0, 1.0, 1.0, 3.0])),
+        "the largest of three": (lambda tf: tf.reduce_max, np.array([1.0, 1.0, 1.0, 0.3])),
+    }
+
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    @pytest.mark.parametrize("factor", [1.0001, 1.1, -1.0])
+    @pytest.mark.parametrize("name", FUNCTIONS)
+    def test_outside_of_a_kink_and_wrong_beside_it(
+        self, tf: Any, name: str, factor: float, dtype: str
+    ) -> None:
+        make, x = self.FUNCTIONS[name]
+        result = gradcheck.check(make(tf), x.astype(dtype))
+        assert result.verdict == "kink", describe(result)
+        wrong = planted(make(tf), lambda gs: [gs[0] * factor])
+        result = gradcheck.check(wrong, x.astype(dtype))
+        assert result.verdict == "mismatch", describe(result)
+        assert result.comparisons[0].failing
+
+    def test_a_variable_holds_what_it_held(self, tf: Any) -> None:
+        x = tf.Variable([3.0, 4.0], dtype=tf.float64)
+        wrong = planted(lambda x: tf.clip_by_norm(x, 5.0), lambda gs: [-gs[0]])
+        assert gradcheck.check(lambda: wrong(x.read_value())).verdict == "mismatch"
+        assert x.numpy().tolist() == [3.0, 4.0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ class TestHiddenChanges:
         x = size * draw_from(1, 4)
         assert verdict(function, x) == "pass", "over the size of one it shows"
         assert verdict(with_gradient(function, lambda g, _x: g), x) == "mismatch"
-        assert verdict(with_gradient(function, lambda g, _x: 0 * g), x) == "inconclusive"
+        assert verdict(with_gradient(function, lambda g, _x: 0 * g), x) == "mismatch"
 
     def test_a_product_with_zero_hides_nothing(self) -> None:
         wrong = with_gradient(lambda x: 0 * x, lambda g, _x: g)
@@ -72,3 +72,53 @@ class TestOutputsThatMoveByLessThanTheirLastDigit:
             x = np.random.default_rng([seed, 7]).standard_normal((3, 4))
             assert verdict(tf.nn.softmax, 10 * x, seed=seed) != "mismatch"
             assert verdict(tf.nn.softmax, 1000 * x, seed=seed) != "mismatch"
+
+
+class TestInputsThatAreTiny:
+    """Functions need not vary over the size of their inputs: over the size of one they do."""
+
+    FUNCTIONS: ClassVar[dict[str, Any]] = {
+        "a square and one": lambda _, x: 1 + x * x,
+        "a cosine": lambda tf, x: 1 - tf.cos(x),
+        "a sum": lambda tf, x: tf.reduce_sum(1 + x**3 + x * x),
+    }
+    POINT: ClassVar[Any] = np.array([1.0, 0.7, -1.3])
+
+    @pytest.mark.parametrize("size", [1e-9, 1e-7, 1e-6, 1e-5])
+    @pytest.mark.parametrize("name", FUNCTIONS)
+    def test_what_is_tiny_varies_over_the_size_of_one(
+        self, tf: Any, name: str, size: float
+    ) -> None:
+        def function(x: Any) -> Any:
+            return self.FUNCTIONS[name](tf, x)
+
+        assert verdict(function, size * self.POINT) == "pass"
+        wrong = planted(function, lambda g: [g[0] * 1.0001])
+        assert verdict(wrong, size * self.POINT) == "mismatch"
+
+    @pytest.mark.parametrize("factor", [0.0, 0.99, -1.0])
+    @pytest.mark.parametrize("size", [1e-9, 1e-7])
+    def test_what_longer_steps_knew_is_not_forgotten(self, size: float, factor: float) -> None:
+        wrong = planted(lambda x: 1 + x * x, lambda g: [g[0] * factor])
+        assert verdict(wrong, size * self.POINT) == "mismatch"
+
+    @pytest.mark.parametrize("size", [1e-9, 1e-6])
+    def test_what_varies_over_its_own_size(self, tf: Any, size: float) -> None:
+        def function(x: Any) -> Any:
+            return tf.sin(x / size) + 3
+
+        assert verdict(function, size * self.POINT) == "pass"
+        wrong = planted(function, lambda g: [g[0] * 1.0001])
+        assert verdict(wrong, size * self.POINT) == "mismatch"
+
+    @pytest.mark.parametrize("kind", ["reverse", "forward"])
+    def test_what_is_zero_throughout(self, tf: Any, kind: str) -> None:
+        def function(x: Any) -> Any:
+            return x - tf.identity(x)
+
+        for x in (self.POINT, 1e-9 * self.POINT, 1e-300 * self.POINT, 1e300 * self.POINT):
+            assert verdict(function, x, checks=kind) == "pass"
+
+    @pytest.mark.parametrize("kind", ["reverse", "forward"])
+    def test_what_underflows_is_no_fault(self, kind: str) -> None:
+        assert verdict(lambda x: x * x, 1e-300 * self.POINT, checks=kind) != "mismatch"

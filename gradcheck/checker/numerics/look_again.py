@@ -1,0 +1,108 @@
+"""Coordinates that look wrong, looked at again: each alone, closer, and from as far as it takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker import stepping, tolerances
+from gradcheck.checker.numerics.dependence import find_dependents
+from gradcheck.checker.numerics.differentiator import sequence
+from gradcheck.checker.numerics.estimate import Estimate
+from gradcheck.checker.numerics.merge_sequences import merged_with
+from gradcheck.checker.numerics.step_choice import HALVINGS, first_steps, past_kinks, roundoff_at
+
+if TYPE_CHECKING:
+    from gradcheck.checker.numerics.mover import Mover
+    from gradcheck.model import Array
+
+
+def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tuple[Estimate, Array]:
+    """Look again at these coordinates, each alone, with ever smaller steps.
+
+    Goes on while the round-off of the smaller steps stays below the difference between what is
+    claimed and what was found, or between the sides of a kink.
+
+    Without it `test_high_frequency`, `test_an_error_at_high_frequency` and
+    `test_a_value_between_the_sides_of_a_kink_that_is_near` fail.
+
+    Args:
+        mover: of all the coordinates.
+        best: what is known of them.
+        columns: those to look at, ascending.
+        claimed: their derivatives, as the gradient has them.
+
+    Returns:
+        What is known then, and whether each claim is refuted. A claim that needs the function to
+        vary over less than the steps is not, whatever they say.
+    """
+    refuted = np.zeros(len(columns), dtype=bool)
+    with np.errstate(all="ignore"):
+        dependents = find_dependents(mover, columns)
+        # What was known of these coordinates counts no more.
+        known, again = best.take(columns), best.copy()
+        again.put(columns, replace(Estimate.unknown(len(columns)), change=best.change[columns]))
+        best, rows = again, np.arange(len(columns))
+        steps = first_steps(mover.space)[columns]
+        for _ in range(stepping.SEQUENCES):
+            mine = columns[rows]
+            told = sequence(mover, mine, steps, dependents=dependents)
+            best = merged_with(best, mine, told)
+            refuted[rows] |= _refutes(
+                told, claimed[rows], np.maximum(mover.size_of_parts, best.change[mine])
+            )
+            now = best.take(mine)
+            steps = np.where(now.kink, past_kinks(now), now.finest * stepping.SMALLER)
+            useful = steps > stepping.SMALLEST_STEP * mover.space.unit[mine]
+            resolved = tolerances.REFUTES * np.abs(claimed[rows] - now.value)
+            # (A claim between the sides of a kink is right only if the kink is here, not near.)
+            resolved = np.where(now.kink, stepping.RESOLVES * now.contrast, resolved)
+            useful &= roundoff_at(now, steps) < resolved
+            rows, steps = rows[useful], steps[useful]
+            if not len(rows):
+                break
+        rows = _drowned(mover, best.take(columns), known, columns)
+        moved = np.zeros(len(columns), dtype=bool)
+        if len(rows):
+            mine, steps = columns[rows], _longest(known)[rows]
+            told = sequence(mover, mine, steps, dependents=dependents)
+            best = merged_with(best, mine, told)
+            size = np.maximum(mover.size_of_parts, best.change[mine])
+            refuted[rows] |= _refutes(told, claimed[rows], size)
+            moved[rows] = told.scale > 0
+    if not mover.can_refute and best.kink.any():
+        # Nor does it keep enough to show a kink: the derivative may be that of either side.
+        error = np.where(best.kink, np.fmax(best.error, best.contrast), best.error)
+        best = replace(best, error=error, kink=np.zeros_like(best.kink))
+    # (What moves over longer steps does not hide.)
+    hidden = dependents.may_hide(claimed, mover.size) & ~moved
+    refuted &= mover.can_refute & ~hidden
+    return best, refuted | dependents.independent
+
+
+def _refutes(told: Estimate, claimed: Array, size: Array) -> Array:
+    """Whether a sequence of steps contradicts each claim, and the claim would show in its steps.
+
+    Without it `test_a_slope_that_no_step_could_show_is_not_refuted` fails.
+    """
+    within_reach = np.abs(claimed) * told.step <= size
+    low, high = np.fmin(told.below, told.above), np.fmax(told.below, told.above)
+    nearest = np.where(told.kink, np.clip(claimed, low, high), told.value)
+    apart = ~(np.abs(claimed - nearest) <= told.error)
+    return np.asarray(within_reach & apart & np.isfinite(told.error))
+
+
+def _longest(known: Estimate) -> Array:
+    """The first step of the sequence that something is known from."""
+    return np.minimum(known.step / HALVINGS[-1], known.coarsest)
+
+
+def _drowned(mover: Mover, now: Estimate, known: Estimate, columns: Array) -> Array:
+    """Of which of these coordinates longer steps knew more than those that drown in round-off.
+
+    Without it `test_what_longer_steps_knew_is_not_forgotten` fails.
+    """
+    drowned = ~(now.error <= known.error) & ~(known.kink | now.kink)
+    return np.flatnonzero(drowned & (_longest(known) > first_steps(mover.space)[columns]))
