@@ -171,7 +171,7 @@ class _Telling:
         counted = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
         cases = ledger.cases - self._cases
         what = f"{_many(len(new), 'new finding')}{f' ({counted})' if new else ''}"
-        say(f"\n{what} in {cases} cases of {_many(self._targets, 'target')}")
+        say(f"\n{what} in {cases} cases of {_many(len(self._targets), 'target')}")
         for name, error in list(ledger.own_errors.items())[:3]:
             say(f"note: {name} could not be looked at: {' '.join(error.split())[:200]}", err=True)
         if ledger.findings:

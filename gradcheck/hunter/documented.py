@@ -29,6 +29,11 @@ _NO_GRADIENT = re.compile(
     re.IGNORECASE,
 )
 _ANY_ORDER = re.compile(r"non-?deterministic", re.IGNORECASE)
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_RANGE = re.compile(
+    r"(?:well.defined|expected|must|should|assumed)[^.]{0,60} in (?:the range )?"
+    rf"`?\[{_NUMBER}, ?{_NUMBER}\]"
+)
 _CALLS = re.compile(r"\bgen_\w+\.(\w+)\(")
 _VERSION = re.compile(r"V\d+$")
 
@@ -54,6 +59,22 @@ def takes_any_order(draft: Draft) -> bool:
     arrays = (array_of(entry) for _, entry in tensors(draft))
     whole = [array for array in arrays if array is not None and array.dtype.kind in "iu"]
     return any(_repeats(array) for array in whole if array.ndim)
+
+
+def out_of_range(draft: Draft, values: Any) -> str:
+    """Where it is said of an op in which range its numbers are to be, and these are not.
+
+    Without it `test_numbers_out_of_the_range_that_is_documented` fails.
+    """
+    if not values.size or values.dtype.kind not in "fc":
+        return ""
+    for name, text in _descriptions(target_of(draft).removeprefix(RAW)):
+        found = _RANGE.search(" ".join(text.split()))
+        if found and not float(found[1]) <= values.real.min() <= values.real.max() <= float(
+            found[2]
+        ):
+            return f"the description of {name} says: {found[0]}"
+    return ""
 
 
 def _repeats(indices: Any) -> bool:

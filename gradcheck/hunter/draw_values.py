@@ -217,7 +217,7 @@ def _lengths(rng: Draw, shape: Shape) -> Array:
     """Of the last axes: as they are, a little less, a little more."""
     count = int(rng.integers(1, max(2, min(len(shape), 3) + 1)))
     sizes = np.array(shape[-count:] or (1,), dtype=np.int64)
-    return np.maximum(1, sizes + rng.choice([-1, 0, 0, 1], size=len(sizes)))
+    return np.asarray(np.maximum(1, sizes + rng.choice([-1, 0, 0, 1], size=len(sizes))))
 
 
 def _like(rng: Draw, shape: Shape) -> Array:

@@ -110,7 +110,7 @@ class _Search:
         `test_kernels_that_refuse_nearly_everything` fails.
         """
         drafts = list(self._refused.values())
-        return drafts[max(self._rng.integers(len(drafts), size=3))]
+        return drafts[int(np.max(self._rng.integers(len(drafts), size=3)))]
 
     def _refuse(self, draft: Draft, why: str) -> None:
         self.error = self.error or why[:300]

@@ -24,7 +24,7 @@ from gradcheck.hunter.around_point import (
     value_of,
     wide,
 )
-from gradcheck.hunter.documented import takes_any_order, without_gradient
+from gradcheck.hunter.documented import out_of_range, takes_any_order, without_gradient
 from gradcheck.hunter.drafts import target_of
 from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind
 from gradcheck.hunter.run_script import SAME_START, run_script, shows
@@ -115,6 +115,9 @@ def _judged(
     _is_meant(module, request)
     if takes_any_order(request["draft"]):
         return False, "an index is there twice, and nothing is promised then"
+    told = out_of_range(request["draft"], as_array(getattr(module, str(request["wrong"]))))
+    if told:
+        return False, told
     if hasattr(module, "reference"):
         return _in_double(module, str(request["dtype"]))
     return _by_differences(kind, module, str(request["wrong"]))
@@ -202,7 +205,10 @@ def _numeric(module: ModuleType, wrong: str) -> tuple[Array, Array]:
     value = value_of(module)
     if value != value_of(module) and np.isfinite(value):
         return np.full_like(tried[0], np.nan), np.zeros(tried[0].shape)
-    rounding = abs(value) * (2.0**-52 if steps[0] < 1e-3 else 2.0**-23) / steps[0]
+    # (Steps go with the numbers: beside a tiny one, all that a step does may be rounded away.)
+    size = np.abs(wide(as_array(getattr(module, wrong))))
+    width = steps[0] * np.where(size == 0, 1.0, np.minimum(size, 1.0))
+    rounding = abs(value) * (2.0**-52 if steps[0] < 1e-3 else 2.0**-23) / width
     off = np.max([np.abs(tried[0] - each) for each in tried[1:]], axis=0)
     return tried[0], CLEARLY * (off + rounding)
 

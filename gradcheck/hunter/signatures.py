@@ -236,8 +236,8 @@ def _of_kernel(target: str) -> Signature:
     slots += [_attribute(a) for a in definition.attr if a.name not in inferred]
     if not any(s.role in (Role.TENSOR, Role.LIST) and s.dtype is None for s in slots):
         dtypes = ("float64",)
-    own = python_names(target.removeprefix(RAW), [slot.name for slot in slots])
-    named = tuple(replace(slot, name=own[slot.name]) for slot in slots)
+    names = python_names(target.removeprefix(RAW), [slot.name for slot in slots])
+    named = tuple(replace(slot, name=names[slot.name]) for slot in slots)
     return Signature(target, "op", named, dtypes, outputs=_public_outputs(definition))
 
 

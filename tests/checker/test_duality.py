@@ -46,3 +46,15 @@ def test_what_cancels_is_no_difference(tf: Any) -> None:
 
     result = gradcheck.check(cancels, X, checks="forward")
     assert result.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_function_that_computes_in_less_inside(tf: Any, seed: int) -> None:
+    def chain(x: Any) -> Any:
+        y = tf.cast(x, tf.float32)
+        for _ in range(3):
+            y = tf.sin(2.0 * y) + 0.3 * tf.reduce_logsumexp(y)
+        return tf.cast(y, tf.float64)
+
+    result = gradcheck.check(chain, np.linspace(-1.3, 1.1, 6), checks="forward", seed=seed)
+    assert result.verdict is Verdict.PASS, result

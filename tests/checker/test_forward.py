@@ -192,3 +192,15 @@ class TestExtremes:
         x = np.array([np.inf, 1.0, -2.0])
         result = gradcheck.check(tf.nn.leaky_relu, x, checks=["forward"])
         assert result.verdict is Verdict.MISMATCH, describe(result)
+
+
+@pytest.mark.parametrize("checks", ["reverse", "forward"])
+def test_a_cast_that_is_none_in_its_own_precision(tf: Any, checks: str) -> None:
+    """In double precision it rounds, so that the function stands still over short steps."""
+    x = np.array([0.5, 1.2, -0.7], np.float32)
+    for function in (
+        lambda x: tf.cast(x, tf.float32),
+        lambda x: tf.cast(tf.cast(x, tf.float32), x.dtype),
+    ):
+        result = gradcheck.check(function, x, checks=checks)
+        assert result.verdict is Verdict.PASS, result

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gradcheck.hunter.failures import Failure, FailureKind
 from gradcheck.hunter.one_cause import cause_of
+
+if TYPE_CHECKING:
+    from gradcheck.hunter.drafts import Draft
 
 RAISES, MISSING = FailureKind.RAISES, FailureKind.MISSING
 
 
 def cause(name: str, kind: FailureKind, text: str, about: str = "", **keys: str) -> str:
-    draft = {"op": f"tf.raw_ops.{name}", "inputs": {"x": {"values": 1.0}}, **keys}
+    draft: Draft = {"op": f"tf.raw_ops.{name}", "inputs": {"x": {"values": 1.0}}, **keys}
     return cause_of(about or draft["op"], Failure(kind, text=text, about=about), draft)
 
 

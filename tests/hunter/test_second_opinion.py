@@ -108,6 +108,8 @@ NO_FAULT = [
     ),
     # Of symmetric matrices it says as much with one half of the elements.
     (kernel("Cholesky", {"input": [[2.0, 0.5], [0.5, 3.0]]}), WRONG, "input", "symmetric"),
+    # What a step of the tiny number does is lost in the other one.
+    (kernel("AddV2", {"x": 1e-100, "y": 1.0}), WRONG, "x", "poor"),
     # Ties: close by it is another derivative.
     (
         kernel("NthElement", {"input": [1.0, 1.0, 1.0], "n": {**INT, "values": 1}}),
@@ -185,6 +187,12 @@ def test_repeated_indices_promise_nothing_where_the_description_says_so() -> Non
     assert "twice" in answer["why"]
     inputs["indices"] = {**INT, "values": [[1], [2], [0]]}
     assert "agree" in opinion(kernel("TensorScatterUpdate", inputs), WRONG, "updates")["why"]
+
+
+def test_numbers_out_of_the_range_that_is_documented() -> None:
+    answer = opinion(kernel("RGBToHSV", {"images": [-0.5, -0.94, -0.03]}), WRONG, "images")
+    assert not answer["confirmed"], answer
+    assert "[0,1]" in answer["why"]
 
 
 def test_what_raises_is_shown_beside_a_difference() -> None:

@@ -278,7 +278,8 @@ def _spread(made: Array, output: Array, source: Array) -> Array:
     else `test_a_batch_of_many_axes` fails.
     """
     whole = np.zeros((*output.shape, *source.shape), made.dtype)
-    behind = output.ndim - 1
+    # (A view, in which the axes of both batches stand first.)
+    paired = np.moveaxis(whole, output.ndim, 1)
     for place in range(source.shape[0]):
-        whole[(place, *[slice(None)] * behind, place)] = made[place]
+        paired[place, place] = made[place]
     return whole
