@@ -58,7 +58,7 @@ class Evaluator:
         self.inputs, self.point = Layout.flat(self._calls.at_point)
         self.outputs, self.base = Layout.flat(self._calls.outputs)
         self._probed = self._tried = self._traced = self._looped = False
-        self._raising = RaisingPoints(self._by_batch, self._alone, self.point, len(self.base))
+        self._raising = RaisingPoints(self.point, len(self.base))
         self._called = 0
         """How many points had a call of their own."""
         self._batched: Batched | None = None
@@ -280,7 +280,7 @@ class Evaluator:
                 return self._by_batch(points)
             except Exception:
                 with suppress(OneByOne):
-                    return self._raising.outputs(points)
+                    return self._raising.outputs(points, self._by_batch, self._alone)
                 self._batched = None
         return self._alone(points)
 

@@ -21,47 +21,50 @@ class RaisingPoints:
     Without it `test_points_that_raise_are_found_by_halving` fails.
     """
 
-    def __init__(self, together: Evaluate, alone: Evaluate, point: Array, width: int) -> None:
+    def __init__(self, point: Array, width: int) -> None:
         """Nothing is called yet.
 
         Args:
-            together: outputs at points that share a call.
-            alone: outputs at points with a call each, NaN where it raises.
             point: at which it does not raise.
             width: how many outputs there are.
         """
-        self._together, self._alone, self._point = together, alone, point
+        self._point = point
         self._undefined = np.full((1, width), np.nan)
         self._seen = 0
         """At how many points it was seen that a call of their own raises too."""
 
-    def outputs(self, points: Array) -> Array:
+    def outputs(self, points: Array, together: Evaluate, alone: Evaluate) -> Array:
         """A row for each of these, which raise together.
 
         Raises OneByOne where so many share no call, wherever they are: a batch may not fit where
         that of the probe did.
+
+        Args:
+            points: these.
+            together: outputs at points that share a call.
+            alone: outputs at points with a call each, NaN where it raises.
         """
         try:
-            self._together(np.repeat(self._point[np.newaxis], len(points), axis=0))
+            together(np.repeat(self._point[np.newaxis], len(points), axis=0))
         except Exception as error:
             raise OneByOne from error
-        return self._halved(points)
+        return self._halved(points, together, alone)
 
-    def _halved(self, points: Array) -> Array:
+    def _halved(self, points: Array, together: Evaluate, alone: Evaluate) -> Array:
         if len(points) == 1:
-            return self._at(points)
+            return self._at(points, alone)
         current().must_be_left()
         half, rows = len(points) // 2, []
         for part in (points[:half], points[half:]):
             try:
-                rows.append(self._together(part))
+                rows.append(together(part))
             except Exception:
-                rows.append(self._halved(part))
+                rows.append(self._halved(part, together, alone))
         return np.concatenate(rows)
 
-    def _at(self, point: Array) -> Array:
+    def _at(self, point: Array, alone: Evaluate) -> Array:
         if self._seen >= limits.RAISING_SEEN:
             return self._undefined
-        alone = self._alone(point)
-        self._seen += bool(np.isnan(alone).all())
-        return alone
+        told = alone(point)
+        self._seen += bool(np.isnan(told).all())
+        return told

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
 import pytest
 
+import gradcheck
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.evaluator import Evaluator
 from gradcheck.checker.subject.operand import Operand
@@ -64,3 +66,15 @@ def test_must_repeat(tf: Any) -> None:
     chance = evaluator(lambda x: x + tf.random.normal([3], dtype=tf.float64), draw(3))
     with pytest.raises(Ended, match="not deterministic"):
         chance.must_repeat(4)
+
+
+def test_what_a_check_made_goes_with_it(tf: Any) -> None:
+    """Its tensors and points do not wait for Python to look for cycles."""
+    x = np.array([0.3, -0.7])
+    gc.collect()
+    gc.disable()
+    try:
+        assert gradcheck.check(tf.sin, x).verdict == "pass"
+        assert not [each for each in gc.get_objects() if type(each) is Evaluator]
+    finally:
+        gc.enable()

@@ -71,7 +71,7 @@ def test_points_that_raise_are_found_by_halving() -> None:
 
     points = np.arange(64.0)[:, np.newaxis]
     points[[5, *range(40, 48)]] = -1.0
-    found = RaisingPoints(together, alone, np.ones(1), 1).outputs(points)
+    found = RaisingPoints(np.ones(1), 1).outputs(points, together, alone)
     np.testing.assert_array_equal(found, alone(points))
     assert len(asked) < 40
     assert single == 64 + 4  # (those that were seen, and this test's own)
@@ -82,4 +82,4 @@ def test_a_batch_that_fits_nowhere() -> None:
         raise ValueError(len(points))
 
     with pytest.raises(OneByOne):
-        RaisingPoints(together, together, np.ones(1), 1).outputs(np.ones((4, 1)))
+        RaisingPoints(np.ones(1), 1).outputs(np.ones((4, 1)), together, together)
