@@ -141,20 +141,20 @@ def test_sympy_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sympy, "cancel", forever)
     begun = time.perf_counter()
     assert trees.text_of(derivative(trees.read("x**3 / 7"), "x"))
-    assert time.perf_counter() - begun < 30
+    assert time.perf_counter() - begun < 300
 
 
 def test_limits_stand_inside_of_others() -> None:
     def inside() -> None:
         with pytest.raises(TookTooLong), limited(0.1):
-            time.sleep(60)
-        with limited(60):
-            time.sleep(60)
+            time.sleep(600)
+        with limited(600):
+            time.sleep(600)
 
     begun = time.perf_counter()
     with pytest.raises(TookTooLong), limited(0.3):
         inside()
-    assert time.perf_counter() - begun < 30
+    assert time.perf_counter() - begun < 300
     time.sleep(0.01)  # (no timer is left)
 
 
