@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class RaisingPoints:
     """Finds them by halving, so that the others go on sharing calls.
 
-    Without it `test_points_that_raise_are_found_by_halving` fails.
+    Without it `test_points_that_raise_are_found_by_halving` fails. It is given who evaluates and
+    keeps nobody: else `test_what_a_check_made_goes_with_it` fails.
     """
 
     def __init__(self, point: Array, width: int) -> None:
@@ -37,8 +38,8 @@ class RaisingPoints:
         """A row for each of these, which raise together.
 
         Raises OneByOne where so many share no call, wherever they are: a batch may not fit where
-        that of the probe did. Who evaluates is given, not kept: else
-        `test_what_a_check_made_goes_with_it` fails.
+        that of the probe did. Were who evaluates them kept instead of given each time,
+        `test_what_a_check_made_goes_with_it` would fail.
 
         Args:
             points: these.
