@@ -72,13 +72,15 @@ LONG = (
     "tests/checker/test_case.py::TestSweep",
     "tests/ops/test_findings.py",
     "tests/run/dask/",
+    "tests/hunter/test_expedition.py",
+    "tests/hostile/test_state.py",
     "tests/cli/test_watch.py",
     "tests/test_walk.py",
     "tests/test_library.py",
     "tests/test_tutorial.py",
     "tests/test_action.py",
 )
-"""Where single tests take long, or wait for other processes."""
+"""Where single tests take long, wait for other processes, or look at one thing that took long."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -203,6 +203,7 @@ class Read:
 
     imports: set[str]
     docstring: str
+    lines: int
     long: list[str]
     """The functions that are too long."""
     constants: set[str]
@@ -215,10 +216,12 @@ class Read:
 @cache
 def read(path: Path) -> Read:
     """Each file is parsed once, for all tests here."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
     return Read(
         imports_of(tree),
         ast.get_docstring(tree) or "",
+        text.count("\n"),
         long_functions(tree),
         constants(tree),
         tensorflow_imports(tree, top_level=True),
@@ -246,11 +249,14 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 NAMES = [str(path.relative_to(PACKAGE)) for path in FILES]
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES)
-def test_rooms_import_one_way(path: Path) -> None:
-    room = room_of(path)
-    rooms = {name.split(".")[1] for name in read(path).imports if name.startswith("gradcheck.")}
-    assert rooms <= ALLOWED[room] | {room, "__version__"}
+def test_rooms_import_one_way() -> None:
+    wrong = {}
+    for path, name in zip(FILES, NAMES, strict=True):
+        ours = [each for each in read(path).imports if each.startswith("gradcheck.")]
+        room, rooms = room_of(path), {each.split(".")[1] for each in ours}
+        if upwards := rooms - ALLOWED[room] - {room, "__version__"}:
+            wrong[name] = upwards
+    assert wrong == {}
 
 
 @pytest.mark.parametrize("room", LAYERS)
@@ -328,13 +334,14 @@ def test_every_room_has_layers() -> None:
     assert rooms == LAYERS.keys()
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "checker" / "numerics").glob("*.py")), ids=str)
-def test_the_numerics_are_numpy_alone(path: Path) -> None:
-    ours = {name for name in read(path).imports if name.startswith("gradcheck")}
+def test_the_numerics_are_numpy_alone() -> None:
+    paths = sorted((PACKAGE / "checker" / "numerics").glob("*.py"))
+    imports = set().union(*(read(path).imports for path in paths))
+    ours = {name for name in imports if name.startswith("gradcheck")}
     below = ("gradcheck.checker.numerics.", "gradcheck.model")
     numbers = {"gradcheck.checker", "gradcheck.checker.budget"}
     assert {name for name in ours if not name.startswith(below)} <= numbers
-    others = {name.partition(".")[0] for name in read(path).imports - ours}
+    others = {name.partition(".")[0] for name in imports - ours}
     assert others <= {"numpy", *sys.stdlib_module_names}
 
 
@@ -355,10 +362,11 @@ SAME_KIND: dict[str, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES)
-def test_modules_and_functions_are_short(path: Path) -> None:
-    assert path.read_text(encoding="utf-8").count("\n") <= 300
-    assert read(path).long == []
+def test_modules_and_functions_are_short() -> None:
+    lines = {name: read(path).lines for path, name in zip(FILES, NAMES, strict=True)}
+    assert {name: count for name, count in lines.items() if count > 300} == {}
+    long = {name: read(path).long for path, name in zip(FILES, NAMES, strict=True)}
+    assert {name: functions for name, functions in long.items() if functions} == {}
 
 
 def long_functions(tree: ast.Module) -> list[str]:
@@ -402,12 +410,11 @@ def test_a_constant_has_one_name_and_one_place() -> None:
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in FILES if "checker" in p.parts], ids=[n for n in NAMES if "checker" in n]
-)
-def test_the_checker_keeps_its_numbers_in_the_named_places(path: Path) -> None:
-    if path.stem not in ("tolerances", "limits", "costs", "stepping", "causes"):
-        assert read(path).constants == set()
+def test_the_checker_keeps_its_numbers_in_the_named_places() -> None:
+    homes = ("tolerances", "limits", "costs", "stepping", "causes")
+    others = [path for path in FILES if "checker" in path.parts and path.stem not in homes]
+    assert others
+    assert {path: read(path).constants for path in others if read(path).constants} == {}
 
 
 def test_a_test_that_the_sources_name_exists() -> None:
@@ -430,11 +437,11 @@ def tensorflow_imports(tree: ast.AST, *, top_level: bool) -> bool:
     )
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES)
-def test_tensorflow_is_imported_only_where_a_case_runs(path: Path) -> None:
-    assert not read(path).loads_tensorflow
-    if room_of(path) not in {"checker", "run", "explainer"}:
-        assert not read(path).names_tensorflow
+def test_tensorflow_is_imported_only_where_a_case_runs() -> None:
+    files = list(zip(FILES, NAMES, strict=True))
+    assert [name for path, name in files if read(path).loads_tensorflow] == []
+    naming = [path for path in FILES if read(path).names_tensorflow]
+    assert {room_of(path) for path in naming} <= {"checker", "run", "explainer"}
 
 
 @pytest.mark.parametrize(

@@ -167,11 +167,11 @@ class TestSweep:
         used = {case.target.text for case in self.CASES}
         assert {op.name for op in all_ops()} <= used
 
-    @pytest.mark.parametrize("seed", [101, 102])
-    def test_no_false_alarm(self, seed: int) -> None:
+    def test_no_false_alarm(self) -> None:
+        """(`make sweep` has 20 draws.)"""
         unexpected = []
         for one in self.CASES:
-            result = check_case(replace(one, seed=seed))
+            result = check_case(replace(one, seed=101))
             if not result.expected:
                 notes = [f"{c.name}: {c.verdict} {c.note}" for c in result.comparisons]
                 unexpected.append(f"{one.id}: {result.verdict} {result.message} {notes}")

@@ -42,7 +42,7 @@ def attacked(
     begun = time.monotonic()
     settings = {"allow": (), "root": str(folder), "check": attack, "preload": LIGHT, **options}
     results = list(run(cases, jobs=jobs, **settings))
-    assert time.monotonic() - begun < 60
+    assert time.monotonic() - begun < 600  # (Nobody waits for what does not end.)
     assert sorted(r.id for r in results) == sorted(case.id for case in cases)
     return {r.id.partition("::")[2]: r for r in results}
 

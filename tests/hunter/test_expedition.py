@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gradcheck.hunter import expedition, visit
+from gradcheck.hunter import errands, expedition, pursuit, visit
+from gradcheck.hunter.drafts import Draft, target_of
 from gradcheck.hunter.errands import Errand, Hunt
 from gradcheck.hunter.expedition import Expedition
-from gradcheck.hunter.ledger import Ledger
+from gradcheck.hunter.failures import RAISED, Failure, failure_of
+from gradcheck.hunter.ledger import Finding, Ledger
+from gradcheck.hunter.one_cause import cause_of
 from gradcheck.hunter.quarry import Quarry, find_quarry
+from gradcheck.model import Result, Verdict
 from gradcheck.run import run
 from gradcheck.spec import load
+from tests.report import examples
 
 if TYPE_CHECKING:
-    from gradcheck.hunter.ledger import Finding
+    from collections.abc import Callable
 
 PACKAGE = '''
 import os
@@ -96,13 +101,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def hunted(folder: Path, visits: int, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+LONG = 3000.0
+"""Seconds: no machine is so slow."""
+
+
+def hunted(
+    folder: Path,
+    visits: int,
+    monkeypatch: pytest.MonkeyPatch,
+    wanted: Callable[[str], bool] = lambda _: True,
+) -> Ledger:
     # (Few calls will do: what is to be found shows in every one of them.)
     monkeypatch.setattr(visit, "CALLS_OF_A_VISIT", 2)
+    # (Nor is anything to be left out because the machine is slow.)
+    monkeypatch.setattr(visit, "LOOKING_SECONDS", LONG)
+    for module in (errands, expedition, pursuit):
+        monkeypatch.setattr(module, "CHECK_SECONDS", LONG)
+    monkeypatch.setattr(errands, "CHECK_BUDGET", LONG)
     quarries = find_quarry(["hunted_package"], allow=["hunted_package"], root=str(folder))
     ledger = Ledger.open(folder / "found", 0)
     hunt = Hunt(ledger, ("hunted_package",), str(folder))
-    Expedition(hunt, quarries, 2, visits=visits).run(300.0, lambda _seconds: None)
+    some = [quarry for quarry in quarries if wanted(quarry.name)]
+    Expedition(hunt, some, 2, visits=visits).run(LONG, lambda _seconds: None)
     return ledger
 
 
@@ -209,12 +229,59 @@ def test_the_program_shows_it_by_itself(ledger: Ledger, folder: Path) -> None:
 def test_going_on_doubles_nothing(
     ledger: Ledger, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = [finding.spec for finding in ledger.findings]
-    again = hunted(folder, 2, monkeypatch)
-    assert [finding.spec for finding in again.findings] == before
-    assert all(arm.visits == 2 for arm in again.arms.values())
-    files = {path.name for path in again.folder.rglob("*.yaml")}
-    assert files == {Path(spec).name for spec in before}
+    """Other calls may show something that is new; what was found is not found again."""
+    before = list(ledger.findings)
+    texts = {finding.spec: (ledger.folder / finding.spec).read_bytes() for finding in before}
+    blamed = {finding.blamed for finding in before}
+    known: set[str] = set()
+
+    def is_known(hunt: Hunt, draft: Draft, failure: Failure) -> bool:
+        answer = plain(hunt, draft, failure)
+        known.update([target_of(draft)] if answer else [])
+        return answer
+
+    plain = pursuit.is_known
+    monkeypatch.setattr(pursuit, "is_known", is_known)
+    again = hunted(folder, 2, monkeypatch, lambda name: name in blamed)
+    assert all(again.arms[name].visits == 2 for name in blamed)
+    assert "hunted_package:deadly" in known  # (Whatever it is called with.)
+    assert again.findings[: len(before)] == before
+    assert {spec: (again.folder / spec).read_bytes() for spec in texts} == texts
+    for told_apart_by in (
+        [finding.cause for finding in again.findings],
+        [(finding.kind, finding.blamed) for finding in again.findings],
+    ):
+        assert len({*told_apart_by}) == len(told_apart_by)
+    files = sorted(path.name for path in again.folder.rglob("*.yaml"))
+    assert files == sorted(Path(finding.spec).name for finding in again.findings)
+
+
+FAILED = (
+    Result("", Verdict.CRASHED, message="the worker died of SIGABRT"),
+    Result("", Verdict.TIMEOUT, message="it takes more than 25 s"),
+    Result("", Verdict.ERROR, message=f"{RAISED}gradient raised: ValueError: no"),
+    Result("", Verdict.MISMATCH, (examples.compared("x", Verdict.MISMATCH),)),
+)
+
+
+@pytest.mark.parametrize("result", FAILED, ids=lambda result: str(result.verdict))
+def test_what_was_found_is_not_followed_again(result: Result, tmp_path: Path) -> None:
+    """At another point as little, and by a hunt that goes on where this one ended."""
+    draft: Draft = {"op": "tf.math.sin", "inputs": {"x": {"values": 1.0}}}
+    failure = failure_of(result)
+    assert failure is not None
+    first = Hunt(Ledger.open(tmp_path, 0), (), str(tmp_path))
+    errand = pursuit.pursue(first, draft, result)
+    assert next(errand, None) is not None
+    errand.close()
+    cause = cause_of(target_of(draft), failure, draft)
+    name = first.ledger.file_for(failure.kind, "tf.math.sin", "eager", "reverse", "real")
+    finding = Finding(cause, failure.kind, "tf.math.sin", "eager", "reverse", "real", "so", name)
+    first.ledger.write(finding, "the spec", "the program")
+    for hunt in (first, Hunt(Ledger.open(tmp_path, 0), (), str(tmp_path))):
+        other = {**draft, "inputs": {"x": {"values": [2.0, 3.0]}}}
+        assert [*pursuit.pursue(hunt, draft, result), *pursuit.pursue(hunt, other, result)] == []
+        assert hunt.ledger.findings == [finding]
 
 
 def test_a_kernel_is_traced_from_the_function_that_uses_it(

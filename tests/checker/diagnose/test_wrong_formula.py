@@ -95,12 +95,12 @@ def named(function: Any) -> Any:
 def test_the_error_is_a_formula(tf: Any, name: str, point: Any) -> None:
     forward, gradient, words = WRONG[name]
     function = named(with_gradient(forward(tf), gradient(tf)))
-    started = time.perf_counter()
+    started = time.process_time()
     result = gradcheck.check(function, point)
     assert result.diagnosis is not None
     text = f"the gradient of x {words} (G is the upstream gradient)"
     assert (result.diagnosis.cause, result.diagnosis.text) == ("formula", text)
-    assert time.perf_counter() - started < 5, "it is to take less than a second"
+    assert time.process_time() - started < 5, "it is to take less than a second"
 
 
 def test_a_formula_for_one_sign_is_none(tf: Any) -> None:

@@ -111,18 +111,16 @@ class TestOutsideOfAKink:
     }
 
     @pytest.mark.parametrize("dtype", ["float64", "float32"])
-    @pytest.mark.parametrize("factor", [1.0001, 1.1, -1.0])
     @pytest.mark.parametrize("name", FUNCTIONS)
-    def test_outside_of_a_kink_and_wrong_beside_it(
-        self, tf: Any, name: str, factor: float, dtype: str
-    ) -> None:
+    def test_outside_of_a_kink_and_wrong_beside_it(self, tf: Any, name: str, dtype: str) -> None:
         make, x = self.FUNCTIONS[name]
         result = gradcheck.check(make(tf), x.astype(dtype))
         assert result.verdict == "kink", describe(result)
-        wrong = planted(make(tf), lambda gs: [gs[0] * factor])
-        result = gradcheck.check(wrong, x.astype(dtype))
-        assert result.verdict == "mismatch", describe(result)
-        assert result.comparisons[0].failing
+        for factor in (1.0001, 1.1, -1.0):
+            wrong = planted(make(tf), lambda gs, factor=factor: [gs[0] * factor])
+            result = gradcheck.check(wrong, x.astype(dtype))
+            assert result.verdict == "mismatch", (factor, describe(result))
+            assert result.comparisons[0].failing
 
     def test_a_variable_holds_what_it_held(self, tf: Any) -> None:
         x = tf.Variable([3.0, 4.0], dtype=tf.float64)

@@ -306,8 +306,16 @@ IN_DOUBLE = [op.name for op in ops.all_ops() if not op.float32_only]
 """(Where TensorFlow computes in float32 alone, no fault of 1e-8 is to be seen.)"""
 
 
+PLANTED = (1e-1, 1e-8, 1e-12)
+"""In every op: the largest, the smallest that counts, and one that an error bar may hide. (Those in
+between are planted elsewhere in this file, and by `gradcheck power specs` in all the ops.)"""
+
+
 @pytest.mark.parametrize("op", IN_DOUBLE)
-def test_every_fault_in_every_op_is_caught_or_explained(op: str) -> None:
+def test_every_fault_in_every_op_is_caught_or_explained(
+    op: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gradcheck.checker.power.mutations.SIZES", PLANTED)
     candidates = [replace(c, seed=seed) for c in cases_of_ops()[op] for seed in range(16)]
     assert candidates, "no case to plant in"
     for candidate in candidates:
@@ -320,7 +328,7 @@ def test_every_fault_in_every_op_is_caught_or_explained(op: str) -> None:
     for planted in found.planted:
         if planted.fate is Fate.SURVIVED and not planted.counted:
             assert "below the error bar" in planted.reason, planted
-    assert found.caught >= 20
+    assert found.caught >= 10  # (of one input)
     for family in ("whole", "element"):
         floor = found.floor(family)
         assert floor is not None

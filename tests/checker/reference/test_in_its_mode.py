@@ -34,8 +34,15 @@ FUNCTIONS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("name", FUNCTIONS)
+# (XLA takes seconds to compile each of these: that a precision is kept is seen in two of them.)
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        *((name, "float64") for name in FUNCTIONS),
+        ("factors", "float32"),
+        ("in the middle", "float32"),
+    ],
+)
 def test_other_signs_in_another_mode(tf: Any, name: str, dtype: str) -> None:
     function, x = FUNCTIONS[name]
     found = gradcheck.check(lambda x: function(tf, x), x.astype(dtype), mode="xla", budget=60.0)
@@ -48,7 +55,8 @@ def test_other_signs_in_another_mode(tf: Any, name: str, dtype: str) -> None:
 def test_a_wrong_gradient_is_found_all_the_same(tf: Any, name: str, error: float) -> None:
     function, x = FUNCTIONS[name]
     larger = with_gradient(tf.identity, lambda g, _: g * (1 + error))
-    assert gradcheck.check(lambda x: function(tf, larger(x)), x, mode="xla").verdict == "mismatch"
+    found = gradcheck.check(lambda x: function(tf, larger(x)), x, mode="xla", budget=60.0)
+    assert found.verdict == "mismatch", describe(found)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

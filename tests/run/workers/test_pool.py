@@ -29,6 +29,10 @@ def _no_server_left() -> Iterator[None]:
     shut_down()
 
 
+LONG = 600.0
+"""Seconds: a limit for what is to come to its end, however slow the machine is."""
+
+
 def run_fakes(*cases: Case | str, **options: Any) -> list[Result]:
     made = [make_case(case) if isinstance(case, str) else case for case in cases]
     defaults = {"jobs": 2, "allow": (), "root": ".", "check": perform, "preload": LIGHT}
@@ -136,7 +140,7 @@ def test_a_case_that_cannot_be_sent_is_an_error() -> None:
 
 
 def test_a_case_over_its_limit_is_stopped_and_the_others_go_on() -> None:
-    results = run_fakes("hang", "pass", jobs=1, timeout=0.5)
+    results = run_fakes("hang", make_case("pass", timeout=LONG), jobs=1, timeout=0.5)
     assert [r.verdict for r in results] == [Verdict.TIMEOUT, Verdict.PASS]
     assert "0.5 s" in results[0].message
     assert results[0].seconds >= 0.5
@@ -262,14 +266,15 @@ def test_memory_of_what_a_case_starts_counts_too() -> None:
 
 
 def test_a_busy_loop_is_a_time_out_that_says_where() -> None:
-    results = run_fakes("spin", "pass", jobs=1, timeout=0.5)
+    results = run_fakes("spin", make_case("pass", timeout=LONG), jobs=1, timeout=0.5)
     assert [r.verdict for r in results] == [Verdict.TIMEOUT, Verdict.PASS]
     assert "round and round" in results[0].message
     assert "in _spin" in results[0].message
 
 
 def test_an_endless_flood_is_a_time_out_and_does_not_hold_up_the_others() -> None:
-    results = run_fakes("endless", "pass-1", "pass-2", "pass-3", jobs=2, timeout=2.0)
+    others = [make_case(f"pass-{n}", timeout=LONG) for n in (1, 2, 3)]
+    results = run_fakes("endless", *others, jobs=2, timeout=2.0)
     assert [r.verdict for r in results] == [Verdict.PASS] * 3 + [Verdict.TIMEOUT]
 
 
@@ -296,9 +301,8 @@ def test_a_case_that_forks_and_returns_twice_has_one_result(name: str) -> None:
 )
 def test_of_many_cases_at_hand_the_one_that_did_it_is_blamed(name: str, verdict: Verdict) -> None:
     names = [f"pass-{n}" for n in range(300)]
-    results = run_fakes(
-        *names[:150], name, *names[150:], jobs=1, timeout=1.0, memory_limit=300 * 2**20
-    )
+    one = make_case(name, timeout=1.0 if verdict is Verdict.TIMEOUT else LONG)
+    results = run_fakes(*names[:150], one, *names[150:], jobs=1, memory_limit=300 * 2**20)
     assert [r.id for r in results if r.verdict != Verdict.PASS] == [f"specs/a.yaml::{name}"]
     assert {r.verdict for r in results} == {Verdict.PASS, verdict}
     assert sorted(r.id for r in results) == sorted(f"specs/a.yaml::{n}" for n in [*names, name])
