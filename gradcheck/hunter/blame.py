@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from gradcheck.hunter.errands import Hunt
 
 
+def traced(
+    hunt: Hunt, draft: Draft, failure: Failure
+) -> Generator[Case, Result, tuple[Draft, Failure, str]]:
+    """The plainest way in which it fails, by what is to blame; and why that is no fault."""
+    draft, failure = yield from in_the_plainest_way(hunt, draft, failure)
+    return (yield from to_blame(hunt, draft, failure))
+
+
 def in_the_plainest_way(
     hunt: Hunt, draft: Draft, failure: Failure
 ) -> Generator[Case, Result, tuple[Draft, Failure]]:

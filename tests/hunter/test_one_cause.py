@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradcheck.checker.subject.jacobian_ways import Way
 from gradcheck.hunter.failures import Failure, FailureKind
 from gradcheck.hunter.one_cause import cause_of
 
@@ -38,3 +39,14 @@ def test_what_an_op_lacks_is_its_own() -> None:
     )
     assert one != other
     assert cause("Qr", MISSING, "not implemented") != cause("Lu", MISSING, "not implemented")
+
+
+def test_a_loop_over_gradients_has_no_part_of_any_op() -> None:
+    """By XLA it gives the numbers of another dtype, eagerly it refuses them."""
+    wrong = f"{Way.LOOPED.value} does not make the Jacobian that the gradients make"
+    raised = f"Jacobian raised: {Way.BATCH_LOOPED.value}: InvalidArgumentError: TensorArray dtype"
+    one = cause("ComplexAbs", FailureKind.WRONG, wrong, check="jacobian", mode="xla")
+    assert one == cause("Cast", RAISES, raised, check="jacobian")
+    at_once = wrong.replace(Way.LOOPED.value, Way.VECTORISED.value)
+    one, other = (cause(n, FailureKind.WRONG, at_once, check="jacobian") for n in ("Roll", "Exp"))
+    assert one != other
