@@ -23,12 +23,12 @@ SMOOTH = 0.05
 """By which part a derivative may change close by, of a function that is called smooth there."""
 AT_LEAST = 1e-3
 """And by which part of the largest element: less may be rounding."""
-ELSEWHERE = 0.1
+NOT_FAR = 0.1
 """How far from the point a function is called twice, beside its numbers; no further, for a domain
 may end there."""
 MADE_ANEW = {Mode.EAGER: 1, Mode.GRAPH: 4, Mode.XLA: 1}
-"""How often a function is made and called in a mode: what draws when it is made, of a few things, may
-draw the same once. (To compile it takes a second, and what is compiled draws at each call.)"""
+"""How often a function is made and called in a mode: what draws when it is made may draw the same
+once. (To compile it takes a second, and what is compiled draws at each call.)"""
 SAME_FINE, SAME_COARSE = 1e-6, 1e-2
 """How far apart two calls are by rounding, in one mode and in another."""
 LOOKED_AT = 6
@@ -87,7 +87,7 @@ def repeats_itself(module: ModuleType, wrong: str, mode: Mode) -> bool:
     base = np.array(getattr(module, wrong).numpy())
     rng = np.random.default_rng(0)
     size = np.where(base == 0, 1.0, np.abs(base)).real
-    away = base + ELSEWHERE * size * rng.uniform(-1.0, 1.0, base.shape)
+    away = base + NOT_FAR * size * rng.uniform(-1.0, 1.0, base.shape)
     with moved(module, wrong, away.astype(base.dtype)):
         modes = (Mode.EAGER, Mode.EAGER, *[mode] * MADE_ANEW[mode])
         first, *others = (value_of(module, each) for each in modes)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,19 +22,17 @@ from gradcheck.hunter.around_point import (
     is_smooth,
     moved,
     moves_in_steps,
-    repeats_itself,
     value_of,
     wide,
 )
 from gradcheck.hunter.documented import (
     of_a_lower_rank,
     only_somewhere,
-    out_of_range,
-    takes_any_order,
     without_gradient,
 )
 from gradcheck.hunter.drafts import target_of
 from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind
+from gradcheck.hunter.meant_call import is_meant, not_promised, takes_any_shape
 from gradcheck.hunter.run_script import SAME_START, run_script, shows
 from gradcheck.hunter.short_script import short_texts
 from gradcheck.model import Case, Mode, Result, Verdict
@@ -48,8 +45,6 @@ if TYPE_CHECKING:
 
 CLEARLY = 10.0
 """How many times the error of the differences a gradient must be off."""
-_ABOUT_SHAPES = re.compile(r"shape|size|dimension|rank|broadcast", re.IGNORECASE)
-"""What raised speaks of a shape."""
 FEW_BITS = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
 ULPS_OFF = 16.0
 """Of few bits: how many roundings off, relative to the largest element, and"""
@@ -119,9 +114,9 @@ def _judged(
         return False, f"the program raises {raised}"
     if kind in (FailureKind.CRASH, FailureKind.HANG):
         return False, "it came to an end"
-    _is_meant(module, request)
+    is_meant(module, request)
     wrong = str(request["wrong"])
-    if why := _not_promised(module, wrong, request):
+    if why := not_promised(module, wrong, request):
         return False, why
     if hasattr(module, "reference"):
         return _in_double(module, str(request["dtype"]))
@@ -140,22 +135,12 @@ def _unanswered(
         return False, raised or "nothing was raised"
     if not _is_that(raised, request):
         return False, f"something else is raised: {raised}"
-    _is_meant(module, request)
-    why = _takes_any_shape(module, raised, request)
+    is_meant(module, request)
+    why = takes_any_shape(module, raised, request)
     why = why or _nothing_to_differentiate(module, str(request["wrong"]))
     if not why and kind is FailureKind.MISSING:
         why = without_gradient(request["about"] or target_of(request["draft"]))
     return not why, why or raised
-
-
-def _not_promised(module: ModuleType, wrong: str, request: dict[str, Any]) -> str:
-    """Why nothing is promised of the numbers of this call; empty where nothing says so."""
-    if takes_any_order(request["draft"]):
-        return "an index is there twice, and nothing is promised then"
-    told = out_of_range(request["draft"], as_array(getattr(module, wrong)))
-    if not told and not repeats_itself(module, wrong, Mode(request["mode"])):
-        return "the function is another one each time, or in its mode"
-    return told
 
 
 def _is_that(raised: str, request: dict[str, Any]) -> bool:
@@ -173,39 +158,6 @@ def _is_that(raised: str, request: dict[str, Any]) -> bool:
 def _plain(text: str) -> str:
     """Without numbers, which are those of the point."""
     return re.sub(r"\d+", "#", " ".join(text.split()))
-
-
-def _is_meant(module: ModuleType, request: dict[str, Any]) -> bool:
-    """Whether the call is one that the function is meant for: a graph refuses what is not.
-
-    Eagerly some kernels take shapes that their definition does not allow.
-    """
-    given = [getattr(module, name) for name in request["names"]]
-    for mode in dict.fromkeys((Mode.GRAPH.value, request["mode"])):
-        compiled = mode == Mode.XLA
-        module.tf.function(module.function, autograph=False, jit_compile=compiled)(*given)
-    return True
-
-
-def _takes_any_shape(module: ModuleType, raised: str, request: dict[str, Any]) -> str:
-    """Where a shape is complained of: which input the function takes in any, and does not read.
-
-    Then what belongs there was never looked at, as values for a slice that is empty. Without it
-    `test_an_input_that_may_have_any_shape` fails.
-    """
-    if not _ABOUT_SHAPES.search(raised):
-        return ""
-    rng = np.random.default_rng(0)
-    before = value_of(module)
-    for name in request["names"]:
-        array = as_array(getattr(module, name))
-        if name == request["wrong"] or not array.size or not array.ndim:
-            continue
-        other = rng.uniform(0.5, 1.5, (array.shape[0] + 1, *array.shape[1:]))
-        with suppress(Exception), moved(module, name, other.astype(array.dtype)):
-            if value_of(module) == before:
-                return f"{name} is not read, whatever its shape"
-    return ""
 
 
 def _elsewhere_too(kind: FailureKind, module: ModuleType, wrong: str) -> bool:

@@ -1,0 +1,65 @@
+"""Whether a call is one that its function is meant for, and promises anything of.
+
+A worker asks this of a program in plain TensorFlow that shows a failure.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.hunter.around_point import as_array, moved, repeats_itself, value_of
+from gradcheck.hunter.documented import out_of_range, takes_any_order
+from gradcheck.model import Mode
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_ABOUT_SHAPES = re.compile(r"shape|size|dimension|rank|broadcast", re.IGNORECASE)
+"""What raised speaks of a shape."""
+
+
+def is_meant(module: ModuleType, request: dict[str, Any]) -> bool:
+    """Whether the call is one that the function is meant for: a graph refuses what is not.
+
+    Eagerly some kernels take shapes that their definition does not allow.
+    """
+    given = [getattr(module, name) for name in request["names"]]
+    for mode in dict.fromkeys((Mode.GRAPH.value, request["mode"])):
+        compiled = mode == Mode.XLA
+        module.tf.function(module.function, autograph=False, jit_compile=compiled)(*given)
+    return True
+
+
+def takes_any_shape(module: ModuleType, raised: str, request: dict[str, Any]) -> str:
+    """Where a shape is complained of: which input the function takes in any, and does not read.
+
+    Then what belongs there was never looked at, as values for a slice that is empty. Without it
+    `test_an_input_that_may_have_any_shape` fails.
+    """
+    if not _ABOUT_SHAPES.search(raised):
+        return ""
+    rng = np.random.default_rng(0)
+    before = value_of(module)
+    for name in request["names"]:
+        array = as_array(getattr(module, name))
+        if name == request["wrong"] or not array.size or not array.ndim:
+            continue
+        other = rng.uniform(0.5, 1.5, (array.shape[0] + 1, *array.shape[1:]))
+        with suppress(Exception), moved(module, name, other.astype(array.dtype)):
+            if value_of(module) == before:
+                return f"{name} is not read, whatever its shape"
+    return ""
+
+
+def not_promised(module: ModuleType, wrong: str, request: dict[str, Any]) -> str:
+    """Why nothing is promised of the numbers of this call; empty where nothing says so."""
+    if takes_any_order(request["draft"]):
+        return "an index is there twice, and nothing is promised then"
+    told = out_of_range(request["draft"], as_array(getattr(module, wrong)))
+    if not told and not repeats_itself(module, wrong, Mode(request["mode"])):
+        return "the function is another one each time, or in its mode"
+    return told
