@@ -23,6 +23,8 @@ SMOOTH = 0.05
 """By which part a derivative may change close by, of a function that is called smooth there."""
 AT_LEAST = 1e-3
 """And by which part of the largest element: less may be rounding."""
+TINY = 1e-3
+"""What a step beside the point goes with, where the number is smaller."""
 NOT_FAR = 0.1
 """How far from the point a function is called twice, beside its numbers; no further, for a domain
 may end there."""
@@ -68,9 +70,12 @@ def moved(module: ModuleType, wrong: str, values: Array) -> Iterator[None]:
             setattr(module, wrong, before)
 
 
-def value_of(module: ModuleType, mode: Mode = Mode.EAGER) -> complex:
-    """What the function that the program differentiates gives, made anew for this mode."""
-    function = getattr(module, "slope", module.value)
+def value_of(module: ModuleType, mode: Mode = Mode.EAGER, *, of_itself: bool = False) -> complex:
+    """What the function that the program differentiates gives, made anew for this mode.
+
+    Of a second derivative that is the slope, or the function itself.
+    """
+    function = module.value if of_itself else getattr(module, "slope", module.value)
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     if mode is not Mode.EAGER:
         compiled = mode is Mode.XLA
@@ -103,9 +108,11 @@ def is_smooth(
     base = np.array(getattr(module, wrong).numpy())
     rng = np.random.default_rng(0)
     largest = float(np.max(np.abs(numeric), initial=0.0))
+    # (Beside a tiny number lies one that is less so: what a step of the tiny one does may be lost
+    # inside. Without it `test_what_a_tiny_step_does_not_show` fails.)
+    size = np.where(base == 0, 1.0, np.maximum(np.abs(base), TINY)).real
     for _ in range(3):
         away = rng.choice([-1.0, 1.0], size=base.shape) * rng.uniform(0.5, 1.0, base.shape)
-        size = np.where(base == 0, 1.0, np.abs(base)).real
         with moved(module, wrong, (base + 3 * steps[1] * away * size).astype(base.dtype)):
             near = wide(as_array(module.differences(steps[2])))
         if not (np.abs(near - numeric) <= 2 * bar + SMOOTH * (largest + AT_LEAST)).all():

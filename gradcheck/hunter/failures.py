@@ -78,7 +78,7 @@ def failure_of(result: Result) -> Failure | None:
     """How it fails; None where it does not, where that cannot be judged, or is meant so."""
     verdict, message = result.verdict, result.message
     if verdict is Verdict.CRASHED:
-        return Failure(FailureKind.CRASH, about=_first(message), text=_first(message))
+        return Failure(FailureKind.CRASH, about=message, text=_first(message))
     if verdict is Verdict.TIMEOUT:
         return Failure(FailureKind.HANG, text=_first(message))
     if verdict is Verdict.ERROR:

@@ -11,6 +11,8 @@ from gradcheck.model import CheckKind
 
 _OF_TENSORFLOW = (CheckKind.FORWARD, CheckKind.JACOBIAN)
 """Derivatives that TensorFlow makes of gradients: what they raise is told by their message."""
+_DIED_AT = re.compile(r"\w+\.(cc|h)(?=:\d+\] Check failed)|(?<=Assertion failure\n).*")
+"""Where a library ended its process, as it says itself: for whatever function that was."""
 _LOOPS = (Way.LOOPED, Way.BATCH_LOOPED)
 """Jacobians that are made in a loop over `tape.gradient`: no op has a part of its own in it."""
 
@@ -23,6 +25,8 @@ def cause_of(blamed: str, failure: Failure, draft: Draft) -> str:
     if check_of(draft) is CheckKind.JACOBIAN and any(way in failure.text for way in _LOOPS):
         # (What the loop gets wrong by XLA it refuses eagerly: it takes the dtype of the output.)
         return f"{check_of(draft)} in a loop"
+    if failure.kind is FailureKind.CRASH and (place := _DIED_AT.search(failure.about)):
+        return f"crash: {re.sub(r'[0-9]+', '#', place[0])}"
     names_an_op = failure.kind is FailureKind.MISSING and failure.about
     if failure.kind in UNANSWERED and check_of(draft) in _OF_TENSORFLOW and not names_an_op:
         # (Whatever op it is called for: one fault of the accumulator's, or of the Jacobian's.)

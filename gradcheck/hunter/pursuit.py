@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradcheck.hunter import task
-from gradcheck.hunter.blame import traced
+from gradcheck.hunter.blame import Culprit, traced
 from gradcheck.hunter.drafts import (
     Draft,
     array_of,
@@ -65,19 +65,19 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
     provisional = _provisional(draft, failure)
     hunt.open.add(provisional)
     try:
-        draft, failure, why = yield from traced(hunt, draft, failure)
-        cause = cause_of(_blamed(draft, failure), failure, draft)
+        culprit = yield from traced(hunt, draft, failure)
+        cause = culprit.cause
         hunt.ledger.doubt(provisional, f"see {cause}")
-        if why:
-            hunt.ledger.settle(cause, why)
-        if why or hunt.ledger.is_settled(cause):
+        if culprit.why:
+            hunt.ledger.settle(cause, culprit.why)
+        if hunt.ledger.is_settled(cause):
             hunt.ledger.settle(provisional, f"see {cause}")
             return
         if cause in hunt.open:
             return
         hunt.open.add(cause)
         try:
-            yield from _confirmed(hunt, draft, failure, cause)
+            yield from _confirmed(hunt, culprit)
         finally:
             hunt.open.discard(cause)
     finally:
@@ -94,12 +94,9 @@ def _provisional(draft: Draft, failure: Failure) -> str:
     return f"seen: {cause_of(target_of(draft), failure, draft)}"
 
 
-def _blamed(draft: Draft, failure: Failure) -> str:
-    return (failure.about if failure.kind is FailureKind.MISSING else "") or target_of(draft)
-
-
-def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, first: str) -> Errand:
+def _confirmed(hunt: Hunt, culprit: Culprit) -> Errand:
     """Shrink it, have it shown by a program, see the written spec hold, and write it down."""
+    draft, failure, first = culprit.draft, culprit.failure, culprit.cause
 
     def holds(candidate: Draft, result: Result) -> bool:
         some = failure.kind not in UNANSWERED or _has_elements(candidate)
@@ -122,19 +119,16 @@ def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, first: str) -> Errand
             continue
         # (What was made smaller may fail for another cause, or in a plainer way: without it
         # `test_what_fails_in_a_plainer_way_once_it_is_small` fails.)
-        plain, last, no_fault = yield from traced(hunt, shown_by, last)
-        cause = cause_of(_blamed(plain, last), last, plain)
-        known = hunt.ledger.is_settled(cause) or (cause != first and cause in hunt.open)
-        if no_fault or known:
-            hunt.ledger.doubt(first, no_fault or f"see {cause}")
+        seen = yield from traced(hunt, shown_by, last)
+        known = hunt.ledger.is_settled(seen.cause)
+        if seen.why or known or (seen.cause != first and seen.cause in hunt.open):
+            hunt.ledger.doubt(first, seen.why or f"see {seen.cause}")
             return
-        told, shown, text = yield from _shown(hunt, plain, last)
+        told, shown, text = yield from _shown(hunt, seen.draft, seen.failure)
         if not told:
-            result = yield from hunt.check(plain)
-            about = (cause, _blamed(plain, last), shown, text)
-            yield from _written(hunt, plain, last, result, about)
+            yield from _written(hunt, seen, shown, text)
             return
-        why = why or f"{told}: {json.dumps(plain)}"
+        why = why or f"{told}: {json.dumps(seen.draft)}"
     hunt.ledger.doubt(first, why)
 
 
@@ -210,10 +204,10 @@ def _second_opinion(
     return "", opinion["why"], opinion.get("short") or program.text
 
 
-def _written(
-    hunt: Hunt, draft: Draft, failure: Failure, result: Result, about: tuple[str, str, str, str]
-) -> Errand:
-    cause, blamed, shown, script = about
+def _written(hunt: Hunt, culprit: Culprit, shown: str, script: str) -> Errand:
+    draft, failure = culprit.draft, culprit.failure
+    cause, blamed = culprit.cause, culprit.blamed
+    result = yield from hunt.check(draft)
     mode, check, numbers = mode_of(draft), check_of(draft), dtype_class(draft)
     seen = " ".join((failure.text or result.meaning).split())
     told = f"{failure.kind.told[0].upper()}{failure.kind.told[1:]}: {shown or seen}"

@@ -50,3 +50,17 @@ def test_a_loop_over_gradients_has_no_part_of_any_op() -> None:
     at_once = wrong.replace(Way.LOOPED.value, Way.VECTORISED.value)
     one, other = (cause(n, FailureKind.WRONG, at_once, check="jacobian") for n in ("Roll", "Exp"))
     assert one != other
+
+
+def test_where_a_library_ends_its_process_is_one_cause() -> None:
+    check = "died of SIGABRT\n{}: F0000 00:00:1 {} {}.h:428] Check failed: index < {}"
+    first = crash("Conv2D", check.format(1, 4201, "tensor_format", 3))
+    assert first == crash("DepthwiseConv2dNative", check.format(2, 5311, "tensor_format", 5))
+    assert first != crash("Conv2D", check.format(1, 4201, "tensor_shape", 3))
+    silent = "the worker process died of SIGSEGV"
+    assert crash("Conv2D", silent) != crash("Conv3D", silent)
+
+
+def crash(op: str, message: str) -> str:
+    name = f"tf.raw_ops.{op}"
+    return cause_of(name, Failure(FailureKind.CRASH, about=message), {"op": name, "inputs": {}})

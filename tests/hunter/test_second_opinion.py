@@ -267,6 +267,39 @@ def test_places_that_are_merged_twice(lists: list[list[int]]) -> None:
     assert opinion(draft, WRONG, "data[0]")["confirmed"]
 
 
+def test_an_input_that_does_not_matter() -> None:
+    """The deviation of one number; not so a power whose slope alone stands still."""
+    answer = opinion({"op": "keras.ops.std", "inputs": {"x": {"values": 1.0}}}, NONFINITE, "x")
+    assert not answer["confirmed"], answer
+    assert "does not depend on it" in answer["why"]
+    inputs = {"x": 0.0, "y": {"values": 1.0, "grad": False}}
+    assert opinion(kernel("Pow", inputs, check="second"), NONFINITE, "x")["confirmed"]
+
+
+def test_what_is_huge_and_cancels() -> None:
+    """Both neighbours of each pixel are one: no edge is there, but for rounding."""
+    image = {"values": [[[[1.0], [1.0]], [[1e100], [1.0]]]]}
+    answer = opinion({"op": "tf.image.sobel_edges", "inputs": {"image": image}}, WRONG, "image")
+    assert not answer["confirmed"], answer
+
+
+def test_what_a_tiny_step_does_not_show() -> None:
+    """It is rounded away beside the one in eˣ - 1."""
+    answer = opinion(kernel("Elu", {"features": -1e-100}), WRONG, "features")
+    assert not answer["confirmed"], answer
+    # What is wrong at a small number is found.
+    numbers = {"x": "1e-4+1e-4j", "y": {"values": "1+2j", "grad": False}}
+    assert opinion(kernel("Xlogy", numbers, dtype="complex128"), WRONG, "x")["confirmed"]
+
+
+def test_an_argument_of_zero() -> None:
+    call: Draft = {"op": "keras.ops.celu", "inputs": {"x": {"values": -1.0}}}
+    answer = opinion({**call, "args": {"alpha": 0.0}}, NONFINITE, "x")
+    assert not answer["confirmed"], answer
+    zeros = kernel("Cumprod", {"x": [0.0, 3.0], "axis": INT})
+    assert opinion(zeros, WRONG, "x")["confirmed"]
+
+
 def test_what_raises_is_shown_beside_a_difference() -> None:
     answer = opinion(kernel("Lu", {"input": [[1.0, 2.0], [3.0, 4.0]]}), MISSING, "Lu")
     assert "difference, at" in answer["short"]
