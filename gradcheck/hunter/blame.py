@@ -62,10 +62,12 @@ def in_the_plainest_way(
     """The same eagerly, and by the tape, if it fails there too: then that is what is wrong."""
     if failure.kind is FailureKind.HANG:
         return draft, failure
-    for mode, check in ((Mode.EAGER, CheckKind.REVERSE), (Mode.EAGER, check_of(draft))):
+    eagerly, by_tape = (Mode.EAGER, check_of(draft)), (mode_of(draft), CheckKind.REVERSE)
+    plainest = (Mode.EAGER, CheckKind.REVERSE)
+    for mode, check in dict.fromkeys((plainest, by_tape, eagerly)):
         plain = copied(
             draft,
-            mode=None,
+            mode=None if mode is Mode.EAGER else mode.value,
             check=None if check is CheckKind.REVERSE else check.value,
         )
         if (mode_of(draft), check_of(draft)) == (mode, check):
@@ -116,7 +118,8 @@ def _kernel(
     is checked by the tape first.
     """
     keys = {key: draft[key] for key in ("mode", "check") if key in draft}
-    ways = [keys] if check_of(draft) is not CheckKind.SECOND else [{}, keys]
+    by_tape = {key: value for key, value in keys.items() if key == "mode"}
+    ways = [keys] if check_of(draft) is not CheckKind.SECOND else [{}, by_tape, keys]
     for way in ways:
         for call in calls:
             alone = copied(call, **way)

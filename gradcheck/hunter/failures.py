@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gradcheck.checker.judge.notes import IS_MISSING
+from gradcheck.checker.subject.jacobian_ways import Way
 from gradcheck.checker.subject.phases import FREE_PHASE
 from gradcheck.checker.subject.refusals import WITHOUT_GRADIENT
 from gradcheck.model import Verdict
@@ -107,6 +108,12 @@ def _raised(message: str) -> Failure | None:
     if any(words in message for words in _NOT_WRITTEN):
         return Failure(FailureKind.MISSING, about=_op_in(told), text=told)
     return Failure(FailureKind.RAISES, about=raised[1] if raised else "", text=told)
+
+
+def way_in(told: str) -> Way:
+    """The way to make a Jacobian that a text is about: the first that it names."""
+    named = [way for way in Way if way in told]
+    return min(named, key=told.find, default=Way.ROWS)
 
 
 def _op_in(told: str) -> str:

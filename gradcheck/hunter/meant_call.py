@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker.subject.phases import FREE_PHASE, depends_on_the_phase, shows_a_phase
 from gradcheck.hunter.around_point import as_array, moved, repeats_itself, value_of
 from gradcheck.hunter.documented import out_of_range, takes_any_order
+from gradcheck.hunter.drafts import target_of
+from gradcheck.hunter.signatures import RAW
 from gradcheck.model import Mode
 
 if TYPE_CHECKING:
@@ -60,8 +63,11 @@ def not_promised(module: ModuleType, wrong: str, request: dict[str, Any]) -> str
     if takes_any_order(request["draft"]):
         return "an index is there twice, and nothing is promised then"
     told = out_of_range(request["draft"], as_array(getattr(module, wrong)))
-    if not told and does_not_matter(module, wrong):
+    whole = not target_of(request["draft"]).startswith(RAW)
+    if not told and whole and does_not_matter(module, wrong):
         return "the function does not depend on it, here nor close by"
+    if not told and has_a_free_phase(module):
+        return FREE_PHASE
     if not told and not repeats_itself(module, wrong, Mode(request["mode"])):
         return "the function is another one each time, or in its mode"
     return told
@@ -70,7 +76,9 @@ def not_promised(module: ModuleType, wrong: str, request: dict[str, Any]) -> str
 def does_not_matter(module: ModuleType, wrong: str) -> bool:
     """Whether the function gives the same wherever this input is, as the deviation of one number.
 
-    What its gradient is nobody asks. Without it `test_an_input_that_does_not_matter` fails.
+    Nobody is meant to call it so. Of a kernel it is known what it gives: a power of zero has no
+    slope, and what is made of it takes it for that. Without it
+    `test_an_input_that_does_not_matter` fails.
     """
     base = np.array(getattr(module, wrong).numpy())
     rng = np.random.default_rng(0)
@@ -80,3 +88,16 @@ def does_not_matter(module: ModuleType, wrong: str) -> bool:
         with moved(module, wrong, away.astype(base.dtype)):
             values.add(value_of(module, of_itself=True))
     return len(values) == 1
+
+
+def has_a_free_phase(module: ModuleType) -> bool:
+    """Whether what is differentiated depends on the phase of vectors, which nothing defines.
+
+    Without it `test_vectors_whose_phase_is_free` fails.
+    """
+    function = getattr(module, "slope", module.value)
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    values = [as_array(getattr(module, name)) for name in names]
+    if not any(value.dtype.kind == "c" for value in values):
+        return False
+    return shows_a_phase(function, values) and depends_on_the_phase(function, values)

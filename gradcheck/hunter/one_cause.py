@@ -6,7 +6,7 @@ import re
 
 from gradcheck.checker.subject.jacobian_ways import Way
 from gradcheck.hunter.drafts import Draft, check_of, dtype_class, mode_of
-from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind
+from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind, way_in
 from gradcheck.model import CheckKind
 
 _OF_TENSORFLOW = (CheckKind.FORWARD, CheckKind.JACOBIAN)
@@ -22,7 +22,7 @@ def cause_of(blamed: str, failure: Failure, draft: Draft) -> str:
     # (What one version of an op has, the others have as a rule.)
     blamed = re.sub(r"(V\d+|WithNumSegments)+$", "", blamed)
     where = f"{mode_of(draft)} {check_of(draft)}"
-    if check_of(draft) is CheckKind.JACOBIAN and any(way in failure.text for way in _LOOPS):
+    if check_of(draft) is CheckKind.JACOBIAN and way_in(failure.text) in _LOOPS:
         # (What the loop gets wrong by XLA it refuses eagerly: it takes the dtype of the output.)
         return f"{check_of(draft)} in a loop"
     if failure.kind is FailureKind.CRASH and (place := _DIED_AT.search(failure.about)):

@@ -108,30 +108,5 @@ def _plain(text: str) -> str:
     return re.sub(r"\d+", "#", " ".join(text.split()))
 
 
-def _only_of_zero(kind: FailureKind, wrong: str, text: str) -> bool:
-    """Whether it fails for an argument of zero alone, by which a function may divide.
-
-    Without it `test_an_argument_of_zero` fails.
-    """
-    changed = _OF_ZERO.sub(r"\1=0.05", text)
-    if changed == text:
-        return False
-    module, _, raised = run_script(changed)
-    return not raised and not _by_differences(kind, module, wrong)[0]
-
-
-def _elsewhere_too(kind: FailureKind, module: ModuleType, wrong: str) -> bool:
-    """Whether it fails at an ordinary point, too."""
-    base = np.array(getattr(module, wrong).numpy())
-    away = np.random.default_rng(1).uniform(0.5, 2.0, base.shape).astype(base.dtype)
-    names = module.derivative.__code__ if hasattr(module, "derivative") else None
-    if names is None:
-        return True
-    with moved(module, wrong, away):
-        taken = names.co_varnames[: names.co_argcount]
-        module.gradient = module.derivative(*(getattr(module, name) for name in taken))
-        return _by_differences(kind, module, wrong)[0]
-
-
 def _array(told: Any) -> Any:
     return None if told is None else np.asarray(told)

@@ -19,6 +19,7 @@ from gradcheck.hunter.drafts import (
     target_of,
     tensors,
 )
+from gradcheck.hunter.failures import way_in
 from gradcheck.hunter.layer_text import LayerText, weight_lines
 from gradcheck.model import Mode
 
@@ -83,7 +84,7 @@ class Parts:
         self.constants = [self._constant(name, entry) for name, entry in entries.items()]
         self.imports = ["import numpy as np", "import tensorflow as tf"]
         self.call = self._call()
-        self.way = next((way for way in Way if way in failure.text), Way.ROWS)
+        self.way = way_in(failure.text)
         loops = self.way in (Way.LOOPED, Way.BATCH_LOOPED)
         self.behind = ", experimental_use_pfor=False" if loops else ""
         """What stands behind the tensors in a call of `tape.jacobian` that goes this way."""

@@ -34,7 +34,7 @@ from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind
 from gradcheck.hunter.meant_call import is_meant, not_promised, takes_any_shape
 from gradcheck.hunter.run_script import is_that, run_script, shows
 from gradcheck.hunter.short_script import short_texts
-from gradcheck.model import Case, Mode, Result, Verdict
+from gradcheck.model import Case, Result, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -143,6 +143,31 @@ def _unanswered(
     if not why and kind is FailureKind.MISSING:
         why = without_gradient(request["about"] or target_of(request["draft"]))
     return not why, why or raised
+
+
+def _only_of_zero(kind: FailureKind, wrong: str, text: str) -> bool:
+    """Whether it fails for an argument of zero alone, by which a function may divide.
+
+    Without it `test_an_argument_of_zero` fails.
+    """
+    changed = _OF_ZERO.sub(r"\1=0.05", text)
+    if changed == text:
+        return False
+    module, _, raised = run_script(changed)
+    return not raised and not _by_differences(kind, module, wrong)[0]
+
+
+def _elsewhere_too(kind: FailureKind, module: ModuleType, wrong: str) -> bool:
+    """Whether it fails at an ordinary point, too."""
+    base = np.array(getattr(module, wrong).numpy())
+    away = np.random.default_rng(1).uniform(0.5, 2.0, base.shape).astype(base.dtype)
+    names = module.derivative.__code__ if hasattr(module, "derivative") else None
+    if names is None:
+        return True
+    with moved(module, wrong, away):
+        taken = names.co_varnames[: names.co_argcount]
+        module.gradient = module.derivative(*(getattr(module, name) for name in taken))
+        return _by_differences(kind, module, wrong)[0]
 
 
 def _in_double(module: ModuleType, dtype: str) -> tuple[bool, str]:

@@ -50,8 +50,9 @@ def test_functions_that_run_the_same_kernels_are_one(hunt: Hunt) -> None:
 
 def test_what_is_made_of_a_gradient_that_is_meant_so(hunt: Hunt) -> None:
     """The second derivative of vectors whose phase nothing defines."""
-    matrix = {"values": [["1+1j"]]}
-    assert "meant" in culprit(hunt, "svd", {"tensor": matrix}, check="second").why
+    matrix = {"values": [["1+1j", "2-1j"], ["0.5j", "-1+0.3j"]]}
+    keys = {"args": {"compute_uv": True, "full_matrices": True}, "check": "second"}
+    assert "meant" in culprit(hunt, "tf.raw_ops.Svd", {"input": matrix}, **keys).why
 
 
 def test_a_second_derivative_is_traced_to_the_first(hunt: Hunt) -> None:

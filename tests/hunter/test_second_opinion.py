@@ -268,12 +268,13 @@ def test_places_that_are_merged_twice(lists: list[list[int]]) -> None:
 
 
 def test_an_input_that_does_not_matter() -> None:
-    """The deviation of one number; not so a power whose slope alone stands still."""
+    """The deviation of one number; but the power of zero, of a kernel, is taken for what it is."""
     answer = opinion({"op": "keras.ops.std", "inputs": {"x": {"values": 1.0}}}, NONFINITE, "x")
     assert not answer["confirmed"], answer
     assert "does not depend on it" in answer["why"]
-    inputs = {"x": 0.0, "y": {"values": 1.0, "grad": False}}
-    assert opinion(kernel("Pow", inputs, check="second"), NONFINITE, "x")["confirmed"]
+    for power, keys in ((0.0, {}), (1.0, {"check": "second"})):
+        inputs = {"x": 0.0, "y": {"values": power, "grad": False}}
+        assert opinion(kernel("Pow", inputs, **keys), NONFINITE, "x")["confirmed"]
 
 
 def test_what_is_huge_and_cancels() -> None:
@@ -281,6 +282,16 @@ def test_what_is_huge_and_cancels() -> None:
     image = {"values": [[[[1.0], [1.0]], [[1e100], [1.0]]]]}
     answer = opinion({"op": "tf.image.sobel_edges", "inputs": {"image": image}}, WRONG, "image")
     assert not answer["confirmed"], answer
+
+
+def test_vectors_whose_phase_is_free() -> None:
+    matrix = {"values": [["1+1j", "2-1j"], ["0.5j", "-1+0.3j"]]}
+    keys = {"dtype": "complex128", "check": "second"}
+    answer = opinion({"op": "tf.linalg.svd", "inputs": {"tensor": matrix}, **keys}, WRONG, "tensor")
+    assert "phase" in answer["why"], answer
+    # ... which singular values do not have.
+    values = kernel("Svd", {"input": matrix}, args={"compute_uv": False}, dtype="complex128")
+    assert "agree" in opinion(values, WRONG, "input")["why"]
 
 
 def test_what_a_tiny_step_does_not_show() -> None:
