@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from gradcheck.hunter.errands import Hunt
 
-_BY_NUMBERS = (Verdict.MISMATCH, Verdict.NONFINITE)
-
 
 @dataclass(frozen=True, slots=True)
 class Culprit:
@@ -46,12 +44,6 @@ class Culprit:
 
 def traced(hunt: Hunt, draft: Draft, failure: Failure) -> Generator[Case, Result, Culprit]:
     """Who is to blame for a failure, in the plainest way in which it shows."""
-    if check_of(draft) is not CheckKind.REVERSE:
-        # (What is meant so of a gradient is meant so of what is made of it: without it
-        # `test_what_is_made_of_a_gradient_that_is_meant_so` fails.)
-        plain = yield from hunt.check(copied(draft, mode=None, check=None))
-        if plain.verdict in _BY_NUMBERS and failure_of(plain) is None:
-            return Culprit(draft, failure, "its gradient is meant to be so")
     draft, failure = yield from in_the_plainest_way(hunt, draft, failure)
     return (yield from to_blame(hunt, draft, failure))
 

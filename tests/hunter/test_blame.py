@@ -48,13 +48,6 @@ def test_functions_that_run_the_same_kernels_are_one(hunt: Hunt) -> None:
     assert one.cause != culprit(hunt, "tf.math.tan", {"x": ONE}).cause
 
 
-def test_what_is_made_of_a_gradient_that_is_meant_so(hunt: Hunt) -> None:
-    """The second derivative of vectors whose phase nothing defines."""
-    matrix = {"values": [["1+1j", "2-1j"], ["0.5j", "-1+0.3j"]]}
-    keys = {"args": {"compute_uv": True, "full_matrices": True}, "check": "second"}
-    assert "meant" in culprit(hunt, "tf.raw_ops.Svd", {"input": matrix}, **keys).why
-
-
 def test_a_second_derivative_is_traced_to_the_first(hunt: Hunt) -> None:
     numbers = {"x": {**ONE, "grad": False}, "y": ONE}
     found = culprit(hunt, "tf.raw_ops.Xdivy", numbers, check="second")
