@@ -19,7 +19,7 @@ from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.derive.whole_op import as_one_op
-from gradcheck.explainer.page.expression_page import code_of
+from gradcheck.explainer.page.written_code import all_code
 from gradcheck.explainer.proof import Proof, beside_the_tape, proof_of
 from gradcheck.model import Array, Case, Input, Location, Shape, Target, TargetKind
 from gradcheck.ops.declaration import ANYWHERE, Domain
@@ -125,7 +125,7 @@ def verify_expression(
     names = [n for n in (wanted or graph.inputs) if graph.uses(n)]
     formulas = {name: printed_for_expression(graph, name) for name in names}
     point = expression_point(graph, values, seed)
-    code = {name: code_of(graph, name, closed_form(graph, name)) for name in names}
+    code = all_code(graph, {name: closed_form(graph, name) for name in names})
     proofs = _prove(point, formulas, lambda known: run_chain(graph, known, known["G"]), code)
     held = any(step.op is STOPPED for step in graph.steps)
     return [beside_the_tape(proof) for proof in proofs] if held else proofs

@@ -23,7 +23,6 @@ def halves(given: str, at: Mapping[str, Any], tape: Any, expr: str = "") -> Seen
     )
 
 
-
 def moved_over(letters: str) -> str:
     """The rule by which factors change sides, of three matrices that are called so."""
     a, b, c = letters

@@ -41,7 +41,7 @@ def tensorflow_code(
     writer = _Writer(formulas, shapes or {})
     lost: dict[str, str] = {}
     for name, formula in formulas.items():
-        before = len(writer.lines)
+        before, known = len(writer.lines), dict(writer.named)
         try:
             if written and name in written:
                 text = written[name]
@@ -53,6 +53,7 @@ def tensorflow_code(
             writer.lines.append(f"{name} = {text}")
         except UnknownCode as missing:
             del writer.lines[before:]
+            writer.named = known
             lost[name] = str(missing)
             writer.lines.append(f"# {name}: TensorFlow has no words for {missing}; see the formula")
     imports = any(re.search(r"(?<!tf\.)math\.", line) for line in writer.lines)

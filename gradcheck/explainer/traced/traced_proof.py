@@ -12,7 +12,7 @@ from gradcheck.errors import UsageError
 from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
 from gradcheck.explainer.derive.chain import closed_form, run_chain
 from gradcheck.explainer.derive.passed_through import STOPPED
-from gradcheck.explainer.page.expression_page import code_of
+from gradcheck.explainer.page.written_code import all_code
 from gradcheck.explainer.proof import Proof, beside_the_tape, proof_of
 from gradcheck.explainer.verify import printed_for_expression
 from gradcheck.model import Verdict
@@ -81,11 +81,8 @@ def _formulas(
 def _code(problem: Problem, traced: Traced, upstream: tuple[Array, ...]) -> list[Proof]:
     """The code, run as it is printed."""
     graph = traced.graph
-    code = {
-        name: code_of(graph, name, closed_form(graph, name))
-        for name in traced.wanted
-        if graph.uses(name)
-    }
+    used = [name for name in traced.wanted if graph.uses(name)]
+    code = all_code(graph, {name: closed_form(graph, name) for name in used})
     with explored(problem) as whole, np.errstate(all="ignore"):
         point = CodePoint(
             whole.function,
