@@ -12,9 +12,10 @@ import numpy as np
 
 from gradcheck.errors import UsageError
 from gradcheck.explainer import trees
+from gradcheck.explainer.both_sides import conditions_in, covering, worst_of
 from gradcheck.explainer.calculus.evaluate import evaluate
 from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
-from gradcheck.explainer.derive.chain import bar, closed_form, run_chain
+from gradcheck.explainer.derive.chain import adjoints, bar, closed_form, run_chain
 from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_input
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
 from gradcheck.explainer.derive.passed_through import STOPPED
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
 __all__ = [
     "DrawnPoint",
     "expression_point",
+    "expression_points",
     "op_point",
+    "op_points",
     "printed_for_expression",
     "verify_expression",
     "verify_op",
@@ -81,10 +84,24 @@ def verify_op(
     subject: Subject, values: Mapping[str, Array] | None = None, seed: int = 0
 ) -> list[Proof]:
     """Every formula that the explanation of an op prints."""
-    point = op_point(subject, values, seed)
     formulas = {name: _printed_for_op(subject, name) for name in subject.gradients}
     code = dict.fromkeys(formulas, subject.code())
-    return _prove(point, formulas, lambda known: known, code)
+    points = op_points(subject, values, seed)
+    return worst_of([_prove(point, formulas, lambda known: known, code) for point in points])
+
+
+def op_points(
+    subject: Subject, values: Mapping[str, Array] | None, seed: int = 0
+) -> list[DrawnPoint]:
+    """Points that see both sides of the conditions in the formulas; the one that is given."""
+    if values or subject.op.outputs:
+        return [op_point(subject, values, seed)]
+
+    def known(point: DrawnPoint) -> Values:
+        return {**point.case.args, **point.values, "G": np.ones(subject.shape)}
+
+    conditions = conditions_in(subject.printed.values())
+    return covering(conditions, lambda more: op_point(subject, None, seed + more), known)
 
 
 def op_point(subject: Subject, values: Mapping[str, Array] | None, seed: int) -> DrawnPoint:
@@ -124,11 +141,30 @@ def verify_expression(
     """The chain of adjoints and the closed forms of an expression."""
     names = [n for n in (wanted or graph.inputs) if graph.uses(n)]
     formulas = {name: printed_for_expression(graph, name) for name in names}
-    point = expression_point(graph, values, seed)
     code = all_code(graph, {name: closed_form(graph, name) for name in names})
-    proofs = _prove(point, formulas, lambda known: run_chain(graph, known, known["G"]), code)
+
+    def complete(known: Values) -> Values:
+        return run_chain(graph, known, known["G"])
+
+    points = expression_points(graph, values, seed)
+    proofs = worst_of([_prove(point, formulas, complete, code) for point in points])
     held = any(step.op is STOPPED for step in graph.steps)
     return [beside_the_tape(proof) for proof in proofs] if held else proofs
+
+
+def expression_points(
+    graph: Graph, values: Mapping[str, Array] | None, seed: int = 0
+) -> list[DrawnPoint]:
+    """Points that see both sides of the conditions in the lines; the one that is given."""
+    if values:
+        return [expression_point(graph, values, seed)]
+    upstream = np.ones(graph.shapes[graph.output])
+    lines = [*(step.forward for step in graph.steps), *(a.tree for a in adjoints(graph))]
+    return covering(
+        conditions_in(lines),
+        lambda more: expression_point(graph, None, seed + more),
+        lambda point: run_chain(graph, point.values, upstream),
+    )
 
 
 def expression_point(graph: Graph, values: Mapping[str, Array] | None, seed: int) -> DrawnPoint:
@@ -187,13 +223,19 @@ def _prove(
     """
     from gradcheck.checker.check import check_problem
     from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.tensors import FunctionRaised
     from gradcheck.checker.subject.upstream import draw_upstream
     from gradcheck.explainer.page_code import in_float32
 
     whole = point.function()
     function = in_float32(whole) if point.float32_only else whole
     operands = _operands(point, formulas)
-    outputs = _outputs(function, operands)
+    try:
+        outputs = _outputs(function, operands)
+    except FunctionRaised:
+        if point.float32_only:
+            raise
+        return _prove(replace(point, float32_only=True), formulas, complete, code)
     shapes = [output.shape for output in outputs]
     upstream = tuple(draw_upstream("random", shapes, [*map(np.iscomplexobj, outputs)], point.seed))
     problem = Problem(function=function, operands=operands, upstream=upstream, seed=point.seed)

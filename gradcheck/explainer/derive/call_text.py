@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +15,25 @@ if TYPE_CHECKING:
 
     from gradcheck.ops.declaration import Call, Op
 
-__all__ = ["LONGEST_SHOWN", "constant_of", "misfit_of", "source_of"]
+__all__ = ["NoRule", "constant_of", "literal_of", "misfit_of", "source_of"]
 
 LONGEST_SHOWN = 60
 """Characters of an expression that a message repeats."""
+
+
+class NoRule(ExpressionError):  # noqa: N818  (an answer: it may run all the same)
+    """A part of an expression that no declaration describes."""
+
+
+def literal_of(node: ast.expr) -> Any:
+    """The plain value that is written here; ValueError where it is none."""
+    text = ast.unparse(node)
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, ArithmeticError, RecursionError):
+        shown = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+        raise ValueError(f"`{shown}` must be a plain value here") from None
+    return list(value) if isinstance(value, tuple) else value
 
 
 class _Put(ast.NodeTransformer):

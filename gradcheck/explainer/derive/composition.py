@@ -58,7 +58,7 @@ def contribution(graph: Graph, step: Step, parameter: str) -> ast.expr:
     formula = step.op.formulas(step.call)[parameter]
     upstream, out = step.around(ast.Name(bar(graph, step.name)))
     tree = trees.picked(step.filled(formula, G=upstream, out=out))
-    return _summed(step, parameter, _with_known(graph, tree) if step.part is not None else tree)
+    return _summed(step, parameter, _with_known(graph, tree))
 
 
 _PARTS_OF = {
@@ -70,6 +70,8 @@ _PARTS_OF = {
 
 def _with_known(graph: Graph, tree: ast.expr) -> ast.expr:
     """The parts of a decomposition by the names that the forward has given them."""
+    if all(step.part is None for step in graph.steps):
+        return tree
     known: dict[str, str] = {}
     for step in graph.steps:
         own = step.forward

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.indices import named
 from gradcheck.explainer.derive.chain import Adjoint, Closed, ClosedForms, adjoints, bar
+from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.derive.whole_op import as_one_op
 from gradcheck.explainer.document import (
     Block,
@@ -185,6 +186,8 @@ def _backward(
             )
         )
     words = glossary(tuple(adjoint.tree for adjoint in found))
+    if any(step.op is STOPPED for step in graph.steps):
+        words += ("stop_gradient: the value is that of its input; nothing goes back through it.",)
     return (*blocks, Bullets(words)) if words else tuple(blocks)
 
 

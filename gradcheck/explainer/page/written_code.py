@@ -130,11 +130,12 @@ class _Lines:
                 wanted |= self._used(own)
         if wanted & self.graph.unwritten or not wanted <= {*self.formulas, *_shapes(self.graph)}:
             return []
-        needed = {own: tree for own, tree in self.formulas.items() if own in wanted}
-        results = {f"d{name}": ast.Name(bar(self.graph, name)) for name in names}
+        results = {bar(self.graph, name): f"d{name}" for name in names}
+        needed = {results.get(o, o): tree for o, tree in self.formulas.items() if o in wanted}
+        written = {results.get(own, own): text for own, text in self.written.items()}
         shapes = _shapes(self.graph)
-        shapes |= {bar(self.graph, name): shape for name, shape in self.graph.shapes.items()}
-        return tensorflow_code({**needed, **results}, shapes, self.written)
+        shapes |= {bar(self.graph, step.name): step.shape for step in self.graph.steps}
+        return tensorflow_code(needed, shapes, written)
 
     def _used(self, own: str) -> set[str]:
         names = trees.names_in(self.formulas[own])
