@@ -17,6 +17,7 @@ from gradcheck.explainer.derive.call_text import NoRule
 from gradcheck.explainer.derive.complete_call import make_call
 from gradcheck.explainer.derive.op_subject import Subject
 from gradcheck.explainer.derive.safe_names import renamed
+from gradcheck.explainer.derive.typed_constants import with_typed_constants
 from gradcheck.explainer.document import Bullets, Section
 from gradcheck.explainer.loading import load_quietly
 from gradcheck.explainer.on_demand import (
@@ -217,7 +218,10 @@ def _run_expression(question: Question, text: str) -> Answer:
     from gradcheck.explainer.traced.asked_code import run_case
     from gradcheck.explainer.traced.code_to_run import expression_case, settled
 
-    return run_case(question, expression_case(text, question.shapes), settled(question.allow))
+    typed = with_typed_constants(text, tuple(question.shapes))
+    case = expression_case(typed, question.shapes)
+    document, proofs = run_case(question, case, settled(question.allow))
+    return replace(document, title=text.strip()), proofs
 
 
 def _must_be_one(question: Question) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "Proof",
     "beside_the_tape",
     "difference_told",
+    "in_single",
     "moved_within",
     "proof_of",
     "proof_section",
@@ -135,6 +136,11 @@ _HELD = (
     "A value is held fixed here by stop_gradient. Differences of the function move it like "
     "everything else, so that they give another number: the tape alone is beside the formulas."
 )
+
+
+def in_single(proof: Proof, *, holds: bool) -> Proof:
+    """What was computed in float32 is held to the digits of that."""
+    return replace(proof, holds=holds, said="" if holds else proof.said)
 
 
 def visible_within(gradient: Array, structure: str) -> Array:

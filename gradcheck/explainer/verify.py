@@ -19,9 +19,10 @@ from gradcheck.explainer.derive.chain import adjoints, bar, closed_form, run_cha
 from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_input
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
 from gradcheck.explainer.derive.passed_through import STOPPED
+from gradcheck.explainer.derive.typed_constants import with_typed_constants
 from gradcheck.explainer.derive.whole_op import as_one_op
 from gradcheck.explainer.page.written_code import all_code
-from gradcheck.explainer.proof import Proof, beside_the_tape, proof_of
+from gradcheck.explainer.proof import Proof, beside_the_tape, in_single, proof_of
 from gradcheck.model import Array, Case, Input, Location, Shape, Target, TargetKind
 from gradcheck.ops.declaration import ANYWHERE, Domain
 from gradcheck.ops.samples.registry import SAMPLES
@@ -139,7 +140,8 @@ def verify_expression(
     wanted: tuple[str, ...] | None = None,
 ) -> list[Proof]:
     """The chain of adjoints and the closed forms of an expression."""
-    names = [n for n in (wanted or graph.inputs) if graph.uses(n)]
+    reached = {adjoint.name for adjoint in adjoints(graph)}
+    names = [n for n in (wanted or graph.inputs) if n in reached]
     formulas = {name: printed_for_expression(graph, name) for name in names}
     code = all_code(graph, {name: closed_form(graph, name) for name in names})
 
@@ -170,7 +172,8 @@ def expression_points(
 def expression_point(graph: Graph, values: Mapping[str, Array] | None, seed: int) -> DrawnPoint:
     """An expression at random inputs at which it is finite, or at those that are given."""
     given = {name: np.asarray(value, dtype=np.float64) for name, value in (values or {}).items()}
-    case = _case(TargetKind.EXPR, graph.text, graph.inputs, {})
+    text = with_typed_constants(graph.text, tuple(graph.inputs))
+    case = _case(TargetKind.EXPR, text, graph.inputs, {})
     upstream = np.zeros(graph.shapes[graph.output])
     for tried in domains_to_try(graph):
         domains = {name: tried.get(name, ANYWHERE) for name in graph.inputs}
@@ -266,7 +269,7 @@ def _prove(
             float32_only=point.float32_only,
         )
         if point.float32_only:
-            proofs = [replace(p, holds=p.against_tape <= LOW_TOLERANCE) for p in proofs]
+            proofs = [in_single(p, holds=p.against_tape <= LOW_TOLERANCE) for p in proofs]
         return proofs + prove_code(run, code)
 
 

@@ -7,8 +7,6 @@ import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradcheck import ops
 from gradcheck.errors import ExpressionError, ShapeError
 from gradcheck.explainer import trees
@@ -16,8 +14,10 @@ from gradcheck.explainer.derive.call_graph import Graph, Step
 from gradcheck.explainer.derive.call_text import (
     NoRule,
     constant_of,
+    filled_of,
     literal_of,
     misfit_of,
+    shape_in,
     source_of,
 )
 from gradcheck.explainer.derive.passed_through import (
@@ -147,6 +147,8 @@ class Reader:
                 f"of the outputs of `{name}` only the first has a declared gradient",
                 f"write `{name}(…)[0]`",
             )
+        if op is None and (found := filled_of(node, name, self.value, self.shape_of)) is not None:
+            return found
         if op is None:
             raise self.refused(
                 node.func,
@@ -294,13 +296,4 @@ class Reader:
 
     def shape_of(self, operand: ast.expr) -> Shape:
         """The shape of a name, a constant or a condition."""
-        if isinstance(operand, ast.Name):
-            return self.shapes[operand.id]
-        if isinstance(operand, ast.Compare):
-            return np.broadcast_shapes(
-                self.shape_of(operand.left), self.shape_of(operand.comparators[0])
-            )
-        if isinstance(operand, ast.Call):
-            # A condition as numbers.
-            return self.shape_of(operand.args[0])
-        return np.shape(ast.literal_eval(ast.unparse(operand)))
+        return shape_in(operand, self.shapes)

@@ -61,7 +61,7 @@ def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> D
     sections += _by_lines(graph, [n for n, form in closed.items() if not code_of(graph, n, form)])
     missing = [name for name in names if name not in closed]
     if missing:
-        text = f"The expression does not depend on {', '.join(missing)}: the tape gives None."
+        text = f"Nothing comes back to {', '.join(missing)}: the tape gives None."
         sections.append(Section("Not connected", (Paragraph(text),)))
     return Document(graph.text, "", tuple(sections), _data(graph, found, closed))
 
