@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer import trees
+from gradcheck.explainer.formula.plain_code import plainly
 from gradcheck.explainer.formula.tensorflow_names import (
     ARGUMENT_TWICE,
     SAME_ARGUMENTS,
@@ -38,6 +39,7 @@ def tensorflow_code(
 
     What TensorFlow has no words for becomes a comment. `written` are lines that the op declares.
     """
+    formulas = {name: plainly(formula, shapes or {}) for name, formula in formulas.items()}
     writer = _Writer(formulas, shapes or {})
     lost: dict[str, str] = {}
     for name, formula in formulas.items():

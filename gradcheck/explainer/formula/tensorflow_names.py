@@ -235,6 +235,7 @@ WRITTEN_OUT: dict[str, Callable[[list[str]], str]] = {
     "one_hot": lambda args: f"tf.one_hot({args[0]}, {args[1]}, dtype=G.dtype)",
     "polygamma": lambda args: f"tf.math.polygamma(tf.cast({args[0]}, G.dtype), {args[1]})",
     "scalar": lambda args: f"tf.reshape({args[0]}, [])",
+    "matvec": lambda args: f"tf.linalg.matvec({args[0]}, {args[1]})",
     "prod_others": lambda args: _prod_others(*args),
     "scatter_in_batches": _scatter_in_batches,
     "of_segment": _of_segment,
