@@ -95,7 +95,7 @@ LAYERS = {
         ("page",),
         ("render",),
         ("proof", "page_code"),
-        ("code_proof",),
+        ("code_proof", "both_sides"),
         ("verify",),
         ("tangents",),
         ("on_demand",),

@@ -80,13 +80,14 @@ def is_case(name: str) -> bool:
 def as_named(question: Question) -> Question:
     """A function of TensorFlow's or Keras' is a name, whichever option it is given by."""
     from gradcheck import ops
-    from gradcheck.explainer.traced.code_to_run import is_undeclared
+    from gradcheck.spec.expression import allowlist
 
     own = (question.function or "").strip()
-    known = own and ":" not in own and (ops.find(own) is not None or is_undeclared(own))
-    if not known or question.name is not None:
+    if not own or ":" in own or question.name is not None:
         return question
-    return replace(question, name=own, function=None)
+    listed = own in allowlist.ALLOWED or own.removeprefix("tf.") in allowlist.LAYERS
+    known = listed or ops.find(own) is not None
+    return replace(question, name=own, function=None) if known else question
 
 
 def checked_shape(name: str, sizes: tuple[int, ...]) -> Shape:

@@ -23,9 +23,8 @@ def halves(given: str, at: Mapping[str, Any], tape: Any, expr: str = "") -> Seen
     )
 
 
-def moved_over(letters: str) -> str:
+def moved_over(a: str, b: str, c: str) -> str:
     """The rule by which factors change sides, of three matrices that are called so."""
-    a, b, c = letters
     return (
         "In an inner product a factor moves over to the other side transposed, a left one to the "
         f"left and a right one to the right: sum({a} ⊙ ({b} {c})) = sum(({b}ᵀ {a}) ⊙ {c}) = "
@@ -33,7 +32,7 @@ def moved_over(letters: str) -> str:
     )
 
 
-MOVE = moved_over("ABC")
+MOVE = moved_over("A", "B", "C")
 """The rule as declarations have it; a page writes it with letters that are free there."""
 
 

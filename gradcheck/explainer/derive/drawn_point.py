@@ -36,6 +36,10 @@ _KEEPS_STRUCTURE = frozenset(["add", "add_n", "multiply", "divide", "negative", 
 """Ops of which matrices of a kind come from matrices of that kind: sums and multiples."""
 
 
+_KEPT = ("symmetric", "lower")
+"""Kinds of matrices of which sums are of that kind again."""
+
+
 def _note_structures(graph: Graph, found: dict[str, Domain]) -> None:
     """Inputs that matrices of a kind are made of: a kernel plus noise is one if the kernel is.
 
@@ -47,7 +51,7 @@ def _note_structures(graph: Graph, found: dict[str, Domain]) -> None:
         parameters = {p.name: p.domain for p in step.op.inputs}
         for parameter, value in step.differentiable.items():
             domain = parameters.get(parameter, ANYWHERE)
-            if SAMPLES[domain.sample.name].structure:
+            if SAMPLES[domain.sample.name].structure in _KEPT:
                 wanted.setdefault(value, domain)
         if step.name in wanted and step.op.name in _KEEPS_STRUCTURE:
             for value in step.differentiable.values():

@@ -158,7 +158,10 @@ def _prod_others(x: str, axis: str = "None") -> str:
     if axis == "None":
         flat = f"tf.reshape({x}, [-1])"
         return f"tf.reshape({_prod_others(flat, '0')}, tf.shape({x}))"
-    first, *rest = [int(a) for a in axis.strip("[]()").split(",") if a.strip()]
+    listed = [int(a) for a in axis.strip("[]()").split(",") if a.strip()]
+    if not listed:
+        return f"tf.ones_like({x})"
+    first, *rest = listed
     before = f"tf.math.cumprod({x}, {first}, exclusive=True)"
     own = f"({before} * tf.math.cumprod({x}, {first}, exclusive=True, reverse=True))"
     if not rest:
