@@ -96,6 +96,7 @@ LAYERS = {
         ("render",),
         ("proof", "page_code"),
         ("code_proof", "both_sides"),
+        ("proof_points",),
         ("verify",),
         ("tangents",),
         ("on_demand",),

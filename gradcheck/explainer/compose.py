@@ -102,9 +102,8 @@ def _is_call(name: str) -> bool:
 
     (A path may have a slash and a minus.)
     """
-    if is_case(name):
-        return False
-    return "(" in name or re.search(r"[*+@\[]", name) is not None or name.lstrip().startswith("-")
+    signs = "(" in name or re.search(r"[*+@\[]", name) is not None or name.lstrip().startswith("-")
+    return signs and not is_case(name)
 
 
 def _undeclared(question: Question, name: str) -> Answer:
@@ -149,7 +148,8 @@ def _op(question: Question, name: str) -> Answer:
     document = along.added(document) if along else document
     if not question.verify:
         return document, []
-    from gradcheck.explainer.verify import op_points, verify_op
+    from gradcheck.explainer.proof_points import op_points
+    from gradcheck.explainer.verify import verify_op
 
     load_quietly()
     values = _inputs(question.at)
@@ -190,7 +190,8 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
     document = along.added(document) if along else document
     if not question.verify:
         return document, []
-    from gradcheck.explainer.verify import expression_points, verify_expression
+    from gradcheck.explainer.proof_points import expression_points
+    from gradcheck.explainer.verify import verify_expression
 
     load_quietly()
     values = _inputs(question.at)
@@ -218,8 +219,7 @@ def _run_expression(question: Question, text: str) -> Answer:
     from gradcheck.explainer.traced.asked_code import run_case
     from gradcheck.explainer.traced.code_to_run import expression_case, settled
 
-    typed = with_typed_constants(text, tuple(question.shapes))
-    case = expression_case(typed, question.shapes)
+    case = expression_case(with_typed_constants(text, tuple(question.shapes)), question.shapes)
     document, proofs = run_case(question, case, settled(question.allow))
     return replace(document, title=text.strip()), proofs
 

@@ -5,27 +5,24 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.errors import UsageError
 from gradcheck.explainer import trees
-from gradcheck.explainer.both_sides import conditions_in, covering, worst_of
+from gradcheck.explainer.both_sides import worst_of
 from gradcheck.explainer.calculus.evaluate import evaluate
 from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
 from gradcheck.explainer.derive.chain import adjoints, bar, closed_form, run_chain
-from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_input
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
 from gradcheck.explainer.derive.passed_through import STOPPED
-from gradcheck.explainer.derive.typed_constants import with_typed_constants
 from gradcheck.explainer.derive.whole_op import as_one_op
 from gradcheck.explainer.page.written_code import all_code
 from gradcheck.explainer.proof import Proof, beside_the_tape, in_single, proof_of
-from gradcheck.model import Array, Case, Input, Location, Shape, Target, TargetKind
-from gradcheck.ops.declaration import ANYWHERE, Domain
-from gradcheck.ops.samples.registry import SAMPLES
+from gradcheck.explainer.proof_points import DrawnPoint, expression_points, op_points
+from gradcheck.ops.declaration import ANYWHERE
 
 if TYPE_CHECKING:
     import ast
@@ -35,50 +32,15 @@ if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Index
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.derive.op_subject import Subject
+    from gradcheck.model import Array
 
-__all__ = [
-    "DrawnPoint",
-    "expression_point",
-    "expression_points",
-    "op_point",
-    "op_points",
-    "printed_for_expression",
-    "verify_expression",
-    "verify_op",
-]
+__all__ = ["printed_for_expression", "verify_expression", "verify_op"]
 
 Values = Mapping[str, Any]
 Printed = Callable[[Values], Any]
 """A printed formula: from the values of all names to the gradient."""
 Formulas = Mapping[str, list[tuple[str, Printed]]]
 """By input: what its gradient is printed as, each with a label."""
-
-
-@dataclass(frozen=True)
-class DrawnPoint:
-    """A case and the values at which its formulas are evaluated."""
-
-    case: Case
-    values: Mapping[str, Array]
-    domains: Mapping[str, Domain]
-    several: bool
-    """Whether G and the output are lists."""
-    seed: int
-    float32_only: bool = False
-    """Whether TensorFlow computes it in float32 alone."""
-
-    def structure(self, name: str) -> str:
-        """Whether the values are matrices that only move to matrices of their kind."""
-        return SAMPLES[self.domains[name].sample.name].structure
-
-    def function(self) -> Callable[..., Any]:
-        """What TensorFlow computes, of one tensor per input."""
-        from gradcheck.checker.subject.build_function import build
-        from gradcheck.explainer.page_code import with_signs
-        from gradcheck.spec.resolve import resolve
-
-        resolved = resolve(self.case)
-        return with_signs(resolved) or build(resolved, allow=(), root=".")
 
 
 def verify_op(
@@ -89,38 +51,6 @@ def verify_op(
     code = dict.fromkeys(formulas, subject.code())
     points = op_points(subject, values, seed)
     return worst_of([_prove(point, formulas, lambda known: known, code) for point in points])
-
-
-def op_points(
-    subject: Subject, values: Mapping[str, Array] | None, seed: int = 0
-) -> list[DrawnPoint]:
-    """Points that see both sides of the conditions in the formulas; the one that is given."""
-    if values or subject.op.outputs:
-        return [op_point(subject, values, seed)]
-
-    def known(point: DrawnPoint) -> Values:
-        return {**point.case.args, **point.values, "G": np.ones(subject.shape)}
-
-    conditions = conditions_in(subject.printed.values())
-    return covering(conditions, lambda more: op_point(subject, None, seed + more), known)
-
-
-def op_point(subject: Subject, values: Mapping[str, Array] | None, seed: int) -> DrawnPoint:
-    """A call of an op at random inputs, or at those that are given."""
-    op, call = subject.op, subject.call
-    declared = {p.name: p for p in op.inputs}
-    # A variadic op declares one parameter for inputs of any names.
-    parameters = {name: declared.get(name, op.inputs[0]) for name in call.shapes}
-    found = {n: drawn_input(parameters[n], shape, n, seed) for n, shape in call.shapes.items()}
-    found |= {name: np.asarray(value) for name, value in (values or {}).items() if name in found}
-    return DrawnPoint(
-        _case(TargetKind.OP, op.name, call.shapes, call.args),
-        found,
-        {name: parameter.domain for name, parameter in parameters.items()},
-        bool(op.outputs),
-        seed,
-        op.float32_only,
-    )
 
 
 def _printed_for_op(subject: Subject, name: str) -> list[tuple[str, Printed]]:
@@ -154,37 +84,6 @@ def verify_expression(
     return [beside_the_tape(proof) for proof in proofs] if held else proofs
 
 
-def expression_points(
-    graph: Graph, values: Mapping[str, Array] | None, seed: int = 0
-) -> list[DrawnPoint]:
-    """Points that see both sides of the conditions in the lines; the one that is given."""
-    if values:
-        return [expression_point(graph, values, seed)]
-    upstream = np.ones(graph.shapes[graph.output])
-    lines = [*(step.forward for step in graph.steps), *(a.tree for a in adjoints(graph))]
-    return covering(
-        conditions_in(lines),
-        lambda more: expression_point(graph, None, seed + more),
-        lambda point: run_chain(graph, point.values, upstream),
-    )
-
-
-def expression_point(graph: Graph, values: Mapping[str, Array] | None, seed: int) -> DrawnPoint:
-    """An expression at random inputs at which it is finite, or at those that are given."""
-    given = {name: np.asarray(value, dtype=np.float64) for name, value in (values or {}).items()}
-    text = with_typed_constants(graph.text, tuple(graph.inputs))
-    case = _case(TargetKind.EXPR, text, graph.inputs, {})
-    upstream = np.zeros(graph.shapes[graph.output])
-    for tried in domains_to_try(graph):
-        domains = {name: tried.get(name, ANYWHERE) for name in graph.inputs}
-        found = {n: drawn(domains[n], shape, n, seed) for n, shape in graph.inputs.items()}
-        single = any(step.op.float32_only for step in graph.steps)
-        point = DrawnPoint(case, found | given, domains, False, seed, single)
-        if np.isfinite(run_chain(graph, point.values, upstream)[graph.output]).all():
-            return point
-    raise UsageError("the expression is not finite at any point that was tried: give one with --at")
-
-
 def printed_for_expression(graph: Graph, name: str) -> list[tuple[str, Printed]]:
     """What the page of a graph prints for one gradient, each with a label."""
     formulas: list[tuple[str, Printed]] = [("chain rule", operator.itemgetter(bar(graph, name)))]
@@ -204,14 +103,6 @@ def _formula(tree: ast.expr) -> Printed:
 
 def _elements(node: Node, indices: tuple[Index, ...]) -> Printed:
     return functools.partial(evaluate, node, indices=indices)
-
-
-def _case(
-    kind: TargetKind, text: str, shapes: Mapping[str, Shape], args: Mapping[str, Any]
-) -> Case:
-    here = Location("explain", 1, 1)
-    inputs = tuple(Input(name, tuple(shape), here) for name, shape in shapes.items())
-    return Case("explain", "explain", "explain", here, Target(kind, text, here), inputs, dict(args))
 
 
 def _prove(

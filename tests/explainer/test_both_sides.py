@@ -13,7 +13,8 @@ from gradcheck.explainer import Subject, make_call, trees
 from gradcheck.explainer.both_sides import conditions_in, covering
 from gradcheck.explainer.compose import Question, answer
 from gradcheck.explainer.derive.read_graph import read_graph
-from gradcheck.explainer.verify import expression_points, op_points, verify_op
+from gradcheck.explainer.proof_points import expression_points, op_points
+from gradcheck.explainer.verify import verify_op
 
 
 def _subject(name: str, **changed: Any) -> Subject:

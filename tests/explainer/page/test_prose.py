@@ -50,7 +50,7 @@ def test_a_rule_for_any_matrices_has_letters_of_its_own() -> None:
 
 def test_arguments_are_on_the_page() -> None:
     """Sentences speak of x, formulas have its number: somewhere it says which."""
-    from gradcheck.explainer import explain
+    from gradcheck.explainer.explanation import explain
 
     assert "x = 2.0    (an argument)" in str(explain("zeta"))
     assert "clip_norm = 1.0" in str(explain("clip_by_norm"))
