@@ -31,6 +31,11 @@ PAGES: dict[str, dict[str, Any]] = {
         "expr": MLP,
         "shapes": {"x": (2, 3), "w1": (3, 4), "b1": (4,), "w2": (4, 2), "b2": (2,)},
     },
+    "second": {
+        "expr": "tf.reduce_sum(x * tf.linalg.matvec(a, x))",
+        "shapes": {"x": (2,), "a": (2, 2)},
+        "second": True,
+    },
     "attention": {"expr": ATTENTION, "shapes": {"q": (2, 3), "k": (4, 3), "v": (4, 3)}},
 }
 
@@ -102,6 +107,21 @@ def test_no_texts_of_the_chain_overlap(
     browser.look(1280)
     browser.open(folder / f"{name}.{kind}")
     assert browser.run(OVERLAPS) == []
+
+
+ACCENTS = """[...document.querySelectorAll('math mover')].filter(one => {
+    const [base, accent] = [...one.children].map(child => child.getBoundingClientRect());
+    return one.getClientRects().length && accent.bottom > base.top + 1;
+}).map(one => one.textContent)"""
+
+
+@pytest.mark.parametrize("name", ["mlp", "second"])
+def test_bars_and_dots_stand_above_their_letters(browser: Browser, folder: Path, name: str) -> None:
+    """A bar that lies on its letter is not seen, and v with a bar is not v."""
+    browser.look(1280)
+    browser.open(folder / f"{name}.html")
+    assert browser.run("document.querySelectorAll('math mover').length") > 4
+    assert browser.run(ACCENTS) == []
 
 
 LIT = """(() => {
