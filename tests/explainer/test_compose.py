@@ -168,10 +168,17 @@ def test_a_function_of_tensorflow_is_a_name_by_either_option() -> None:
 
 
 def test_nothing_comes_back_through_what_is_held() -> None:
+    import tensorflow as tf
+
+    x, s = tf.constant([1.0, 2.0, 3.0]), tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch([x, s])
+        y = x * tf.stop_gradient(s)
+    assert tape.gradient(y, s) is None
     text = "x * tf.stop_gradient(s)"
     page, proofs = answer(Question(expr=text, shapes={"x": (3,), "s": ()}, verify=True))
     assert {proof.name for proof in proofs} == {"x"}
-    assert "Nothing comes back to s" in str(page.sections)
+    assert "Nothing comes back to s: the tape gives None." in str(page.sections)
     assert "nothing goes back through it" in str(page.sections)
 
 

@@ -109,21 +109,6 @@ def test_no_texts_of_the_chain_overlap(
     assert browser.run(OVERLAPS) == []
 
 
-ACCENTS = """[...document.querySelectorAll('math mover')].filter(one => {
-    const [base, accent] = [...one.children].map(child => child.getBoundingClientRect());
-    return one.getClientRects().length && accent.bottom > base.top + 1;
-}).map(one => one.textContent)"""
-
-
-@pytest.mark.parametrize("name", ["mlp", "second"])
-def test_bars_and_dots_stand_above_their_letters(browser: Browser, folder: Path, name: str) -> None:
-    """A bar that lies on its letter is not seen, and v with a bar is not v."""
-    browser.look(1280)
-    browser.open(folder / f"{name}.html")
-    assert browser.run("document.querySelectorAll('math mover').length") > 4
-    assert browser.run(ACCENTS) == []
-
-
 LIT = """(() => {
   const part = document.querySelector('.gcx-from');
   const lit = [...part.querySelectorAll('.gcx-grid span')].filter(
