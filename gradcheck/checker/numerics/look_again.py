@@ -50,9 +50,8 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
             mine = columns[rows]
             told = sequence(mover, mine, steps, dependents=dependents)
             best = merged_with(best, mine, told)
-            refuted[rows] |= _refutes(
-                told, claimed[rows], np.maximum(mover.size_of_parts, best.change[mine])
-            )
+            size = np.maximum(mover.size_of_parts, best.change[mine])
+            refuted[rows] |= _refutes(told, claimed[rows], size)
             now = best.take(mine)
             steps = np.where(now.kink, past_kinks(now), now.finest * stepping.SMALLER)
             useful = steps > stepping.SMALLEST_STEP * mover.space.unit[mine]
