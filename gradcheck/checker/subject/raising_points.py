@@ -37,8 +37,8 @@ class RaisingPoints:
         """A row for each of these, which raise together.
 
         Raises OneByOne where so many share no call, wherever they are: a batch may not fit where
-        that of the probe did. Who evaluates is given, not kept: else
-        `test_what_a_check_made_goes_with_it` fails.
+        that of the probe did. Were who evaluates them kept instead of given each time,
+        `test_what_a_check_made_goes_with_it` would fail.
 
         Args:
             points: these.
