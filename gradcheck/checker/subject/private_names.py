@@ -93,6 +93,14 @@ class replaced:  # noqa: N801  (used like a function; a generator would cost thr
         setattr(self._module, self._attribute, self._before)
 
 
+def shape_of(tensor: Any) -> tuple[int, ...]:
+    """The shape of an eager tensor; its own class tells it in a tenth of the time."""
+    try:
+        return tuple(tensor._shape_tuple())
+    except AttributeError:
+        return tuple(tensor.shape.as_list())
+
+
 @contextmanager
 def called_back(callback: Callable[..., Any]) -> Iterator[None]:
     """Within this, TensorFlow tells of every op; raises Absent.
