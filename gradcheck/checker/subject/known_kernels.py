@@ -75,7 +75,7 @@ REDUCING_ALONG = frozenset(_ALONG_SOME.split())
 """Those that are told along which axes."""
 
 _ALONG_THE_LAST = """
-    BatchMatMul BatchMatMulV2 BatchMatMulV3 Cholesky Const Cross EnsureShape FFT FFT2D FFT3D
+    BatchMatMul BatchMatMulV2 BatchMatMulV3 Cholesky Const Cross EnsureShape FFT FFT2D FFT3D Fill
     Identity IdentityN IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D LogMatrixDeterminant LogSoftmax
     MatMul MatrixBandPart MatrixDeterminant MatrixDiagPartV3 MatrixDiagV3 MatrixExponential
     MatrixInverse MatrixSetDiagV3 MatrixSolve MatrixTriangularSolve NoOp OnesLike PreventGradient

@@ -34,6 +34,8 @@ class Private(StrEnum):
     """Knows those of ops."""
     GRADIENT = "eager.imperative_grad.imperative_grad"
     """Goes back along a tape."""
+    WATCH = "eager.tape.watch"
+    """Has a tape watch a tensor."""
     STOP_RECORDING = "eager.record.stop_recording"
     RECORD = "eager.record.record_operation"
     IS_RECORDED = "eager.record.should_record_backprop"
