@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class RaisingPoints:
     """Finds them by halving, so that the others go on sharing calls.
 
-    Without it `test_points_that_raise_are_found_by_halving` fails.
+    Without it `test_points_that_raise_are_found_by_halving` fails. It is given who evaluates and
+    keeps nobody: else `test_what_a_check_made_goes_with_it` fails.
     """
 
     def __init__(self, point: Array, width: int) -> None:
