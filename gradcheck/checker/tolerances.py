@@ -30,8 +30,7 @@ ROUGH: Final = 2.0**-40
 the last place, more than sums of a thousand terms lose, and far less than float32's 2⁻²⁴."""
 
 COARSE: Final = 2.0**-16
-"""Relative noise of a function that rounds to less than float32 has: it keeps so few digits that it
-varies over less than any step that could show it, and short steps show little else."""
+"""Relative noise of a function of fewer digits than float32 has: short steps show little else."""
 
 NEGLIGIBLE: Final = 2.0**-40
 """Noise, and outputs, below this share of the largest hide nothing and say nothing: a bound that is
@@ -82,10 +81,9 @@ PLATEAU: Final = 3.0
 each, of one standard deviation. Without it `test_nor_steps_that_are_longer_than_they_are` fails."""
 
 FAST: Final = 2.0**-45
-"""Relative noise on the shortest line from which on an output may vary too fast for it."""
-
 QUIET: Final = 1 / 16
-"""How much less than on the first lines it must be on all the shorter ones to be none."""
+"""Relative noise on the shortest line from which on an output may vary too fast for it, and how
+much less than on the first lines it must be on all the shorter ones to be none."""
 
 ELSEWHERE: Final = 4.0
 """How many times larger an output must be elsewhere for its noise to be measured there as well."""
@@ -97,10 +95,9 @@ grows by no more than this, on average, over each of the next two. Beside a swit
 not reach itself it grows by 2.6 at least."""
 
 LOOKS_LIKE_MORE: Final = 64.0
-"""How many times more noise longer lines must show than shorter ones for jumps to be looked for."""
-
 JUMPS_OF_NOISE: Final = 1 / 8
-"""How high they must be, as a share of what looks like noise."""
+"""How many times more noise longer lines must show than shorter ones for jumps to be looked for,
+and how high these must be, as a share of what looks like noise."""
 
 ROUNDING_SHARE: Final = 12**-0.5
 """Standard deviation of rounding to steps, as a share of their height: that of even chances."""
@@ -113,10 +110,9 @@ FEWEST_BITS_SPACING: Final = 2.0**-7
 may hide that depends on the inputs and stands still all the same."""
 
 UNSEEN: Final = 2.0
-"""How much worse than those of a sample the noise of the other outputs may be."""
-
 WILD: Final = 0.1
-"""Share of wild outputs from which on a function is hopeless."""
+"""How much worse than those of a sample the noise of the other outputs may be, and the share of
+wild outputs from which on a function is hopeless."""
 
 # What noise does to a derivative
 
@@ -197,6 +193,11 @@ PERSISTS: Final = 2.0
 """Other last digits of the inputs excuse what is off by so many times what it changes by: a whole
 unit in the last place, up or down, does three times what rounding by half a unit at most does on
 average."""
+
+GIVES_WAY: Final = 4.0
+ROUNDS_BESIDE: Final = 1 / 8
+"""By how many such units of what goes into it a gradient may be off at most (what was divided by
+its sum has the rounding of that too), and by what share of it beside: else it is off here alone."""
 
 LOST_ON_THE_WAY: Final = 2.0**-30
 """Share of the numbers that meet in a gradient (the upstream, the outputs, these by an input) that

@@ -182,7 +182,7 @@ def confirmation(evidence: Evidence) -> Evidence:
             return own
         try:
             told = confirmed(derivatives, roundings, whole, evidence.along, own)
-            return labelled(unless_it_is_rounding(derivatives, told))
+            return labelled(unless_it_is_rounding(derivatives, told, evidence.along))
         except Spent:
             return open_(evidence, own)
 

@@ -122,13 +122,14 @@ def command(
         _list_ops(style)
         return 0
     from gradcheck.explainer.compose import Question, answer, answering
+    from gradcheck.explainer.question import as_named
 
     question = Question(
         *(name, expr, *given, verify, function, layer, allow),
         forward=forward,
         second=second,
     )
-    question = with_guess(question)
+    question = with_guess(as_named(question))
     with answering(verify=question.runs):
         document, proofs = answer(question)
         text = rendered(document, style)

@@ -11,12 +11,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gradcheck.errors import ExplainError, ExpressionError, GradcheckError, SpecError, UsageError
+from gradcheck.explainer.derive.asked_words import in_its_words, whole_inputs
+from gradcheck.explainer.derive.call_text import NoRule
 from gradcheck.explainer.derive.complete_call import make_call
 from gradcheck.explainer.derive.op_subject import Subject
 from gradcheck.explainer.derive.safe_names import renamed
+from gradcheck.explainer.derive.typed_constants import with_typed_constants
 from gradcheck.explainer.document import Bullets, Section
 from gradcheck.explainer.loading import load_quietly
 from gradcheck.explainer.on_demand import (
@@ -27,7 +28,7 @@ from gradcheck.explainer.on_demand import (
 )
 from gradcheck.explainer.page.op_page import explain_op
 from gradcheck.explainer.proof import proof_section
-from gradcheck.explainer.question import Question
+from gradcheck.explainer.question import Question, as_named, checked_shape, checked_value, is_case
 from gradcheck.explainer.time_limit import TookTooLong, limited
 from gradcheck.ops.families.einsum import relettering_note
 from gradcheck.spec.expression.expression import parse_tf
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from gradcheck.explainer.document import Document
     from gradcheck.explainer.proof import Proof
-    from gradcheck.model import Array, Shape
+    from gradcheck.model import Array
 
 __all__ = ["Answer", "Question", "answer", "answering", "checked_shape", "checked_value"]
 
@@ -70,6 +71,7 @@ def answering(*, verify: bool = False) -> Iterator[None]:
 
 def answer(question: Question) -> Answer:
     """The page and its proofs."""
+    question = as_named(question)
     name, expr = question.name, question.expr
     shapes = dict(question.shapes)
     for key, value in question.at.items():
@@ -90,7 +92,7 @@ def answer(question: Question) -> Answer:
         return _code(question)
     if name is None:
         raise UsageError("name an op, or give --expr: `gradcheck explain` lists the ops")
-    if "::" in name or name.endswith((".yaml", ".yml")):
+    if is_case(name):
         return _case(question, name)
     return _op(question, name)
 
@@ -100,32 +102,8 @@ def _is_call(name: str) -> bool:
 
     (A path may have a slash and a minus.)
     """
-    if "::" in name or name.endswith((".yaml", ".yml")):
-        return False
-    return "(" in name or re.search(r"[*+@\[]", name) is not None or name.lstrip().startswith("-")
-
-
-def checked_shape(name: str, sizes: tuple[int, ...]) -> Shape:
-    """The shape; UsageError where no input can have it."""
-    from gradcheck.spec.format.array_values import size_problem
-
-    if any(size < 0 for size in sizes):
-        raise UsageError(f"--shape {name}: sizes are not negative, and {sizes} are given")
-    if problem := size_problem(sizes):
-        raise UsageError(f"--shape {name}: {problem}")
-    return sizes
-
-
-def checked_value(name: str, array: Array, text: str) -> Array:
-    """The value; UsageError, which shows the text, where it is no numbers."""
-    from gradcheck.spec.format.array_values import size_problem
-
-    if array.dtype.kind not in "iufb":
-        shown = text if len(text) <= 60 else f"{text[:60]}…"
-        raise UsageError(f"--at {name}={shown}: a value is numbers, such as [[1, 2], [3, 4]]")
-    if problem := size_problem(array.shape):
-        raise UsageError(f"--at {name}: {problem}")
-    return array.astype(np.float64) if name == "G" else array
+    signs = "(" in name or re.search(r"[*+@\[]", name) is not None or name.lstrip().startswith("-")
+    return signs and not is_case(name)
 
 
 def _undeclared(question: Question, name: str) -> Answer:
@@ -156,12 +134,13 @@ def _op(question: Question, name: str) -> Answer:
     op = ops.find(name)
     if op is None:
         return _undeclared(question, name)
+    question = in_its_words(op, question)
     renaming = renamed(question.shapes if op.variadic else ())
     question = replace(question, shapes=renaming.of(question.shapes), at=renaming.of(question.at))
     subject = Subject(op, make_call(op, question.shapes, question.args))
     document = _with_names(explain_op(subject), (*renaming.reasons, *_other_letters(subject)))
     document = replace(document, picture=pictured_op(subject, question.at))
-    if question.at:
+    if {*question.at} - whole_inputs(op):
         from gradcheck.explainer.page.worked_numbers import op_numbers
 
         document = _with(document, _computed(lambda: op_numbers(subject, question.at)))
@@ -169,14 +148,15 @@ def _op(question: Question, name: str) -> Answer:
     document = along.added(document) if along else document
     if not question.verify:
         return document, []
-    from gradcheck.explainer.verify import op_point, verify_op
+    from gradcheck.explainer.proof_points import op_points
+    from gradcheck.explainer.verify import verify_op
 
     load_quietly()
     values = _inputs(question.at)
     proofs = verify_op(subject, values)
     document = _with(document, proof_section(proofs))
     return (
-        along.proved(document, proofs, lambda: op_point(subject, values, 0))
+        along.proved(document, proofs, lambda: op_points(subject, values)[0])
         if along
         else (document, proofs)
     )
@@ -190,13 +170,12 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
     try:
         parse_tf(text, question.shapes)
         graph = read_graph(renaming.text(text), renaming.of(question.shapes))
+    except NoRule as error:
+        if wanted is not None or not question.shapes:
+            raise _with_caret(question, text, error) from error
+        return _run_expression(question, text)
     except ExpressionError as error:
-        caret = " " * error.offset + "^" * max(1, error.length)
-        flat = text.replace("\n", " ")
-        hint = f"\n  = {error.hint}" if error.hint else ""
-        if not question.shapes:
-            hint = "\n  = give each input with --shape NAME=3,4 (a plain --shape NAME= is a number)"
-        raise UsageError(f"{error}\n  {flat}\n  {caret}{hint}") from error
+        raise _with_caret(question, text, error) from error
     if wanted is not None:
         wanted = tuple(renaming.names.get(name, name) for name in wanted)
     question = replace(question, at=renaming.of(question.at))
@@ -211,17 +190,38 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
     document = along.added(document) if along else document
     if not question.verify:
         return document, []
-    from gradcheck.explainer.verify import expression_point, verify_expression
+    from gradcheck.explainer.proof_points import expression_points
+    from gradcheck.explainer.verify import verify_expression
 
     load_quietly()
     values = _inputs(question.at)
     proofs = verify_expression(graph, values, wanted=wanted)
     document = _with(document, proof_section(proofs))
     return (
-        along.proved(document, proofs, lambda: expression_point(graph, values, 0))
+        along.proved(document, proofs, lambda: expression_points(graph, values)[0])
         if along
         else (document, proofs)
     )
+
+
+def _with_caret(question: Question, text: str, error: ExpressionError) -> UsageError:
+    """What is wrong, under the place where it stands."""
+    caret = " " * error.offset + "^" * max(1, error.length)
+    hint = f"\n  = {error.hint}" if error.hint else ""
+    if not question.shapes:
+        hint = "\n  = give each input with --shape NAME=3,4 (a plain --shape NAME= is a number)"
+    flat = text.replace("\n", " ")
+    return UsageError(f"{error}\n  {flat}\n  {caret}{hint}")
+
+
+def _run_expression(question: Question, text: str) -> Answer:
+    """An expression with a part that no declaration describes: it is run, and its ops are read."""
+    from gradcheck.explainer.traced.asked_code import run_case
+    from gradcheck.explainer.traced.code_to_run import expression_case, settled
+
+    case = expression_case(with_typed_constants(text, tuple(question.shapes)), question.shapes)
+    document, proofs = run_case(question, case, settled(question.allow))
+    return replace(document, title=text.strip()), proofs
 
 
 def _must_be_one(question: Question) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "Proof",
     "beside_the_tape",
     "difference_told",
+    "in_single",
     "moved_within",
     "proof_of",
     "proof_section",
@@ -48,6 +49,8 @@ class Proof:
     holds: bool
     said: str = ""
     """Where the tape, or the formula, is wrong: by how much, and at which element."""
+    points: int = 1
+    """How many points it was made at: the errors are the largest."""
 
 
 def proof_of(comparison: Comparison, formula: str, value: Array, structure: str) -> Proof:
@@ -122,7 +125,22 @@ def beside_the_tape(proof: Proof) -> Proof:
     if math.isnan(proof.against_numeric):
         return proof
     holds = proof.against_tape <= PROOF_TOLERANCE
-    return replace(proof, against_numeric=math.nan, tape_against_numeric=math.nan, holds=holds)
+    said = _HELD if holds and proof.said else proof.said
+    nothing = math.nan
+    return replace(
+        proof, against_numeric=nothing, tape_against_numeric=nothing, holds=holds, said=said
+    )
+
+
+_HELD = (
+    "A value is held fixed here by stop_gradient. Differences of the function move it like "
+    "everything else, so that they give another number: the tape alone is beside the formulas."
+)
+
+
+def in_single(proof: Proof, *, holds: bool) -> Proof:
+    """What was computed in float32 is held to the digits of that."""
+    return replace(proof, holds=holds, said="" if holds else proof.said)
 
 
 def visible_within(gradient: Array, structure: str) -> Array:
@@ -152,15 +170,18 @@ def proof_section(proofs: list[Proof]) -> Section:
         for p in proofs
     )
     head = ("gradient", "printed as", "formula−tape", "formula−numeric", "tape−numeric", "")
+    count = max((proof.points for proof in proofs), default=1)
+    where = "At a random point" if count == 1 else f"At {count} random points, on both sides of "
+    where += "" if count == 1 else "the conditions in the formulas,"
     text = (
-        "At a random point with a random G; errors relative to the largest element of the "
-        "gradient. The code is run as it is printed."
+        f"{where} with a random G; {'the largest ' if count > 1 else ''}errors relative to the "
+        "largest element of the gradient. The code is run as it is printed."
     )
     first: dict[str, str] = {}
     for proof in proofs:
         if proof.said:
             first.setdefault(proof.name, proof.said)
-    said = [Paragraph(sentence) for sentence in first.values()]
+    said = [Paragraph(sentence) for sentence in dict.fromkeys(first.values())]
     return Section("Proof", (Paragraph(text), Table(head, rows), *said))
 
 

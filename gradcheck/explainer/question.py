@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcheck.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gradcheck.model import Array, Case, Shape
 
-__all__ = ["Directions", "Question"]
+__all__ = ["Directions", "Question", "as_named", "checked_shape", "checked_value", "is_case"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,5 +68,46 @@ class Question:
         return (
             self.verify
             or bool(self.function or self.layer or self.case)
-            or "::" in (self.name or "")
+            or is_case(self.name or "")
         )
+
+
+def is_case(name: str) -> bool:
+    """Whether this names a case of a spec: `x[:, ::-1]` has two colons too."""
+    return re.search(r"\.ya?ml(::|$)", name) is not None
+
+
+def as_named(question: Question) -> Question:
+    """A function of TensorFlow's or Keras' is a name, whichever option it is given by."""
+    from gradcheck import ops
+    from gradcheck.spec.expression import allowlist
+
+    own = (question.function or "").strip()
+    if not own or ":" in own or question.name is not None:
+        return question
+    listed = own in allowlist.ALLOWED or own.removeprefix("tf.") in allowlist.LAYERS
+    known = listed or ops.find(own) is not None
+    return replace(question, name=own, function=None) if known else question
+
+
+def checked_shape(name: str, sizes: tuple[int, ...]) -> Shape:
+    """The shape; UsageError where no input can have it."""
+    from gradcheck.spec.format.array_values import size_problem
+
+    if any(size < 0 for size in sizes):
+        raise UsageError(f"--shape {name}: sizes are not negative, and {sizes} are given")
+    if problem := size_problem(sizes):
+        raise UsageError(f"--shape {name}: {problem}")
+    return sizes
+
+
+def checked_value(name: str, array: Array, text: str) -> Array:
+    """The value; UsageError, which shows the text, where it is no numbers."""
+    from gradcheck.spec.format.array_values import size_problem
+
+    if array.dtype.kind not in "iufb":
+        shown = text if len(text) <= 60 else f"{text[:60]}…"
+        raise UsageError(f"--at {name}={shown}: a value is numbers, such as [[1, 2], [3, 4]]")
+    if problem := size_problem(array.shape):
+        raise UsageError(f"--at {name}: {problem}")
+    return array.astype(np.float64) if name == "G" else array

@@ -30,6 +30,7 @@ __all__ = [
     "picked",
     "read",
     "real",
+    "renamed_parts",
     "run",
     "shorten",
     "substitute",
@@ -235,6 +236,14 @@ def _replaced(formula: ast.expr, full: Mapping[str, ast.expr]) -> ast.expr:
     for name, tree in reversed(list(full.items())):
         result = cast("ast.expr", _Replacement(text_of(tree), name).visit(found))
         found = read(text_of(result))
+    return found
+
+
+def renamed_parts(tree: ast.expr, names: Mapping[str, str]) -> ast.expr:
+    """The tree with a name in the place of each part that has one, by the text of the part."""
+    found = read(text_of(tree))
+    for text, name in names.items():
+        found = read(text_of(cast("ast.expr", _Replacement(text, name).visit(found))))
     return found
 
 

@@ -5,25 +5,24 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.errors import UsageError
 from gradcheck.explainer import trees
+from gradcheck.explainer.both_sides import worst_of
 from gradcheck.explainer.calculus.evaluate import evaluate
 from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
-from gradcheck.explainer.derive.chain import bar, closed_form, run_chain
-from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_input
+from gradcheck.explainer.derive.chain import adjoints, bar, closed_form, run_chain
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.derive.whole_op import as_one_op
-from gradcheck.explainer.page.expression_page import code_of
-from gradcheck.explainer.proof import Proof, beside_the_tape, proof_of
-from gradcheck.model import Array, Case, Input, Location, Shape, Target, TargetKind
-from gradcheck.ops.declaration import ANYWHERE, Domain
-from gradcheck.ops.samples.registry import SAMPLES
+from gradcheck.explainer.page.written_code import all_code
+from gradcheck.explainer.proof import Proof, beside_the_tape, in_single, proof_of
+from gradcheck.explainer.proof_points import DrawnPoint, expression_points, op_points
+from gradcheck.ops.declaration import ANYWHERE
 
 if TYPE_CHECKING:
     import ast
@@ -33,15 +32,9 @@ if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Index
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.derive.op_subject import Subject
+    from gradcheck.model import Array
 
-__all__ = [
-    "DrawnPoint",
-    "expression_point",
-    "op_point",
-    "printed_for_expression",
-    "verify_expression",
-    "verify_op",
-]
+__all__ = ["printed_for_expression", "verify_expression", "verify_op"]
 
 Values = Mapping[str, Any]
 Printed = Callable[[Values], Any]
@@ -50,59 +43,14 @@ Formulas = Mapping[str, list[tuple[str, Printed]]]
 """By input: what its gradient is printed as, each with a label."""
 
 
-@dataclass(frozen=True)
-class DrawnPoint:
-    """A case and the values at which its formulas are evaluated."""
-
-    case: Case
-    values: Mapping[str, Array]
-    domains: Mapping[str, Domain]
-    several: bool
-    """Whether G and the output are lists."""
-    seed: int
-    float32_only: bool = False
-    """Whether TensorFlow computes it in float32 alone."""
-
-    def structure(self, name: str) -> str:
-        """Whether the values are matrices that only move to matrices of their kind."""
-        return SAMPLES[self.domains[name].sample.name].structure
-
-    def function(self) -> Callable[..., Any]:
-        """What TensorFlow computes, of one tensor per input."""
-        from gradcheck.checker.subject.build_function import build
-        from gradcheck.explainer.page_code import with_signs
-        from gradcheck.spec.resolve import resolve
-
-        resolved = resolve(self.case)
-        return with_signs(resolved) or build(resolved, allow=(), root=".")
-
-
 def verify_op(
     subject: Subject, values: Mapping[str, Array] | None = None, seed: int = 0
 ) -> list[Proof]:
     """Every formula that the explanation of an op prints."""
-    point = op_point(subject, values, seed)
     formulas = {name: _printed_for_op(subject, name) for name in subject.gradients}
     code = dict.fromkeys(formulas, subject.code())
-    return _prove(point, formulas, lambda known: known, code)
-
-
-def op_point(subject: Subject, values: Mapping[str, Array] | None, seed: int) -> DrawnPoint:
-    """A call of an op at random inputs, or at those that are given."""
-    op, call = subject.op, subject.call
-    declared = {p.name: p for p in op.inputs}
-    # A variadic op declares one parameter for inputs of any names.
-    parameters = {name: declared.get(name, op.inputs[0]) for name in call.shapes}
-    found = {n: drawn_input(parameters[n], shape, n, seed) for n, shape in call.shapes.items()}
-    found |= {name: np.asarray(value) for name, value in (values or {}).items() if name in found}
-    return DrawnPoint(
-        _case(TargetKind.OP, op.name, call.shapes, call.args),
-        found,
-        {name: parameter.domain for name, parameter in parameters.items()},
-        bool(op.outputs),
-        seed,
-        op.float32_only,
-    )
+    points = op_points(subject, values, seed)
+    return worst_of([_prove(point, formulas, lambda known: known, code) for point in points])
 
 
 def _printed_for_op(subject: Subject, name: str) -> list[tuple[str, Printed]]:
@@ -122,28 +70,18 @@ def verify_expression(
     wanted: tuple[str, ...] | None = None,
 ) -> list[Proof]:
     """The chain of adjoints and the closed forms of an expression."""
-    names = [n for n in (wanted or graph.inputs) if graph.uses(n)]
+    reached = {adjoint.name for adjoint in adjoints(graph)}
+    names = [n for n in (wanted or graph.inputs) if n in reached]
     formulas = {name: printed_for_expression(graph, name) for name in names}
-    point = expression_point(graph, values, seed)
-    code = {name: code_of(graph, name, closed_form(graph, name)) for name in names}
-    proofs = _prove(point, formulas, lambda known: run_chain(graph, known, known["G"]), code)
+    code = all_code(graph, {name: closed_form(graph, name) for name in names})
+
+    def complete(known: Values) -> Values:
+        return run_chain(graph, known, known["G"])
+
+    points = expression_points(graph, values, seed)
+    proofs = worst_of([_prove(point, formulas, complete, code) for point in points])
     held = any(step.op is STOPPED for step in graph.steps)
     return [beside_the_tape(proof) for proof in proofs] if held else proofs
-
-
-def expression_point(graph: Graph, values: Mapping[str, Array] | None, seed: int) -> DrawnPoint:
-    """An expression at random inputs at which it is finite, or at those that are given."""
-    given = {name: np.asarray(value, dtype=np.float64) for name, value in (values or {}).items()}
-    case = _case(TargetKind.EXPR, graph.text, graph.inputs, {})
-    upstream = np.zeros(graph.shapes[graph.output])
-    for tried in domains_to_try(graph):
-        domains = {name: tried.get(name, ANYWHERE) for name in graph.inputs}
-        found = {n: drawn(domains[n], shape, n, seed) for n, shape in graph.inputs.items()}
-        single = any(step.op.float32_only for step in graph.steps)
-        point = DrawnPoint(case, found | given, domains, False, seed, single)
-        if np.isfinite(run_chain(graph, point.values, upstream)[graph.output]).all():
-            return point
-    raise UsageError("the expression is not finite at any point that was tried: give one with --at")
 
 
 def printed_for_expression(graph: Graph, name: str) -> list[tuple[str, Printed]]:
@@ -167,14 +105,6 @@ def _elements(node: Node, indices: tuple[Index, ...]) -> Printed:
     return functools.partial(evaluate, node, indices=indices)
 
 
-def _case(
-    kind: TargetKind, text: str, shapes: Mapping[str, Shape], args: Mapping[str, Any]
-) -> Case:
-    here = Location("explain", 1, 1)
-    inputs = tuple(Input(name, tuple(shape), here) for name, shape in shapes.items())
-    return Case("explain", "explain", "explain", here, Target(kind, text, here), inputs, dict(args))
-
-
 def _prove(
     point: DrawnPoint,
     formulas: Formulas,
@@ -187,13 +117,19 @@ def _prove(
     """
     from gradcheck.checker.check import check_problem
     from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.tensors import FunctionRaised
     from gradcheck.checker.subject.upstream import draw_upstream
     from gradcheck.explainer.page_code import in_float32
 
     whole = point.function()
     function = in_float32(whole) if point.float32_only else whole
     operands = _operands(point, formulas)
-    outputs = _outputs(function, operands)
+    try:
+        outputs = _outputs(function, operands)
+    except FunctionRaised:
+        if point.float32_only:
+            raise
+        return _prove(replace(point, float32_only=True), formulas, complete, code)
     shapes = [output.shape for output in outputs]
     upstream = tuple(draw_upstream("random", shapes, [*map(np.iscomplexobj, outputs)], point.seed))
     problem = Problem(function=function, operands=operands, upstream=upstream, seed=point.seed)
@@ -224,7 +160,7 @@ def _prove(
             float32_only=point.float32_only,
         )
         if point.float32_only:
-            proofs = [replace(p, holds=p.against_tape <= LOW_TOLERANCE) for p in proofs]
+            proofs = [in_single(p, holds=p.against_tape <= LOW_TOLERANCE) for p in proofs]
         return proofs + prove_code(run, code)
 
 

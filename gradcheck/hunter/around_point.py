@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.model import Mode
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
@@ -21,6 +23,16 @@ SMOOTH = 0.05
 """By which part a derivative may change close by, of a function that is called smooth there."""
 AT_LEAST = 1e-3
 """And by which part of the largest element: less may be rounding."""
+TINY = 1e-3
+"""What a step beside the point goes with, where the number is smaller."""
+NOT_FAR = 0.1
+"""How far from the point a function is called twice, beside its numbers; no further, for a domain
+may end there."""
+MADE_ANEW = {Mode.EAGER: 1, Mode.GRAPH: 4, Mode.XLA: 1}
+"""How often a function is made and called in a mode: what draws when it is made may draw the same
+once. (To compile it takes a second, and what is compiled draws at each call.)"""
+SAME_FINE, SAME_COARSE = 1e-6, 1e-2
+"""How far apart two calls are by rounding, in one mode and in another."""
 LOOKED_AT = 6
 """Elements along which a function is looked at for steps."""
 
@@ -58,11 +70,35 @@ def moved(module: ModuleType, wrong: str, values: Array) -> Iterator[None]:
             setattr(module, wrong, before)
 
 
-def value_of(module: ModuleType) -> complex:
-    """What the function that the program differentiates gives."""
-    function = getattr(module, "slope", module.value)
+def value_of(module: ModuleType, mode: Mode = Mode.EAGER, *, of_itself: bool = False) -> complex:
+    """What the function that the program differentiates gives, made anew for this mode.
+
+    Of a second derivative that is the slope, or the function itself.
+    """
+    function = module.value if of_itself else getattr(module, "slope", module.value)
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    if mode is not Mode.EAGER:
+        compiled = mode is Mode.XLA
+        function = module.tf.function(function, autograph=False, jit_compile=compiled)
     return complex(function(*(getattr(module, name) for name in names)).numpy())
+
+
+def repeats_itself(module: ModuleType, wrong: str, mode: Mode) -> bool:
+    """Whether the function gives the same again, and in the mode that the gradient is taken in.
+
+    One that draws its numbers does not; at its point that need not show, as where the average of
+    whatever is drawn is the same. Without it `test_what_draws_and_does_not_show_it` fails.
+    """
+    base = np.array(getattr(module, wrong).numpy())
+    rng = np.random.default_rng(0)
+    size = np.where(base == 0, 1.0, np.abs(base)).real
+    away = base + NOT_FAR * size * rng.uniform(-1.0, 1.0, base.shape)
+    with moved(module, wrong, away.astype(base.dtype)):
+        modes = (Mode.EAGER, Mode.EAGER, *[mode] * MADE_ANEW[mode])
+        first, *others = (value_of(module, each) for each in modes)
+    fine = base.dtype.itemsize // (2 if base.dtype.kind == "c" else 1) >= 8
+    near = SAME_FINE if fine else SAME_COARSE
+    return all(np.isclose(each, first, rtol=near, atol=near, equal_nan=True) for each in others)
 
 
 def is_smooth(
@@ -72,9 +108,11 @@ def is_smooth(
     base = np.array(getattr(module, wrong).numpy())
     rng = np.random.default_rng(0)
     largest = float(np.max(np.abs(numeric), initial=0.0))
+    # (Beside a tiny number lies one that is less so: what a step of the tiny one does may be lost
+    # inside. Without it `test_what_a_tiny_step_does_not_show` fails.)
+    size = np.where(base == 0, 1.0, np.maximum(np.abs(base), TINY)).real
     for _ in range(3):
         away = rng.choice([-1.0, 1.0], size=base.shape) * rng.uniform(0.5, 1.0, base.shape)
-        size = np.where(base == 0, 1.0, np.abs(base)).real
         with moved(module, wrong, (base + 3 * steps[1] * away * size).astype(base.dtype)):
             near = wide(as_array(module.differences(steps[2])))
         if not (np.abs(near - numeric) <= 2 * bar + SMOOTH * (largest + AT_LEAST)).all():

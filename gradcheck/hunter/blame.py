@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gradcheck.checker.subject.known_kernels import all_are_exact
 from gradcheck.hunter import task
 from gradcheck.hunter.drafts import Draft, check_of, copied, mode_of, target_of
 from gradcheck.hunter.failures import NUMBERS, Failure, FailureKind, failure_of
-from gradcheck.hunter.one_cause import same
+from gradcheck.hunter.one_cause import cause_of, same
 from gradcheck.hunter.signatures import RAW
 from gradcheck.model import Case, CheckKind, Mode, Result, Verdict
 
@@ -17,16 +19,47 @@ if TYPE_CHECKING:
     from gradcheck.hunter.errands import Hunt
 
 
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """What fails, in the plainest way."""
+
+    draft: Draft
+    failure: Failure
+    why: str = ""
+    """Why that is no fault; empty where it is one."""
+    kernels: str = ""
+    """Of a function none of whose kernels fails by itself: those that it runs."""
+
+    @property
+    def blamed(self) -> str:
+        """The op or function whose gradient it is."""
+        missing = self.failure.about if self.failure.kind is FailureKind.MISSING else ""
+        return missing or target_of(self.draft)
+
+    @property
+    def cause(self) -> str:
+        """What makes it one with another: functions that run the same kernels are one."""
+        return cause_of(self.kernels or self.blamed, self.failure, self.draft)
+
+
+def traced(hunt: Hunt, draft: Draft, failure: Failure) -> Generator[Case, Result, Culprit]:
+    """Who is to blame for a failure, in the plainest way in which it shows."""
+    draft, failure = yield from in_the_plainest_way(hunt, draft, failure)
+    return (yield from to_blame(hunt, draft, failure))
+
+
 def in_the_plainest_way(
     hunt: Hunt, draft: Draft, failure: Failure
 ) -> Generator[Case, Result, tuple[Draft, Failure]]:
     """The same eagerly, and by the tape, if it fails there too: then that is what is wrong."""
     if failure.kind is FailureKind.HANG:
         return draft, failure
-    for mode, check in ((Mode.EAGER, CheckKind.REVERSE), (Mode.EAGER, check_of(draft))):
+    eagerly, by_tape = (Mode.EAGER, check_of(draft)), (mode_of(draft), CheckKind.REVERSE)
+    plainest = (Mode.EAGER, CheckKind.REVERSE)
+    for mode, check in dict.fromkeys((plainest, by_tape, eagerly)):
         plain = copied(
             draft,
-            mode=None,
+            mode=None if mode is Mode.EAGER else mode.value,
             check=None if check is CheckKind.REVERSE else check.value,
         )
         if (mode_of(draft), check_of(draft)) == (mode, check):
@@ -37,36 +70,35 @@ def in_the_plainest_way(
     return draft, failure
 
 
-def to_blame(
-    hunt: Hunt, draft: Draft, failure: Failure
-) -> Generator[Case, Result, tuple[Draft, Failure, str]]:
+def to_blame(hunt: Hunt, draft: Draft, failure: Failure) -> Generator[Case, Result, Culprit]:
     """The kernel that fails by itself, or the function; and why that is no fault, if it is none."""
     single = target_of(draft).startswith(RAW)
     further = check_of(draft) is CheckKind.SECOND
     if failure.kind is FailureKind.MISSING or (
         single and failure.kind is not FailureKind.DISCONNECTED and not further
     ):
-        return draft, failure, ""
+        return Culprit(draft, failure)
     users = ":" in target_of(draft)
     answer = yield from hunt.ask(task.RECORD, draft=draft, users_own=users, backward=further)
     if answer.verdict is not Verdict.PASS:
-        return draft, failure, ""
+        return Culprit(draft, failure)
     told = task.answer_of(answer)
     silent = told["undifferentiable"]
     if single and target_of(draft).removeprefix(RAW) in silent:
-        return draft, failure, f"{target_of(draft)} is registered as not differentiable"
+        return Culprit(draft, failure, f"{target_of(draft)} is registered as not differentiable")
     found = yield from _kernel(hunt, draft, failure, told["calls"])
     if found is not None:
         draft, failure = found
         on_purpose = target_of(draft).removeprefix(RAW) in silent
         why = f"{target_of(draft)} is registered as not differentiable" if on_purpose else ""
-        return draft, failure, why if failure.kind is FailureKind.DISCONNECTED else ""
+        return Culprit(draft, failure, why if failure.kind is FailureKind.DISCONNECTED else "")
+    why = ""
     if "StopGradient" in silent and failure.kind in NUMBERS:
-        return draft, failure, "it goes through tf.stop_gradient, which is meant to be so"
-    if failure.kind is FailureKind.DISCONNECTED and silent and not single:
+        why = "it goes through tf.stop_gradient, which is meant to be so"
+    elif failure.kind is FailureKind.DISCONNECTED and silent and not single:
         why = f"it goes through {', '.join(silent)}, registered as not differentiable"
-        return draft, failure, why
-    return draft, failure, ""
+    kernels = [kind for kind in told["kinds"] if not all_are_exact({kind})]
+    return Culprit(draft, failure, why, "" if single or users else " ".join(kernels))
 
 
 def _kernel(
@@ -78,7 +110,8 @@ def _kernel(
     is checked by the tape first.
     """
     keys = {key: draft[key] for key in ("mode", "check") if key in draft}
-    ways = [keys] if check_of(draft) is not CheckKind.SECOND else [{}, keys]
+    by_tape = {key: value for key, value in keys.items() if key == "mode"}
+    ways = [keys] if check_of(draft) is not CheckKind.SECOND else [{}, by_tape, keys]
     for way in ways:
         for call in calls:
             alone = copied(call, **way)

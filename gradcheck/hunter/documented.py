@@ -28,11 +28,24 @@ _NO_GRADIENT = re.compile(
     r"|not (support|provide)[^.]{0,20}(backprop|gradient)|not differentiable",
     re.IGNORECASE,
 )
-_ANY_ORDER = re.compile(r"non-?deterministic", re.IGNORECASE)
+_ONLY_SOMEWHERE = re.compile(
+    r"gradient[^.]{0,80}[ -](defined only|only defined|undefined|not (?:well.)?defined)[^.]{0,12}"
+    r" (when|where|if|for|at)\b[^.]*",
+    re.IGNORECASE,
+)
+_ANY_ORDER = re.compile(
+    r"non-?deterministic"
+    r"|(?:duplicate|repeat|appears in both|more than once)[^.]*(?:undefined|invalid|unspecified)",
+    re.IGNORECASE,
+)
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 _RANGE = re.compile(
     r"(?:well.defined|expected|must|should|assumed)[^.]{0,60} in (?:the range )?"
     rf"`?\[{_NUMBER}, ?{_NUMBER}\]"
+)
+_SHAPE = re.compile(r"shape `?\[([^\]`]*)\]|(?<![\w.-])(\d)-D\b|\((\w+(?:, \w+)+)\)-tensor")
+_OR_ANOTHER = re.compile(
+    r"at least|at most|up to|or (?:lower|less|fewer)|typically|any ", re.IGNORECASE
 )
 _CALLS = re.compile(r"\bgen_\w+\.(\w+)\(")
 _VERSION = re.compile(r"V\d+$")
@@ -51,14 +64,30 @@ def without_gradient(op: str) -> str:
     return ""
 
 
+def only_somewhere(draft: Draft) -> str:
+    """Where it is said that the gradient is there only for some numbers; empty where it is not.
+
+    Without it `test_a_gradient_that_is_promised_only_somewhere` fails.
+    """
+    for name, text in _descriptions(target_of(draft).removeprefix(RAW)):
+        if found := _ONLY_SOMEWHERE.search(" ".join(text.split())):
+            return f"the description of {name} says: {found[0]}"
+    return ""
+
+
 def takes_any_order(draft: Draft) -> bool:
     """Whether the call repeats an index of an op that promises nothing then."""
     op = target_of(draft).removeprefix(RAW)
-    if not any(_ANY_ORDER.search(text) for _, text in _descriptions(op)):
+    if not any(_ANY_ORDER.search(" ".join(text.split())) for _, text in _descriptions(op)):
         return False
-    arrays = (array_of(entry) for _, entry in tensors(draft))
-    whole = [array for array in arrays if array is not None and array.dtype.kind in "iu"]
-    return any(_repeats(array) for array in whole if array.ndim)
+    whole: dict[Any, list[Any]] = {}
+    for path, entry in tensors(draft):
+        array = array_of(entry)
+        if array is not None and array.dtype.kind in "iu" and array.ndim:
+            whole.setdefault(path[0], []).append(array)
+    # (Several lists of indices may repeat those of one another.)
+    flat = (a[0] if len(a) == 1 else np.concatenate([*map(np.ravel, a)]) for a in whole.values())
+    return any(map(_repeats, flat))
 
 
 def out_of_range(draft: Draft, values: Any) -> str:
@@ -75,6 +104,44 @@ def out_of_range(draft: Draft, values: Any) -> str:
         ):
             return f"the description of {name} says: {found[0]}"
     return ""
+
+
+def of_a_lower_rank(draft: Draft) -> str:
+    """Which input has fewer axes than its function describes; empty where none has.
+
+    Eagerly some kernels take them, and read what is not there, or die. (More of them are often
+    taken on purpose, as a batch.) Without it `test_fewer_axes_than_are_described` fails.
+    """
+    described = _described_inputs(target_of(draft))
+    for path, entry in tensors(draft):
+        array, text = array_of(entry), described.get(str(path[0]), "")
+        if array is None or len(path) > 1 or _OR_ANOTHER.search(text):
+            continue
+        told = list(_SHAPE.finditer(text))
+        if told and array.ndim < min(map(_axes, told)):
+            return f"{path[0]} has {array.ndim} axes, and is described as {told[0][0]}"
+    return ""
+
+
+def _axes(told: re.Match[str]) -> int:
+    """How many axes this says at least."""
+    if told[2]:
+        return int(told[2])
+    lengths = [each.strip() for each in (told[1] or told[3] or "").split(",")]
+    return sum(1 for each in lengths if each and not set(each) & set(".:*"))
+
+
+def _described_inputs(target: str) -> dict[str, str]:
+    """What a function's description says of each of its arguments."""
+    with suppress(Ended):
+        text = inspect.getdoc(look_up(target)) or ""
+        arguments = text.partition("Args:")[2].partition("Returns:")[0]
+        found = re.split(r"^ {2}(\w+): ", arguments, flags=re.MULTILINE)
+        return {
+            name: " ".join(told.split())
+            for name, told in zip(found[1::2], found[2::2], strict=True)
+        }
+    return {}
 
 
 def _repeats(indices: Any) -> bool:

@@ -8,9 +8,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gradcheck.checker.judge.notes import IS_MISSING
+from gradcheck.checker.subject.jacobian_ways import Way
 from gradcheck.checker.subject.phases import FREE_PHASE
 from gradcheck.checker.subject.refusals import WITHOUT_GRADIENT
 from gradcheck.model import Verdict
+from gradcheck.spec.expression import allowlist
 
 if TYPE_CHECKING:
     from gradcheck.model import Comparison, Result
@@ -22,7 +24,7 @@ _ON_PURPOSE = ("explicitly disabled",)
 """What TensorFlow says of what was made not to be differentiated."""
 _NOT_WRITTEN = (
     *("NotImplementedError", "not implemented", "not supported", "Unimplemented"),
-    "Gradient not defined",
+    *("Gradient not defined", "only supports"),
 )
 """How a gradient function says that it does not cover a case."""
 
@@ -77,7 +79,7 @@ def failure_of(result: Result) -> Failure | None:
     """How it fails; None where it does not, where that cannot be judged, or is meant so."""
     verdict, message = result.verdict, result.message
     if verdict is Verdict.CRASHED:
-        return Failure(FailureKind.CRASH, about=_first(message), text=_first(message))
+        return Failure(FailureKind.CRASH, about=message, text=_first(message))
     if verdict is Verdict.TIMEOUT:
         return Failure(FailureKind.HANG, text=_first(message))
     if verdict is Verdict.ERROR:
@@ -104,9 +106,23 @@ def _raised(message: str) -> Failure | None:
     told = _first(message.removeprefix(RAISED))
     raised = re.search(r"raised: (\w+)", message)
     if any(words in message for words in _NOT_WRITTEN):
-        # (Of which op, nothing says but the call.)
-        return Failure(FailureKind.MISSING, text=told)
+        return Failure(FailureKind.MISSING, about=_op_in(told), text=told)
     return Failure(FailureKind.RAISES, about=raised[1] if raised else "", text=told)
+
+
+def way_in(told: str) -> Way:
+    """The way to make a Jacobian that a text is about: the first that it names."""
+    named = [way for way in Way if way in told]
+    return min(named, key=told.find, default=Way.ROWS)
+
+
+def _op_in(told: str) -> str:
+    """The op that a message is about; empty where nothing says so but the call.
+
+    Without it `test_an_op_that_only_a_message_names` fails.
+    """
+    named = re.search(r"[Gg]radient (?:for|of) (\w+)", told)
+    return named[1] if named and f"tf.raw_ops.{named[1]}" in allowlist.ALLOWED else ""
 
 
 def _is_meant(comparison: Comparison) -> bool:

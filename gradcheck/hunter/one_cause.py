@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 
+from gradcheck.checker.subject.jacobian_ways import Way
 from gradcheck.hunter.drafts import Draft, check_of, dtype_class, mode_of
-from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind
+from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind, way_in
 from gradcheck.model import CheckKind
 
 _OF_TENSORFLOW = (CheckKind.FORWARD, CheckKind.JACOBIAN)
 """Derivatives that TensorFlow makes of gradients: what they raise is told by their message."""
+_DIED_AT = re.compile(r"\w+\.(cc|h)(?=:\d+\] Check failed)|(?<=Assertion failure\n).*")
+"""Where a library ended its process, as it says itself: for whatever function that was."""
+_LOOPS = (Way.LOOPED, Way.BATCH_LOOPED)
+"""Jacobians that are made in a loop over `tape.gradient`: no op has a part of its own in it."""
 
 
 def cause_of(blamed: str, failure: Failure, draft: Draft) -> str:
@@ -17,6 +22,11 @@ def cause_of(blamed: str, failure: Failure, draft: Draft) -> str:
     # (What one version of an op has, the others have as a rule.)
     blamed = re.sub(r"(V\d+|WithNumSegments)+$", "", blamed)
     where = f"{mode_of(draft)} {check_of(draft)}"
+    if check_of(draft) is CheckKind.JACOBIAN and way_in(failure.text) in _LOOPS:
+        # (What the loop gets wrong by XLA it refuses eagerly: it takes the dtype of the output.)
+        return f"{check_of(draft)} in a loop"
+    if failure.kind is FailureKind.CRASH and (place := _DIED_AT.search(failure.about)):
+        return f"crash: {re.sub(r'[0-9]+', '#', place[0])}"
     names_an_op = failure.kind is FailureKind.MISSING and failure.about
     if failure.kind in UNANSWERED and check_of(draft) in _OF_TENSORFLOW and not names_an_op:
         # (Whatever op it is called for: one fault of the accumulator's, or of the Jacobian's.)

@@ -60,15 +60,20 @@ def _ends_in_order(named: dict[str, Array | None]) -> bool:
 
 
 def _places_in_order(draft: Draft) -> bool:
-    """Each place once, row by row."""
+    """Each place once, row by row, and inside of the tensor."""
     if not isinstance(draft["inputs"], dict):
         return True
-    sparse = {triple.places for triple in triples(draft["inputs"].keys())}
-    for path, entry in tensors(draft):
-        array = array_of(entry) if path[0] in sparse else None
-        if array is None or array.ndim != 2:
-            continue
-        rows = [tuple(row) for row in array.tolist()]
-        if any(one >= other for one, other in itertools.pairwise(rows)):
-            return False
+    known = {path: array_of(entry) for path, entry in tensors(draft)}
+    for triple in triples(draft["inputs"].keys()):
+        for path, array in known.items():
+            if path[0] != triple.places or array is None or array.ndim != 2:
+                continue
+            rows = [tuple(row) for row in array.tolist()]
+            if any(one >= other for one, other in itertools.pairwise(rows)):
+                return False
+            shape = known.get((triple.shape, *path[1:]))
+            if shape is None or shape.shape != array.shape[1:]:
+                continue
+            if not ((array >= 0) & (array < shape)).all():
+                return False
     return True

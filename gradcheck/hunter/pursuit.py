@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradcheck.hunter import task
-from gradcheck.hunter.blame import in_the_plainest_way, to_blame
+from gradcheck.hunter.blame import Culprit, traced
 from gradcheck.hunter.drafts import (
     Draft,
     array_of,
@@ -65,21 +65,19 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
     provisional = _provisional(draft, failure)
     hunt.open.add(provisional)
     try:
-        draft, failure = yield from in_the_plainest_way(hunt, draft, failure)
-        draft, failure, why = yield from to_blame(hunt, draft, failure)
-        blamed = failure.about if failure.kind is FailureKind.MISSING else target_of(draft)
-        cause = cause_of(blamed or target_of(draft), failure, draft)
+        culprit = yield from traced(hunt, draft, failure)
+        cause = culprit.cause
         hunt.ledger.doubt(provisional, f"see {cause}")
-        if why:
-            hunt.ledger.settle(cause, why)
-        if why or hunt.ledger.is_settled(cause):
+        if culprit.why:
+            hunt.ledger.settle(cause, culprit.why)
+        if hunt.ledger.is_settled(cause):
             hunt.ledger.settle(provisional, f"see {cause}")
             return
         if cause in hunt.open:
             return
         hunt.open.add(cause)
         try:
-            yield from _confirmed(hunt, draft, failure, cause, blamed or target_of(draft))
+            yield from _confirmed(hunt, culprit)
         finally:
             hunt.open.discard(cause)
     finally:
@@ -96,8 +94,9 @@ def _provisional(draft: Draft, failure: Failure) -> str:
     return f"seen: {cause_of(target_of(draft), failure, draft)}"
 
 
-def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: str) -> Errand:
+def _confirmed(hunt: Hunt, culprit: Culprit) -> Errand:
     """Shrink it, have it shown by a program, see the written spec hold, and write it down."""
+    draft, failure, first = culprit.draft, culprit.failure, culprit.cause
 
     def holds(candidate: Draft, result: Result) -> bool:
         some = failure.kind not in UNANSWERED or _has_elements(candidate)
@@ -114,20 +113,23 @@ def _confirmed(hunt: Hunt, draft: Draft, failure: Failure, cause: str, blamed: s
     # (What is smallest may lie at a kink, or where nothing moves, where another one does not:
     # without it `test_what_is_small_and_at_a_kink` fails.)
     for shown_by in _each_once(small, rough, draft):
-        result = yield from hunt.check(shown_by)
-        last = failure_of(result)
+        last = failure_of((yield from hunt.check(shown_by)))
         if last is None:
             why = why or "it did not fail again"
             continue
-        cause = cause_of(blamed, last, shown_by)
-        if hunt.ledger.is_settled(cause):
+        # (What was made smaller may fail for another cause, or in a plainer way: without it
+        # `test_what_fails_in_a_plainer_way_once_it_is_small` fails.)
+        seen = yield from traced(hunt, shown_by, last)
+        known = hunt.ledger.is_settled(seen.cause)
+        if seen.why or known or (seen.cause != first and seen.cause in hunt.open):
+            hunt.ledger.doubt(first, seen.why or f"see {seen.cause}")
             return
-        told, shown, text = yield from _shown(hunt, shown_by, last)
+        told, shown, text = yield from _shown(hunt, seen.draft, seen.failure)
         if not told:
-            yield from _written(hunt, shown_by, last, result, (cause, blamed, shown, text))
+            yield from _written(hunt, seen, shown, text)
             return
-        why = why or f"{told}: {json.dumps(shown_by)}"
-    hunt.ledger.doubt(cause, why)
+        why = why or f"{told}: {json.dumps(seen.draft)}"
+    hunt.ledger.doubt(first, why)
 
 
 def _has_elements(draft: Draft) -> bool:
@@ -186,7 +188,8 @@ def _second_opinion(
     if failure.kind in (FailureKind.CRASH, FailureKind.HANG):
         ends = {FailureKind.CRASH: Verdict.CRASHED, FailureKind.HANG: Verdict.TIMEOUT}
         if answer.verdict is not ends[failure.kind]:
-            return "the program comes to an end", "", ""
+            told = answer.message and task.answer_of(answer).get("why")
+            return told or "the program comes to an end", "", ""
         alone = yield from hunt.ask(task.OPINION, **request, forward_only=True)
         itself = alone.verdict is ends[failure.kind]
         if itself and failure.kind is FailureKind.HANG:
@@ -201,10 +204,10 @@ def _second_opinion(
     return "", opinion["why"], opinion.get("short") or program.text
 
 
-def _written(
-    hunt: Hunt, draft: Draft, failure: Failure, result: Result, about: tuple[str, str, str, str]
-) -> Errand:
-    cause, blamed, shown, script = about
+def _written(hunt: Hunt, culprit: Culprit, shown: str, script: str) -> Errand:
+    draft, failure = culprit.draft, culprit.failure
+    cause, blamed = culprit.cause, culprit.blamed
+    result = yield from hunt.check(draft)
     mode, check, numbers = mode_of(draft), check_of(draft), dtype_class(draft)
     seen = " ".join((failure.text or result.meaning).split())
     told = f"{failure.kind.told[0].upper()}{failure.kind.told[1:]}: {shown or seen}"

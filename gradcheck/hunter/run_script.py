@@ -16,7 +16,9 @@ import numpy as np
 
 from gradcheck.checker.subject.keras_names import counted_apart
 from gradcheck.checker.subject.look_up import keras
+from gradcheck.checker.subject.refusals import NO_TANGENTS
 from gradcheck.hunter.failures import FailureKind
+from gradcheck.model import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,6 +89,23 @@ def shows(kind: FailureKind, text: str, expected: str) -> bool:
         return kind is FailureKind.NONFINITE
     largest = max(largest, float(np.max(np.abs(claimed), initial=0.0)))
     return float(np.max(np.abs(claimed - right), initial=0.0)) > VISIBLE * largest
+
+
+def is_that(raised: str, request: dict[str, Any]) -> bool:
+    """Whether what the program raises is what the check has seen."""
+    seen = _plain(request["text"])
+    if request["about"] and request["kind"] == FailureKind.MISSING:
+        return request["about"] in raised
+    if any(what in seen and pattern.search(raised) for what, pattern in NO_TANGENTS.items()):
+        return True
+    name, _, said = raised.partition(": ")
+    # (In a graph messages begin with other names.)
+    return name in seen and (request["mode"] != Mode.EAGER or _plain(said)[:SAME_START] in seen)
+
+
+def _plain(text: str) -> str:
+    """Without numbers, which are those of the point."""
+    return re.sub(r"\d+", "#", " ".join(text.split()))
 
 
 def _array(told: Any) -> Any:

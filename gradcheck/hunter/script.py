@@ -100,11 +100,12 @@ _JACOBIAN = """\
 def derivative({names}):
     with tf.GradientTape() as tape:
         tape.watch({wrong})
-        outputs = [t for t in tf.nest.flatten(function({names})) if t.dtype.is_floating]
-        flat = tf.concat([tf.reshape(tf.cast(t, {wrong}.dtype), [-1]) for t in outputs], 0)
-        each = [np.resize({weights}, t.shape).ravel() for t in outputs]
-    rows = tape.jacobian(flat, {wrong})
-    return tf.tensordot(tf.cast(np.concatenate(each), {wrong}.dtype), rows, 1)
+        outputs = [tf.convert_to_tensor(t) for t in tf.nest.flatten(function({names}))]
+        outputs = [t for t in outputs if t.dtype.is_floating or t.dtype.is_complex]
+        each = [t * tf.cast(np.resize({weights}, t.shape), t.dtype) for t in outputs]
+        flat = [tf.cast(tf.math.real(tf.reshape(t, [-1])), {wrong}.dtype) for t in each]
+        flat = tf.concat(flat, 0)
+    return tf.reduce_sum(tape.jacobian(flat, {wrong}{behind}), 0)
 """
 
 _RAISING_JACOBIAN = """\
@@ -158,7 +159,9 @@ def _gradient(draft: Draft, failure: Failure, parts: Parts) -> list[str]:
     elif check == "jacobian" and parts.jacobian and failure.kind in UNANSWERED:
         text = _RAISING_JACOBIAN.format(names=names, wrong=wrong, made=parts.jacobian)
     elif check == "jacobian":
-        text = _JACOBIAN.format(names=names, wrong=wrong, weights=parts.weights)
+        text = _JACOBIAN.format(
+            names=names, wrong=wrong, weights=parts.weights, behind=parts.behind
+        )
     else:
         text = _TAPE.format(
             name="derivative", names=names, watched=wrong, inner="value",

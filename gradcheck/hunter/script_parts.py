@@ -19,6 +19,7 @@ from gradcheck.hunter.drafts import (
     target_of,
     tensors,
 )
+from gradcheck.hunter.failures import way_in
 from gradcheck.hunter.layer_text import LayerText, weight_lines
 from gradcheck.model import Mode
 
@@ -83,7 +84,11 @@ class Parts:
         self.constants = [self._constant(name, entry) for name, entry in entries.items()]
         self.imports = ["import numpy as np", "import tensorflow as tf"]
         self.call = self._call()
-        self.jacobian = _jacobian(failure.text, self.wrong)
+        self.way = way_in(failure.text)
+        loops = self.way in (Way.LOOPED, Way.BATCH_LOOPED)
+        self.behind = ", experimental_use_pfor=False" if loops else ""
+        """What stands behind the tensors in a call of `tape.jacobian` that goes this way."""
+        self.jacobian = self._jacobian()
         mode, check = mode_of(draft), check_of(draft)
         what = {"reverse": "", "second": "the gradient of its "}.get(check, f"its {check}-mode ")
         where = "" if mode is Mode.EAGER else f" in {mode}"
@@ -99,6 +104,13 @@ class Parts:
             raise NoScriptError("a weight of few bits is to blame, and not an input")
         name = name_in_program((path.rpartition("/")[2],))
         return f"{name}_weight" if name in self.floating else name
+
+    def _jacobian(self) -> str:
+        """What makes the Jacobian of `result` in the way that fails; empty if row by row."""
+        if self.way is Way.ROWS:
+            return ""
+        method = "batch_jacobian" if self.way.is_batch else "jacobian"
+        return f"tape.{method}(result, {self.wrong}{self.behind})"
 
     def _constant(self, name: str, entry: dict[str, Any]) -> str:
         array = array_of(entry)
@@ -168,16 +180,6 @@ class Parts:
             ]
             return "layer"
         raise NoScriptError(f"nothing is known of {key}: {target}")
-
-
-def _jacobian(told: str, wrong: str) -> str:
-    """The expression that makes the Jacobian of `result` in the way that fails; empty if none."""
-    way = next((way for way in Way if way in told), Way.ROWS)
-    if way is Way.ROWS:
-        return ""
-    method = "batch_jacobian" if way.is_batch else "jacobian"
-    behind = "" if way.is_vectorised else ", experimental_use_pfor=False"
-    return f"tape.{method}(result, {wrong}{behind})"
 
 
 def np_text(value: Any) -> str:

@@ -23,10 +23,18 @@ def halves(given: str, at: Mapping[str, Any], tape: Any, expr: str = "") -> Seen
     )
 
 
-MOVE = (
-    "In an inner product a factor moves over to the other side transposed, a left one to the left "
-    "and a right one to the right: sum(A ⊙ (B C)) = sum((Bᵀ A) ⊙ C) = sum((A Cᵀ) ⊙ B)."
-)
+def moved_over(a: str, b: str, c: str) -> str:
+    """The rule by which factors change sides, of three matrices that are called so."""
+    return (
+        "In an inner product a factor moves over to the other side transposed, a left one to the "
+        f"left and a right one to the right: sum({a} ⊙ ({b} {c})) = sum(({b}ᵀ {a}) ⊙ {c}) = "
+        f"sum(({a} {c}ᵀ) ⊙ {b})."
+    )
+
+
+MOVE = moved_over("A", "B", "C")
+"""The rule as declarations have it; a page writes it with letters that are free there."""
+
 
 LAST_AXIS_IS_APART = (
     "Every axis but the last is a batch axis, and what belongs to the last alone is summed over "

@@ -112,3 +112,79 @@ def test_what_is_offered_has_a_page() -> None:
         for offered in re.findall(r"did you mean '([^']+)'|gradcheck explain (\w+)`", told):
             assert "".join(offered) != name
             assert find("".join(offered)) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("x + tf.stop_gradient(tf.round(x / s) * s - x)", {"x": (3,), "s": ()}),
+        ("tf.clip_by_value(x, lo, hi)", {"x": (4,), "lo": (), "hi": ()}),
+        ("x / tf.range(1.0, 4.0)", {"x": (3,)}),
+        ("tf.math.floor(x) * y", {"x": (3,), "y": (3,)}),
+    ],
+)
+def test_a_part_without_a_declaration_is_run(text: str, shapes: dict[str, tuple[int, ...]]) -> None:
+    page, proofs = answer(Question(expr=text, shapes=shapes, verify=True))
+    assert page.title == text
+    assert proofs
+    assert all(proof.holds for proof in proofs)
+
+
+def test_what_cannot_run_is_refused_where_it_stands() -> None:
+    with pytest.raises(UsageError, match="do not broadcast"):
+        answer(Question(expr="tf.where(x < y, x, x)", shapes={"x": (2,), "y": (3,)}))
+    with pytest.raises(UsageError, match="to_and_fro"):
+        answer(Question(expr="tf.to_and_fro(x)", shapes={"x": (3,)}))
+
+
+def test_two_colons_are_no_case() -> None:
+    page, _ = answer(Question("x[:, ::-1] * y", shapes={"x": (2, 3), "y": (2, 3)}))
+    assert page.title == "x[:, ::-1] * y"
+
+
+def test_inputs_may_be_called_as_the_page_calls_them() -> None:
+    page, _ = answer(Question("reduce_sum", shapes={"x": (2, 4)}))
+    assert page.data["shapes"] == {"input_tensor": [2, 4]}
+    page, _ = answer(Question("matmul", shapes={"A": (2, 3), "B": (3, 2)}))
+    assert page.data["shapes"] == {"a": [2, 3], "b": [3, 2]}
+    with pytest.raises(UsageError, match="has no input 'z': its inputs are"):
+        answer(Question("reduce_sum", shapes={"z": (2, 4)}))
+
+
+def test_whole_numbers_may_be_given_like_arguments() -> None:
+    asked = Question("gather", args={"indices": [0, 2]}, shapes={"x": (4, 3)}, verify=True)
+    page, proofs = answer(asked)
+    assert page.data["shapes"] == {"params": [4, 3], "indices": [2]}
+    assert all(proof.holds for proof in proofs)
+    with pytest.raises(UsageError, match="has no argument 'place'"):
+        answer(Question("gather", args={"place": [0, 2]}))
+
+
+def test_a_function_of_tensorflow_is_a_name_by_either_option() -> None:
+    page, _ = answer(Question(function="tf.nn.l2_loss", shapes={"t": (3,)}))
+    assert page.title == "l2_loss"
+    with pytest.raises(UsageError, match=r"package\.module:name"):
+        answer(Question(function="tf.nn.no_such", shapes={"t": (3,)}))
+
+
+def test_nothing_comes_back_through_what_is_held() -> None:
+    import tensorflow as tf
+
+    x, s = tf.constant([1.0, 2.0, 3.0]), tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch([x, s])
+        y = x * tf.stop_gradient(s)
+    assert tape.gradient(y, s) is None
+    text = "x * tf.stop_gradient(s)"
+    page, proofs = answer(Question(expr=text, shapes={"x": (3,), "s": ()}, verify=True))
+    assert {proof.name for proof in proofs} == {"x"}
+    assert "Nothing comes back to s: the tape gives None." in str(page.sections)
+    assert "nothing goes back through it" in str(page.sections)
+
+
+def test_a_sum_that_must_be_positive_definite() -> None:
+    """A kernel and the noise on its diagonal: what is not symmetric has no such gradient."""
+    text = "tf.linalg.logdet(K + s * tf.eye(3)) + tf.tensordot(y, tf.linalg.matvec(K, y), 1)"
+    shapes = {"K": (3, 3), "s": (), "y": (3,)}
+    _, proofs = answer(Question(expr=text, shapes=shapes, verify=True))
+    assert all(proof.holds for proof in proofs)

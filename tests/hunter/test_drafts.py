@@ -63,7 +63,10 @@ def test_infinite_points() -> None:
 
 @pytest.mark.parametrize(
     ("places", "fine"),
-    [([[0, 1], [1, 0]], True), ([[1, 0], [0, 1]], False), ([[0, 1], [0, 1]], False)],
+    [
+        *(([[0, 1], [1, 0]], True), ([[1, 0], [0, 1]], False), ([[0, 1], [0, 1]], False)),
+        ([[0, 1], [0, 2]], False),
+    ],
 )
 def test_places_of_a_sparse_tensor_in_their_order(places: list[list[int]], fine: bool) -> None:
     inputs = {

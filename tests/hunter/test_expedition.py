@@ -75,6 +75,19 @@ def cornered(x: tf.Tensor):
 
 
 @tf.custom_gradient
+def plain(x: tf.Tensor):
+    """Of several numbers only the second derivative is wrong, of one number the first is."""
+    assert not x.dtype.is_complex
+    one = x.shape.num_elements() == 1
+    return x * x, lambda upstream: upstream * (3.0 * x if one else _twice(x))
+
+
+@tf.custom_gradient
+def _twice(x):
+    return 2.0 * x, lambda upstream: 5.0 * upstream
+
+
+@tf.custom_gradient
 def deadly(x: tf.Tensor):
     return x * 2.0, lambda upstream: os.abort()
 
@@ -150,6 +163,11 @@ def test_what_is_small_and_at_a_kink(ledger: Ledger) -> None:
     assert (finding.kind, finding.check) == ("wrong-values", "reverse")
 
 
+def test_what_fails_in_a_plainer_way_once_it_is_small(ledger: Ledger) -> None:
+    (finding,) = about(ledger, "plain")
+    assert (finding.kind, finding.check) == ("wrong-values", "reverse")
+
+
 def test_a_layer_whose_weight_is_wrong(ledger: Ledger) -> None:
     (finding,) = about(ledger, "Scale")
     assert (finding.kind, finding.check) == ("wrong-values", "reverse")
@@ -192,6 +210,7 @@ def test_what_is_right_or_meant_so_is_none(ledger: Ledger) -> None:
     assert {finding.blamed for finding in ledger.findings} == {
         "hunted_package:wrong",
         "hunted_package:cornered",
+        "hunted_package:plain",
         "hunted_package:deadly",
         "hunted_package:Scale",
     }
@@ -203,7 +222,7 @@ def test_what_is_right_or_meant_so_is_none(ledger: Ledger) -> None:
 def test_what_is_written_holds(ledger: Ledger, folder: Path) -> None:
     loaded = load([str(ledger.folder)], allow=["hunted_package"])
     assert loaded.problems == ()
-    assert len(loaded.cases) == 4
+    assert len(loaded.cases) == 5
     results = list(run(loaded.cases, allow=["hunted_package"], root=str(folder)))
     assert [result.id for result in results if not result.expected] == []
 

@@ -4,7 +4,7 @@ import pytest
 
 from gradcheck.checker.subject.phases import FREE_PHASE
 from gradcheck.checker.subject.refusals import told_without_gradient
-from gradcheck.hunter.failures import RAISED, FailureKind, failure_of
+from gradcheck.hunter.failures import RAISED, Failure, FailureKind, failure_of
 from gradcheck.model import CheckKind, Comparison, Result, Verdict
 
 
@@ -54,3 +54,22 @@ def test_what_counts(result: Result, kind: FailureKind) -> None:
 )
 def test_what_does_not(result: Result) -> None:
     assert failure_of(result) is None
+
+
+def raised(told: str) -> Failure:
+    failure = failure_of(Result("a", Verdict.ERROR, message=f"{RAISED}gradient raised: {told}"))
+    assert failure is not None
+    return failure
+
+
+def test_an_op_that_only_a_message_names() -> None:
+    """Whatever goes through it, it is one thing that is missing."""
+    failure = raised("NotImplementedError: Gradient for SparseDenseCwiseAdd is not implemented.")
+    assert (failure.kind, failure.about) == (FailureKind.MISSING, "SparseDenseCwiseAdd")
+    assert raised("ValueError: Gradient not defined for fast=False").about == ""
+    assert raised("UnimplementedError: Cast is not supported").about == ""
+
+
+def test_a_layout_that_a_gradient_does_not_cover() -> None:
+    told = "InvalidArgumentError: Default MaxPoolingGradOp only supports NHWC on device type CPU"
+    assert raised(told).kind is FailureKind.MISSING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradcheck.checker.subject.jacobian_ways import Way
 from gradcheck.hunter.failures import Failure, FailureKind
 from gradcheck.hunter.one_cause import cause_of
 
@@ -38,3 +39,29 @@ def test_what_an_op_lacks_is_its_own() -> None:
     )
     assert one != other
     assert cause("Qr", MISSING, "not implemented") != cause("Lu", MISSING, "not implemented")
+
+
+def test_a_loop_over_gradients_has_no_part_of_any_op() -> None:
+    """By XLA it gives the numbers of another dtype, eagerly it refuses them."""
+    wrong = f"{Way.LOOPED.value} does not make the Jacobian that the gradients make"
+    raised = f"Jacobian raised: {Way.BATCH_LOOPED.value}: InvalidArgumentError: TensorArray dtype"
+    one = cause("ComplexAbs", FailureKind.WRONG, wrong, check="jacobian", mode="xla")
+    assert one == cause("Cast", RAISES, raised, check="jacobian")
+    at_once = wrong.replace(Way.LOOPED.value, Way.VECTORISED.value)
+    at_once += f"; {Way.LOOPED.value} takes another way"
+    one, other = (cause(n, FailureKind.WRONG, at_once, check="jacobian") for n in ("Roll", "Exp"))
+    assert one != other
+
+
+def test_where_a_library_ends_its_process_is_one_cause() -> None:
+    check = "died of SIGABRT\n{}: F0000 00:00:1 {} {}.h:428] Check failed: index < {}"
+    first = crash("Conv2D", check.format(1, 4201, "tensor_format", 3))
+    assert first == crash("DepthwiseConv2dNative", check.format(2, 5311, "tensor_format", 5))
+    assert first != crash("Conv2D", check.format(1, 4201, "tensor_shape", 3))
+    silent = "the worker process died of SIGSEGV"
+    assert crash("Conv2D", silent) != crash("Conv3D", silent)
+
+
+def crash(op: str, message: str) -> str:
+    name = f"tf.raw_ops.{op}"
+    return cause_of(name, Failure(FailureKind.CRASH, about=message), {"op": name, "inputs": {}})

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from gradcheck.checker.subject.jacobian_ways import Way
-from gradcheck.hunter.documented import without_gradient
+from gradcheck.hunter import second_opinion as second_opinion_module
+from gradcheck.hunter.documented import of_a_lower_rank, without_gradient
 from gradcheck.hunter.drafts import Draft, mode_of, task_case
 from gradcheck.hunter.failures import Failure, FailureKind
 from gradcheck.hunter.script import program_of
 from gradcheck.hunter.second_opinion import second_opinion
 
-WRONG, NONE = FailureKind.WRONG, FailureKind.DISCONNECTED
+WRONG, NONE, NONFINITE = FailureKind.WRONG, FailureKind.DISCONNECTED, FailureKind.NONFINITE
 RAISES, MISSING = FailureKind.RAISES, FailureKind.MISSING
 
 
@@ -29,7 +30,7 @@ def opinion(draft: Draft, kind: FailureKind, wrong: str) -> dict[str, Any]:
     told = {RAISES: f"gradient raised: {wrong}", MISSING: ""}
     failure = Failure(
         kind,
-        (wrong,) if kind in (WRONG, NONE) else (),
+        (wrong,) if kind in (WRONG, NONE, NONFINITE) else (),
         about=wrong if kind is MISSING else "",
         text=told.get(kind, ""),
     )
@@ -95,6 +96,7 @@ def test_what_is_wrong_is_shown(draft: Draft, kind: FailureKind, wrong: str) -> 
     assert len([line for line in answer["short"].splitlines() if line]) <= MOST_LINES
 
 
+_TOUT = {"Tout": "float64"}
 NO_FAULT = [
     # A gradient that is right.
     (kernel("Exp", {"x": [0.5]}), WRONG, "x", "agree"),
@@ -119,6 +121,12 @@ NO_FAULT = [
     ),
     # A jump.
     (kernel("Ceil", {"x": 1.0}), NONE, "x", ""),
+    # The Jacobians of real and of complex outputs of complex numbers.
+    (
+        kernel("ComplexAbs", {"x": "1+1j"}, dtype="complex128", check="jacobian", args=_TOUT),
+        *(WRONG, "x", "agree"),
+    ),
+    (kernel("Exp", {"x": ["1+1j"]}, dtype="complex128", check="jacobian"), WRONG, "x", "agree"),
     # It rounds on purpose, and its gradient goes straight through.
     (kernel("FakeQuantWithMinMaxArgs", {"inputs": [0.51]}, dtype="float32"), WRONG, "inputs", ""),
 ]
@@ -193,6 +201,115 @@ def test_numbers_out_of_the_range_that_is_documented() -> None:
     answer = opinion(kernel("RGBToHSV", {"images": [-0.5, -0.94, -0.03]}), WRONG, "images")
     assert not answer["confirmed"], answer
     assert "[0,1]" in answer["why"]
+
+
+@pytest.mark.parametrize("mode", ["eager", "graph"])
+def test_what_draws_and_does_not_show_it(mode: str) -> None:
+    """The average of ones is one, whatever is averaged."""
+    ones = [[[[1.0]] * 5] * 2]
+    args = {"pooling_ratio": [1.0, 1.5, 1.5, 1.0], "deterministic": True}
+    draft = kernel("FractionalAvgPool", {"value": ones}, args=args, mode=mode)
+    answer = opinion(draft, WRONG, "value")
+    assert not answer["confirmed"], answer
+    expected = "agree" if mode == "eager" else "another one each time"
+    assert expected in answer["why"]
+
+
+def test_a_gradient_that_is_promised_only_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = opinion(kernel("Qr", {"input": [[0.0]]}), NONFINITE, "input")
+    assert not answer["confirmed"], answer
+    assert "linearly independent" in answer["why"]
+    told = "the gradient is defined only where somebody has said so"
+    monkeypatch.setattr(second_opinion_module, "only_somewhere", lambda _draft: told)
+    assert opinion(kernel("Cumprod", {"x": [0.0, 3.0], "axis": INT}), WRONG, "x")["why"] == told
+    # ... and what is wrong at any number is wrong where it is promised.
+    logs = kernel("Xlogy", {"x": "1+1j", "y": "1+2j"}, dtype="complex128")
+    assert opinion(logs, WRONG, "y")["confirmed"]
+
+
+def test_an_input_that_may_have_any_shape() -> None:
+    places = ("begin", [0, 0]), ("end", [1, 0]), ("strides", [1, 1])
+    inputs: dict[str, Any] = {"input": [[1.0, 2.0], [3.0, 4.0]]}
+    inputs |= {name: {**INT, "values": values} for name, values in places}
+    inputs["value"] = [[5.0, 6.0]]
+    raised = "InvalidArgumentError: Incompatible shapes: [1,0] vs. [1,2]"
+    answer = opinion(kernel("TensorStridedSliceUpdate", inputs), RAISES, raised)
+    assert not answer["confirmed"], answer
+    assert "value_ is not read" in answer["why"]
+    cut = {"input": [[1.0, 1.0], [1.0, 1.0]], "fft_length": {**INT, "values": [1, 1]}}
+    raised = "InvalidArgumentError: Matrix size-incompatible: In[0]: [2,1], In[1]: [1,1]"
+    answer = opinion(kernel("RFFT2D", cut, dtype="float32"), RAISES, raised)
+    assert answer["confirmed"], answer
+
+
+def test_fewer_axes_than_are_described() -> None:
+    args = {"output_dtype": "float64"}
+    answer = opinion(kernel("IsotonicRegression", {"input": [1.0]}, args=args), WRONG, "input")
+    assert not answer["confirmed"], answer
+    assert "(batch_size, dim)-tensor" in answer["why"]
+    answer = opinion(kernel("IsotonicRegression", {"input": [[1.0]]}, args=args), WRONG, "input")
+    assert "agree" in answer["why"]
+    assert of_a_lower_rank(kernel("Conv2D", {"input": [[1.0]], "filter": [[1.0]]}))
+    taken = ("L2Loss", {"t": [1.0]}), ("Softmax", {"logits": [[[1.0]]]}), ("Exp", {"x": 1.0})
+    taken += (("AvgPool", {"value": [[[[1.0]]]]}), ("MatrixInverse", {"input": [[1.0]]}))
+    assert not any(of_a_lower_rank(kernel(name, inputs)) for name, inputs in taken)
+
+
+@pytest.mark.parametrize("lists", [[[0, 0]], [[0], [0]]], ids=["of one list", "of two"])
+def test_places_that_are_merged_twice(lists: list[list[int]]) -> None:
+    """One function says which value is kept, the other that the result may be invalid."""
+    data = {"list": [{"values": [1.0 + i for i in range(len(each))]} for each in lists]}
+    indices = {"list": [{**INT, "values": each} for each in lists]}
+    draft = kernel("ParallelDynamicStitch", {"indices": indices, "data": data})
+    answer = opinion(draft, WRONG, "data[0]")
+    assert "twice" in answer["why"], answer
+    draft["op"] = "tf.raw_ops.DynamicStitch"
+    assert opinion(draft, WRONG, "data[0]")["confirmed"]
+
+
+def test_an_input_that_does_not_matter() -> None:
+    """The deviation of one number; but the power of zero, of a kernel, is taken for what it is."""
+    answer = opinion({"op": "keras.ops.std", "inputs": {"x": {"values": 1.0}}}, NONFINITE, "x")
+    assert not answer["confirmed"], answer
+    assert "does not depend on it" in answer["why"]
+    for power, keys in ((0.0, {}), (1.0, {"check": "second"})):
+        inputs = {"x": 0.0, "y": {"values": power, "grad": False}}
+        assert opinion(kernel("Pow", inputs, **keys), NONFINITE, "x")["confirmed"]
+
+
+def test_what_is_huge_and_cancels() -> None:
+    """Both neighbours of each pixel are one: no edge is there, but for rounding."""
+    image = {"values": [[[[1.0], [1.0]], [[1e100], [1.0]]]]}
+    answer = opinion({"op": "tf.image.sobel_edges", "inputs": {"image": image}}, WRONG, "image")
+    assert not answer["confirmed"], answer
+
+
+def test_vectors_whose_phase_is_free() -> None:
+    matrix = {"values": [["1+1j", "2-1j"], ["0.5j", "-1+0.3j"]]}
+    keys: dict[str, Any] = {"dtype": "complex128", "check": "second"}
+    answer = opinion({"op": "tf.linalg.svd", "inputs": {"tensor": matrix}, **keys}, WRONG, "tensor")
+    assert "phase" in answer["why"], answer
+    # ... which singular values do not have.
+    keys = {"dtype": "complex128", "args": {"compute_uv": False}}
+    answer = opinion({"op": "tf.linalg.svd", "inputs": {"tensor": matrix}, **keys}, WRONG, "tensor")
+    assert "agree" in answer["why"], answer
+
+
+def test_what_a_tiny_step_does_not_show() -> None:
+    """It is rounded away beside the one in eˣ - 1."""
+    answer = opinion(kernel("Elu", {"features": -1e-100}), WRONG, "features")
+    assert not answer["confirmed"], answer
+    # What is wrong at a small number is found.
+    numbers = {"x": "1e-4+1e-4j", "y": {"values": "1+2j", "grad": False}}
+    assert opinion(kernel("Xlogy", numbers, dtype="complex128"), WRONG, "x")["confirmed"]
+
+
+def test_an_argument_of_zero() -> None:
+    call: Draft = {"op": "keras.ops.celu", "inputs": {"x": {"values": -1.0}}}
+    answer = opinion({**call, "args": {"alpha": 0.0}}, NONFINITE, "x")
+    assert not answer["confirmed"], answer
+    zeros = kernel("Cumprod", {"x": [0.0, 3.0], "axis": INT})
+    assert opinion(zeros, WRONG, "x")["confirmed"]
 
 
 def test_what_raises_is_shown_beside_a_difference() -> None:

@@ -142,7 +142,7 @@ class FunctionSlopes:
     @cached_property
     def _calls(self) -> Calls:
         problem = self._point.problem
-        return Calls(problem.function, problem.operands, self._values)
+        return Calls(problem, self._values)
 
     def _through_the_tape(self, position: int, moved: Array) -> list[Array]:
         """What a graph gives, which may be something else."""

@@ -213,10 +213,10 @@ class Derivatives:
                 refuted = refuted & ~(derivatives.fitted[columns] & agrees)
         return best, refuted
 
-    def by_steps(self, columns: Array, first: Array) -> Array:
-        """Along these elements, by one sequence of steps that begins with these."""
+    def by_steps(self, columns: Array, first: Array, space: Space) -> Array:
+        """Along these coordinates, by one sequence of steps that begins with these."""
         with np.errstate(all="ignore"):
-            return sequence(self._mover(self.plan.coordinates.space), columns, first).numeric
+            return sequence(self._mover(space), columns, first).numeric
 
     def by_direction(self) -> Estimate | None:
         """Along random directions, if there are inputs over the budget."""

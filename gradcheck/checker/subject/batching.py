@@ -17,12 +17,12 @@ from gradcheck.checker.subject.carry.carrying import carried
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.private_names import Absent, Private, private
 from gradcheck.checker.subject.stacking import Stacking
-from gradcheck.checker.subject.tensors import Function, FunctionRaised, call
+from gradcheck.checker.subject.tensors import FunctionRaised, call
 from gradcheck.model import Array, Shape, Verdict
 
 if TYPE_CHECKING:
-    from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.probe_points import Domain
+    from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.tape import Tape
 
 Batched = Callable[[Sequence[Array]], list[Array]]
@@ -35,23 +35,20 @@ class Calls:
 
     def __init__(
         self,
-        function: Function,
-        operands: Sequence[Operand],
+        problem: Problem,
         values: Sequence[Array],
         tape: Tape | None = None,
     ) -> None:
         """Evaluate once at the point itself; raises whatever the function raises.
 
         Args:
-            function: takes a tensor per operand.
-            operands: all of them.
-            values: their values, in the precision to evaluate in.
+            problem: has the function and its operands.
+            values: of all the operands, in the precision to evaluate in.
             tape: records that first call, or has done so.
         """
-        self._function = function
+        self._problem, self._function, self._operands = problem, problem.function, problem.operands
         self._values = list(values)
-        self._operands = operands
-        self.moved = [i for i, operand in enumerate(operands) if operand.differentiate]
+        self.moved = [i for i, operand in enumerate(self._operands) if operand.differentiate]
         self.at_point = [self._values[i] for i in self.moved]
         self._tensors, outputs = self._first_call(tape)
         self.outputs: list[Array] = [output.numpy() for output in outputs]
@@ -133,20 +130,22 @@ class Calls:
             self.raised = str(error)
         return [tf.constant(np.full(o.shape, np.nan, o.dtype)) for o in self.outputs]
 
-    def all_together(self, *, takes_other_shapes: bool) -> list[Batched]:
+    def all_together(self, along: int) -> list[Batched]:
         """The ways in which all the moved operands may have many values, likely first.
 
         Args:
-            takes_other_shapes: whether the function may be given a leading axis of points.
+            along: how many points are wanted along with the probe; none where they are many.
         """
         ranks = [value.ndim for value in self.at_point]
         ways: list[Batched] = []
-        if takes_other_shapes:
+        if self._problem.takes_other_shapes:
             paddings = [max(ranks), None] if len(set(ranks)) > 1 else [None]
             ways = [Stacked(self, Stacking(pad_to=padding)) for padding in paddings]
             if len(self.moved) < len(self._values):
                 ways.append(Stacked(self, Stacking(pad_to=max(ranks), stack_all=True)))
-        place = len(ways) if self._is_likely_to_stack(ranks) else 0
+        # (Many points that are carried are dear.)
+        stacks = self._problem.may_stack or not along
+        place = len(ways) if stacks and self._is_likely_to_stack(ranks) else 0
         ways.insert(place, Carried(self))
         return ways
 

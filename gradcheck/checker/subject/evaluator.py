@@ -44,8 +44,8 @@ class Evaluator:
             values: of the operands, in the precision to evaluate in.
             tape: records that first call.
         """
-        self._calls = Calls(problem.function, problem.operands, values, tape)
-        self._takes_other_shapes, self._repeats = problem.takes_other_shapes, problem.repeats
+        self._calls = Calls(problem, values, tape)
+        self._repeats = problem.repeats
         is_a_graph = getattr(problem.function, "is_a_graph", False)
         ops = costs.OPS_OF_A_PROMOTED if is_a_graph else problem.ops
         self._ops, self._cost = ops, ops * costs.SECONDS_OF_AN_OP
@@ -134,7 +134,7 @@ class Evaluator:
             # (A call at one point is work enough.)
             self.must_repeat(limits.REPEATED_CALLS)
             return None
-        ways = self._calls.all_together(takes_other_shapes=self._takes_other_shapes)
+        ways = self._calls.all_together(len(points))
         self._batched, outputs = self._first_that_works(ways, points)
         # (What is carried shares a call, and so what is drawn in it.)
         if not (self.is_batched and (self._repeats or not self._is_carried)):

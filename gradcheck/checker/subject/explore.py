@@ -20,6 +20,7 @@ from gradcheck.checker.subject.in_either import InEither, Promotable, either_pro
 from gradcheck.checker.subject.known_kernels import (
     all_are_exact,
     all_keep_their_digits,
+    all_may_stack,
     all_repeat,
     all_take_other_shapes,
 )
@@ -78,6 +79,7 @@ def with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         recorded=found.called.tape if is_plain else None,
         operands=operands,
         takes_other_shapes=told.takes_other_shapes,
+        may_stack=told.may_stack and not seen.counts_from_the_front,
         repeats=told.repeats,
         keeps_its_digits=all_keep_their_digits(seen.kinds, casts=not (low or precisions)),
         is_exact=told.is_exact,
@@ -108,6 +110,7 @@ class _Told(NamedTuple):
     """What the kinds of a function's ops tell of it."""
 
     takes_other_shapes: bool
+    may_stack: bool
     repeats: bool
     is_exact: bool
     may_have_phases: bool
@@ -118,6 +121,7 @@ class _Told(NamedTuple):
 def _told_by(kinds: frozenset[str]) -> _Told:
     return _Told(
         takes_other_shapes=all_take_other_shapes(kinds),
+        may_stack=all_may_stack(kinds),
         repeats=all_repeat(kinds),
         is_exact=all_are_exact(kinds),
         may_have_phases=may_show_a_phase(kinds),
@@ -148,7 +152,10 @@ def _with_twin(
     """
     inputs = problem.operands[: len(problem.operands) - len(twin.variables)]
     wide = [replace(o, value=widen(o.value)) for o in inputs]
-    there = explore(twin.function, wide, at_the_end)
+    # (It is made of the same code, and nobody else has it: what calls of the one leave alone, calls
+    # of the other do.)
+    has_attributes = found.changes_attributes or found.called.seen.is_blind
+    there = explore(twin.function, wide, at_the_end, has_attributes=has_attributes)
     if there.called.raised or not alike(found.called.outputs, there.called.outputs, twin.lower):
         return None
     twins = [v.captured.double for v in twin.variables if v.captured is not None]

@@ -26,7 +26,7 @@ class Contents:
     @property
     def is_changed(self) -> bool:
         """Whether it holds anything else by now."""
-        if isinstance(self.container, np.ndarray):
+        if type(self.items) is np.ndarray:
             return bool(self.container.tobytes() != self.items.tobytes())
         return not _same_items(self.container, self.items)
 
@@ -101,6 +101,9 @@ def _same_items(one: Any, other: Any) -> bool:
     if not other:
         return True
     if isinstance(one, dict):
+        # (Mostly it is as it was, in its order too.)
+        if all(map(is_, one, other)) and all(map(is_, one.values(), other.values())):
+            return True
         return all(one.get(key, _ABSENT) is value for key, value in other.items())
     if isinstance(one, set):
         return {id(item) for item in one} == {id(item) for item in other}

@@ -11,11 +11,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradcheck.checker.subject.private_names import definition_of_op
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
 ELEMENT_BY_ELEMENT = """
@@ -64,6 +68,36 @@ def all_take_other_shapes(kinds: AbstractSet[str]) -> bool:
     Without it `test_no_other_shapes_for_a_kernel_that_does_not_check_them` fails.
     """
     return kinds <= _KNOWN
+
+
+_ALONG_SOME = "All Any ArgMax ArgMin Cumprod Cumsum EuclideanNorm Max Mean Min Prod Sum"
+REDUCING_ALONG = frozenset(_ALONG_SOME.split())
+"""Those that are told along which axes."""
+
+_ALONG_THE_LAST = """
+    BatchMatMul BatchMatMulV2 BatchMatMulV3 Cholesky Const Cross EnsureShape FFT FFT2D FFT3D Fill
+    Identity IdentityN IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D LogMatrixDeterminant LogSoftmax
+    MatMul MatrixBandPart MatrixDeterminant MatrixDiagPartV3 MatrixDiagV3 MatrixExponential
+    MatrixInverse MatrixSetDiagV3 MatrixSolve MatrixTriangularSolve NoOp OnesLike PreventGradient
+    Qr ReadVariableOp RFFT RFFT2D RFFT3D SelfAdjointEigV2 Softmax StopGradient Svd TopKV2
+    ZerosLike
+"""
+_STACKING = frozenset(f"{ELEMENT_BY_ELEMENT} {_ALONG_THE_LAST} {_ALONG_SOME}".split())
+
+
+def counts_from_the_front(inputs: Iterable[Any]) -> bool:
+    """Whether the axes that a reduction is given are counted from the front."""
+    # (Behind them come attributes, each with its name.)
+    axes = takewhile(lambda given: not isinstance(given, str), islice(inputs, 1, None))
+    return any(np.any(np.asarray(axis) >= 0) for axis in axes)
+
+
+def all_may_stack(kinds: AbstractSet[str]) -> bool:
+    """Whether all of these ops do with an axis more, ahead of the others, what they do without.
+
+    (Whether a function of them does is seen when it is tried: this says what to try first.)
+    """
+    return kinds <= _STACKING
 
 
 _CHANGES_NO_RESULT = re.compile(

@@ -60,6 +60,8 @@ class Problem:
     """What to say besides where the gradient does not agree, or the function does not repeat."""
     takes_other_shapes: bool = False
     """Whether the function may be called with inputs of other shapes than the user's."""
+    may_stack: bool = True
+    """Whether the ops that it runs would do the same with an axis more, as far as is known."""
     repeats: bool = False
     """Whether every op that the function runs is known to draw nothing."""
     keeps_its_digits: bool = False

@@ -13,6 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker.subject.known_kernels import REDUCING_ALONG, counts_from_the_front
 from gradcheck.checker.subject.private_names import (
     Absent,
     Private,
@@ -24,6 +25,9 @@ from gradcheck.checker.subject.private_names import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+_ATTRIBUTES = frozenset((str, bytes, int, bool, float, type(None)))
+"""The classes of most of what an op is given beside tensors."""
 
 _READS = frozenset(
     {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
@@ -63,6 +67,8 @@ class Recording:
     """How many ran; a traced function counts as one."""
     resources: dict[int, Resource] = field(default_factory=dict)
     """By the identity of the handle, in the order in which they were first touched."""
+    counts_from_the_front: bool = False
+    """Whether it names an axis along which it reduces by its place from the front, or may."""
     creates_variables: bool = False
     """Whether it made a variable, as what is built when it is first called does."""
     is_blind: bool = False
@@ -99,17 +105,23 @@ class Recording:
         self.ops += 1
         if _is_op(name):
             inside = frozenset((name,))
+            if name in REDUCING_ALONG and not self.counts_from_the_front:
+                self.counts_from_the_front = counts_from_the_front(inputs)
         else:
             functions = _functions(name)
             inside = _inside(functions) if functions else frozenset((name,))
+            self.counts_from_the_front |= not inside.isdisjoint(REDUCING_ALONG)
             self.precisions |= _precisions_inside(functions)
         self.kinds |= inside
         self.creates_variables |= "VarHandleOp" in inside
         for position, given in enumerate(inputs):
+            if type(given) in _ATTRIBUTES:
+                continue
             if isinstance(given, tf.Tensor):
-                if given.dtype.is_floating or given.dtype.is_complex:
-                    self.precisions.add(given.dtype.real_dtype.name)
-                elif given.dtype == tf.resource:
+                dtype = given.dtype
+                if dtype.is_floating or dtype.is_complex:
+                    self.precisions.add(dtype.real_dtype.name)
+                elif dtype == tf.resource:
                     self._touch(given, inside, reads=not _overwrites(name, position))
             elif isinstance(given, tf.Variable):
                 # (Read by what runs the op, without another op that could be seen.)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.private_names import Private, private, replaced
@@ -37,8 +37,13 @@ def reads_as(values: Mapping[int, Any]) -> Iterator[None]:
             return values[id(inputs[0])]
         if kind == "ResourceGather" and id(inputs[0]) in values:
             return _gathered(values[id(inputs[0])], inputs)
+        # (Mostly there are no variables. Whether something is one takes longer to ask of it than of
+        # its class.)
+        if never.issuperset(map(type, inputs)):
+            return run(*inputs)
         return run(*(_read(each, values) for each in inputs))
 
+    never = _no_variables()
     before = getattr(_now, "values", {})
     _now.values = {**before, **values}
     try:
@@ -46,6 +51,14 @@ def reads_as(values: Mapping[int, Any]) -> Iterator[None]:
             yield
     finally:
         _now.values = before
+
+
+@cache
+def _no_variables() -> frozenset[type]:
+    """The classes of most of what an op is given; none of these is, or holds, a variable."""
+    import tensorflow as tf
+
+    return frozenset((str, bytes, int, bool, float, type(None), type(tf.constant(0))))
 
 
 _now = threading.local()

@@ -32,7 +32,7 @@ from gradcheck.checker.subject.tensors import (
     where_raised,
 )
 from gradcheck.checker.subject.watched_gradients import going_back, is_watched
-from gradcheck.checker.subject.way_back import Forward, as_cotangents, go_back
+from gradcheck.checker.subject.way_back import Forward, as_cotangents, go_back, watch
 from gradcheck.model import Array, Mode
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ class Tape:
 
         sources = [s for s, o in zip(given, self._operands, strict=True) if o.differentiate]
         with tf.GradientTape(watch_accessed_variables=watch_all) as tape:
-            tape.watch(sources)
+            watch(tape, sources)
             with noted() as left:
                 outputs = call(self._function, arguments)
         return Forward(tape, sources, outputs, arguments, left)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,8 @@ class Exploration:
     called: Watched
     around: Reachable
     state: KeptState
+    changes_attributes: bool = False
+    """Whether the call left anything but variables changed."""
 
     @property
     def is_stateful(self) -> bool:
@@ -36,10 +38,23 @@ class Exploration:
         return bool(self.called.seen.resources or self.around.objects or self.around.variables)
 
 
-def explore(function: Function, operands: Sequence[Operand], at_the_end: ExitStack) -> Exploration:
-    """Call the function once, and see to it that everything is put back."""
+def explore(
+    function: Function,
+    operands: Sequence[Operand],
+    at_the_end: ExitStack,
+    *,
+    has_attributes: bool = True,
+) -> Exploration:
+    """Call the function once, and see to it that everything is put back.
+
+    Args:
+        function: what is called.
+        operands: its own.
+        at_the_end: where to put things back.
+        has_attributes: whether calls may change more than variables that they are seen to touch.
+    """
     target = target_of(function)
-    around = reachable(target)
+    around = reachable(target) if has_attributes else Reachable()
     state = KeptState(around.objects)
     # (Whatever a gradient function does to them is put back at the end.)
     state.add(known_resources(around.variables.values()))
@@ -55,7 +70,9 @@ def explore(function: Function, operands: Sequence[Operand], at_the_end: ExitSta
     found = Exploration(called, around, state)
     if found.is_stateful:
         # (Those that it read may have been moved by the time that its record goes back.)
-        called.tape.note(Left(state, state.changes(touched=called.seen.resources)))
+        changes = state.changes(touched=called.seen.resources)
+        called.tape.note(Left(state, changes))
+        found = replace(found, changes_attributes=bool(changes.attributes or changes.contents))
     state.put_back()
     return found
 

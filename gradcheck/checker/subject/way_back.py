@@ -1,4 +1,4 @@
-"""The way back of a pass that a tape recorded, as tensors."""
+"""What a tape watches, and the way back of a pass that it recorded, as tensors."""
 
 from __future__ import annotations
 
@@ -23,6 +23,24 @@ class Forward(NamedTuple):
     arguments: Sequence[Any]
     left: Sequence[Left] = ()
     """What it changed, and was put back."""
+
+
+def watch(tape: Any, sources: Sequence[Any]) -> None:
+    """Have a tape watch these.
+
+    `tape.watch` takes as long as an op, for structures, of which there are none here: where it can
+    be, what it calls is called.
+    """
+    import tensorflow as tf
+
+    recorded, look = getattr(tape, "_tape", None), None
+    with suppress(Absent):
+        look = private(Private.WATCH)
+    if look is None or recorded is None or not all(isinstance(s, tf.Tensor) for s in sources):
+        tape.watch(sources)
+        return
+    for source in sources:
+        look(recorded, source)
 
 
 def as_cotangents(upstream: Sequence[Array], outputs: Sequence[Any]) -> list[Any]:

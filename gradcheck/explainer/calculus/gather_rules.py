@@ -24,7 +24,7 @@ from gradcheck.explainer.calculus.indices import Form, Index, Lookup, Place, ext
 from gradcheck.explainer.calculus.values import Rule, Translator, Value, opaque
 from gradcheck.ops.language.index_text import parse_index
 
-__all__ = ["GATHER_RULES", "read_at"]
+__all__ = ["GATHER_RULES", "read_at", "take_plain"]
 
 
 def read_at(t: Translator, x: Value, places: list[Place], letters: str = "") -> Node:
@@ -93,7 +93,7 @@ def _put_slice(t: Translator, like: Value, index: str, values: Value) -> Value:
 def _take(t: Translator, x: Value, indices: Any, axis: int = 0) -> Value:
     along = axis % len(x.shape)
     if not isinstance(indices, Value):
-        return opaque(t.space, "take", [x, indices, axis])
+        return take_plain(t, x, indices, axis)
     rank = len(indices.shape)
 
     def at(ix: tuple[Index, ...]) -> Node:
@@ -102,6 +102,16 @@ def _take(t: Translator, x: Value, indices: Any, axis: int = 0) -> Value:
 
     shape = (*x.shape[:along], *indices.shape, *x.shape[along + 1 :])
     return Value(shape, at)
+
+
+def take_plain(t: Translator, x: Value, indices: Any, axis: int = 0) -> Value:
+    """The slice at a number, which is a place like any other; of a list it is left closed."""
+    along = axis % len(x.shape)
+    if not isinstance(indices, int):
+        return opaque(t.space, "take", [x, indices, axis])
+    place = indices % x.shape[along]
+    shape = (*x.shape[:along], *x.shape[along + 1 :])
+    return Value(shape, lambda ix: read_at(t, x, [*ix[:along], place, *ix[along:]]))
 
 
 def _gather_nd(t: Translator, x: Value, indices: Value) -> Value:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcheck.explainer.calculus.axes import counted_axes, shape_without
 from gradcheck.explainer.calculus.einstein import Delta, Node, NotDerivable, Product, total_over
+from gradcheck.explainer.calculus.gather_rules import take_plain
 from gradcheck.explainer.calculus.values import (
     Rule,
     Translator,
@@ -227,7 +228,14 @@ def _split(t: Translator, x: Value, parts: Any, axis: int = 0) -> list[Value]:
 
 def _unstack(t: Translator, x: Value, axis: int = 0) -> list[Value]:
     count = x.shape[axis % len(x.shape)]
-    return [opaque(t.space, "take", [x, k, axis]) for k in range(count)]
+    return [t.call("take", [x, k, axis]) for k in range(count)]
+
+
+def _take(t: Translator, x: Value, indices: Any, axis: int = 0) -> Value:
+    """One slice is read at its place; several are left closed."""
+    if isinstance(indices, int):
+        return take_plain(t, x, indices, axis)
+    return opaque(t.space, "take", [x, indices, axis])
 
 
 def _array(_t: Translator, x: Value) -> Value:
@@ -252,6 +260,7 @@ SUM_RULES: dict[str, Rule] = {
     "split": _split,
     "squeeze": _squeeze,
     "sum": _sum,
+    "take": _take,
     "total": _total,
     "trace": _trace,
     "transpose": _transpose,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,14 +11,30 @@ from gradcheck.errors import ExpressionError, ShapeError
 from gradcheck.explainer import trees
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from gradcheck.model import Shape
     from gradcheck.ops.declaration import Call, Op
 
-__all__ = ["LONGEST_SHOWN", "constant_of", "misfit_of", "source_of"]
+__all__ = ["NoRule", "constant_of", "filled_of", "literal_of", "misfit_of", "shape_in", "source_of"]
 
 LONGEST_SHOWN = 60
 """Characters of an expression that a message repeats."""
+
+
+class NoRule(ExpressionError):  # noqa: N818  (an answer: it may run all the same)
+    """A part of an expression that no declaration describes."""
+
+
+def literal_of(node: ast.expr) -> Any:
+    """The plain value that is written here; ValueError where it is none."""
+    text = ast.unparse(node)
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, ArithmeticError, RecursionError):
+        shown = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+        raise ValueError(f"`{shown}` must be a plain value here") from None
+    return list(value) if isinstance(value, tuple) else value
 
 
 class _Put(ast.NodeTransformer):
@@ -69,3 +85,39 @@ def constant_of(node: ast.expr) -> ast.expr | None:
         if not isinstance(value, int | float | list):
             value = np.asarray(value).tolist()
     return trees.read(repr(value))
+
+
+def filled_of(
+    node: ast.Call,
+    name: str,
+    value: Callable[[ast.expr], ast.expr],
+    shape_of: Callable[[ast.expr], Shape],
+) -> ast.expr | None:
+    """An array of ones, of zeros, or an identity matrix; None for any other call."""
+    function = name.removeprefix("tf.")
+    if function in ("ones_like", "zeros_like") and len(node.args) == 1 and not node.keywords:
+        shape = shape_of(value(node.args[0]))
+        return trees.call(function.removesuffix("_like"), trees.read(repr(list(shape))))
+    plain = {k.arg for k in node.keywords} <= {"dtype"}
+    if function in ("ones", "zeros", "eye") and plain and 1 <= len(node.args) <= 2:
+        given = node.args if function == "eye" else node.args[:1]
+        try:
+            sizes = [literal_of(arg) for arg in given]
+        except ValueError:
+            return None
+        return trees.call(function, *(trees.read(repr(size)) for size in sizes))
+    return None
+
+
+def shape_in(operand: ast.expr, shapes: Mapping[str, Shape]) -> Shape:
+    """The shape of a name, a constant or a condition."""
+    if isinstance(operand, ast.Name):
+        return shapes[operand.id]
+    if isinstance(operand, ast.Compare):
+        pair = (operand.left, operand.comparators[0])
+        return np.broadcast_shapes(*(shape_in(side, shapes) for side in pair))
+    if trees.called(operand) == "where" and isinstance(operand, ast.Call):
+        return shape_in(operand.args[0], shapes)  # a condition as numbers
+    if isinstance(operand, ast.Call):
+        return np.shape(trees.run(operand, {}))
+    return np.shape(ast.literal_eval(ast.unparse(operand)))

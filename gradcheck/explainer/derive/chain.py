@@ -22,6 +22,7 @@ from gradcheck.explainer.calculus.simplify import joined_terms, terms_of
 from gradcheck.explainer.calculus.sum_rules import SUM_RULES
 from gradcheck.explainer.calculus.translate import OPEN_RULES
 from gradcheck.explainer.derive.composition import Way, added, bar, composed, contributions, fusion
+from gradcheck.explainer.derive.joined_parts import joined_parts
 from gradcheck.explainer.formula.matrix_form import formula_of, without_indices
 from gradcheck.explainer.formula.sums_and_products import NoMatrixForm
 from gradcheck.explainer.time_limit import TookTooLong, limited
@@ -63,7 +64,7 @@ class Adjoint:
     @property
     def tree(self) -> ast.expr:
         """The sum as one formula."""
-        return trees.added([part.tree for part in self.parts])
+        return joined_parts([part.tree for part in self.parts])
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,27 @@ from gradcheck.explainer.calculus.indices import Space
 from gradcheck.explainer.calculus.scalar import can_fuse, derivative
 from gradcheck.explainer.calculus.translate import Translation
 from gradcheck.explainer.calculus.values import Rule, Value, tensor
-from gradcheck.explainer.formula.broadcasting import formula_shape, is_elementwise
+from gradcheck.explainer.formula.broadcasting import (
+    formula_shape,
+    is_elementwise,
+    summed_back,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gradcheck.explainer.derive.call_graph import Graph, Step
 
-__all__ = ["Way", "added", "bar", "composed", "contributions", "fusion"]
+__all__ = [
+    "Way",
+    "added",
+    "bar",
+    "composed",
+    "contribution",
+    "contributions",
+    "fusion",
+    "ways_back",
+]
 
 
 def bar(graph: Graph, name: str) -> str:
@@ -31,22 +44,49 @@ def bar(graph: Graph, name: str) -> str:
 
 def contributions(graph: Graph, step: Step) -> list[tuple[str, ast.expr]]:
     """What a step brings back to each value that it uses."""
+    return [(value, contribution(graph, step, parameter)) for parameter, value in ways_back(step)]
+
+
+def ways_back(step: Step) -> list[tuple[str, str]]:
+    """The op's inputs that get a gradient, each with the value that it is."""
     formulas = step.op.formulas(step.call)
+    return [(own, value) for own, value in step.differentiable.items() if own in formulas]
+
+
+def contribution(graph: Graph, step: Step, parameter: str) -> ast.expr:
+    """What a step brings back to one of its inputs."""
+    formula = step.op.formulas(step.call)[parameter]
     upstream, out = step.around(ast.Name(bar(graph, step.name)))
-    found = []
-    for parameter, value in step.differentiable.items():
-        if parameter in formulas:
-            formula = trees.picked(step.filled(formulas[parameter], G=upstream, out=out))
-            found.append((value, _summed(step, parameter, formula)))
-    return found
+    tree = trees.picked(step.filled(formula, G=upstream, out=out))
+    return _summed(step, parameter, _with_known(graph, tree))
+
+
+_PARTS_OF = {
+    "eigenvalues": ("eigh", 0), "eigenvectors": ("eigh", 1), "singular_values": ("svd", 0),
+    "left_singular": ("svd", 1), "right_singular": ("svd", 2),
+}  # fmt: skip
+"""By function: the decomposition that gives the same, and which of its outputs it is."""
+
+
+def _with_known(graph: Graph, tree: ast.expr) -> ast.expr:
+    """The parts of a decomposition by the names that the forward has given them."""
+    if all(step.part is None for step in graph.steps):
+        return tree
+    known: dict[str, str] = {}
+    for step in graph.steps:
+        own = step.forward
+        known[trees.text_of(own)] = step.name
+        if isinstance(own, ast.Call) and trees.called(own) in _PARTS_OF:
+            function, place = _PARTS_OF[trees.called(own)]
+            whole = ast.Subscript(trees.call(function, *own.args), ast.Constant(place))
+            known[trees.text_of(whole)] = step.name
+    return trees.renamed_parts(tree, known)
 
 
 def _summed(step: Step, parameter: str, formula: ast.expr) -> ast.expr:
     """Summed over the axes along which the value was repeated."""
-    shape = step.call.shapes[parameter]
-    if formula_shape(step.op, step.call, parameter) == shape:
-        return formula
-    return trees.call("unbroadcast", formula, trees.read(repr(list(shape))))
+    full = formula_shape(step.op, step.call, parameter)
+    return summed_back(formula, full, step.call.shapes[parameter])
 
 
 @dataclass(frozen=True)
@@ -127,7 +167,5 @@ def _fused_contributions(
     for leaf in sorted(trees.names_in(whole) & set(graph.shapes)):
         slope = derivative(whole, leaf)
         tree: ast.expr = ast.BinOp(ast.Name(bar(graph, step.name)), ast.Mult(), slope)
-        if graph.shapes[leaf] != step.shape:
-            tree = trees.call("unbroadcast", tree, trees.read(repr(list(graph.shapes[leaf]))))
-        found.append((leaf, tree))
+        found.append((leaf, summed_back(tree, step.shape, graph.shapes[leaf])))
     return found

@@ -7,19 +7,25 @@ import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradcheck import ops
 from gradcheck.errors import ExpressionError, ShapeError
 from gradcheck.explainer import trees
 from gradcheck.explainer.derive.call_graph import Graph, Step
 from gradcheck.explainer.derive.call_text import (
-    LONGEST_SHOWN,
+    NoRule,
     constant_of,
+    filled_of,
+    literal_of,
     misfit_of,
+    shape_in,
     source_of,
 )
-from gradcheck.explainer.derive.passed_through import STOPPED, gives_values_alone, without_vectors
+from gradcheck.explainer.derive.passed_through import (
+    PASSED,
+    STOPPED,
+    gives_values_alone,
+    without_vectors,
+)
 from gradcheck.ops.families.einsum import relettered, relettering_note
 from gradcheck.spec.expression.expression import parse_tf
 from gradcheck.spec.expression.syntax import parse_tree
@@ -38,11 +44,6 @@ _OPERATORS = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
     ast.Pow: "pow", ast.MatMult: "matmul",
 }  # fmt: skip
-
-
-_PASSED = {"tf.constant": ("value", "dtype", "shape"), "tf.cast": ("x", "dtype"),
-           "tf.stop_gradient": ("input",)}  # fmt: skip
-"""By call that computes nothing: what it takes by position."""
 
 
 def read_graph(text: str, shapes: Mapping[str, Shape]) -> Graph:
@@ -76,10 +77,16 @@ class Reader:
         taken = {name[:1] for name in shapes if name[1:].isdigit() or not name[1:]}
         self.prefix = next((letter for letter in "vhwuzs" if letter not in taken), "step")
 
-    def refused(self, node: ast.AST, message: str, hint: str = "") -> ExpressionError:
+    def refused(
+        self,
+        node: ast.AST,
+        message: str,
+        hint: str = "",
+        kind: type[ExpressionError] = ExpressionError,
+    ) -> ExpressionError:
         """What is said of a part that cannot be read."""
         offset, length = self.tree.span(node)
-        return ExpressionError(message, offset=offset, length=length, hint=hint)
+        return kind(message, offset=offset, length=length, hint=hint)
 
     def value(self, node: ast.expr) -> ast.expr:
         """A name or a constant that holds the value of this node."""
@@ -104,12 +111,12 @@ class Reader:
             return constant
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return self.step(node, "negative", [node.operand], {})
-        raise self.refused(node, "this part has no declared gradient")
+        raise self.refused(node, "this part has no declared gradient", kind=NoRule)
 
     def _operation(self, node: ast.BinOp) -> ast.expr:
         name = _OPERATORS.get(type(node.op))
         if name is None:
-            raise self.refused(node, "this operator has no declared gradient")
+            raise self.refused(node, "this operator has no declared gradient", kind=NoRule)
         return constant_of(node) or self.step(node, name, [node.left, node.right], {})
 
     def _index(self, node: ast.Subscript) -> ast.expr:
@@ -140,11 +147,14 @@ class Reader:
                 f"of the outputs of `{name}` only the first has a declared gradient",
                 f"write `{name}(…)[0]`",
             )
+        if op is None and (found := filled_of(node, name, self.value, self.shape_of)) is not None:
+            return found
         if op is None:
             raise self.refused(
                 node.func,
                 f"`{name}` has no declaration here, so its gradient cannot be explained",
                 "`gradcheck explain` lists the ops that have one",
+                NoRule,
             )
         if op.outputs:
             raise self.refused(
@@ -154,12 +164,14 @@ class Reader:
 
     def _passed_through(self, node: ast.Call, name: str) -> ast.expr | None:
         """A constant, a cast, a value held fixed, singular values; None for any other call."""
-        given = dict(zip(_PASSED.get(name, ()), node.args, strict=False))
+        given = dict(zip(PASSED.get(name, ()), node.args, strict=False))
         given |= {k.arg: k.value for k in node.keywords if k.arg}
         if name == "tf.constant" and "value" in given:
             found = None if "shape" in given else constant_of(given["value"])
             if found is None:
-                raise self.refused(node, "a constant is a number or a list of numbers here")
+                raise self.refused(
+                    node, "a constant is a number or a list of numbers here", kind=NoRule
+                )
             return found
         if name == "tf.cast" and "x" in given:
             found = self.value(given["x"])
@@ -187,7 +199,9 @@ class Reader:
         unknown = [key for key in given if key not in order]
         if unknown or len(node.args) > len(order):
             raise self.refused(
-                node, f"`{name}` is not declared with {unknown or 'so many arguments'}"
+                node,
+                f"`{name}` is not declared with {unknown or 'so many arguments'}",
+                kind=NoRule,
             )
         missing = [key for key in inputs if key not in given]
         if missing:
@@ -221,13 +235,10 @@ class Reader:
         return self.step(node, op.name, {f"p{i}": part for i, part in enumerate(parts)}, args)
 
     def _literal(self, node: ast.expr) -> Any:
-        text = ast.unparse(node)
         try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, TypeError, ArithmeticError, RecursionError):
-            shown = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
-            raise self.refused(node, f"`{shown}` must be a plain value here") from None
-        return list(value) if isinstance(value, tuple) else value
+            return literal_of(node)
+        except ValueError as error:
+            raise self.refused(node, str(error), kind=NoRule) from None
 
     def step(
         self,
@@ -285,13 +296,4 @@ class Reader:
 
     def shape_of(self, operand: ast.expr) -> Shape:
         """The shape of a name, a constant or a condition."""
-        if isinstance(operand, ast.Name):
-            return self.shapes[operand.id]
-        if isinstance(operand, ast.Compare):
-            return np.broadcast_shapes(
-                self.shape_of(operand.left), self.shape_of(operand.comparators[0])
-            )
-        if isinstance(operand, ast.Call):
-            # A condition as numbers.
-            return self.shape_of(operand.args[0])
-        return np.shape(ast.literal_eval(ast.unparse(operand)))
+        return shape_in(operand, self.shapes)

@@ -43,6 +43,8 @@ def summed_back(formula: ast.expr, full: Shape, shape: Shape) -> ast.expr:
     """A formula of the larger shape, summed back to the smaller."""
     axes = repeated_axes(full, shape)
     added = [i for i in axes if i < len(full) - len(shape)]
+    if added and len(added) == len(full):
+        return trees.call("sum", formula)
     if added:
         formula = trees.call("sum", formula, _axes(added))
     stretched = [i - len(added) for i in axes if i not in added]

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gradcheck.explainer import trees
+from gradcheck.explainer.formula.plain_code import plainly
 from gradcheck.explainer.formula.tensorflow_names import (
     ARGUMENT_TWICE,
     SAME_ARGUMENTS,
@@ -38,10 +39,11 @@ def tensorflow_code(
 
     What TensorFlow has no words for becomes a comment. `written` are lines that the op declares.
     """
+    formulas = {name: plainly(formula, shapes or {}) for name, formula in formulas.items()}
     writer = _Writer(formulas, shapes or {})
     lost: dict[str, str] = {}
     for name, formula in formulas.items():
-        before = len(writer.lines)
+        before, known = len(writer.lines), dict(writer.named)
         try:
             if written and name in written:
                 text = written[name]
@@ -53,6 +55,7 @@ def tensorflow_code(
             writer.lines.append(f"{name} = {text}")
         except UnknownCode as missing:
             del writer.lines[before:]
+            writer.named = known
             lost[name] = str(missing)
             writer.lines.append(f"# {name}: TensorFlow has no words for {missing}; see the formula")
     imports = any(re.search(r"(?<!tf\.)math\.", line) for line in writer.lines)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
+
+from gradcheck.ops.language.index_text import parse_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,27 +124,65 @@ def _pick(args: list[str]) -> str:
 
 
 def _put_slice(args: list[str]) -> str:
-    """The op that TensorFlow's own gradient of a slice uses."""
+    """The op that TensorFlow's own gradient of a slice uses; masks say what an index leaves out."""
     like, index, values = args
     begin, end, strides = [], [], []
-    for part in _index(index).split(","):
-        match = re.fullmatch(r"\s*(-?\d+):(-?\d+)(?::(-?\d+))?\s*", part)
-        if match is None:
-            raise UnknownCode("an index that is not begin:end")
-        begin.append(int(match[1]))
-        end.append(int(match[2]))
-        strides.append(int(match[3] or 1))
+    masks = dict.fromkeys(["begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask"], 0)
+    masks["shrink_axis_mask"] = 0
+    for place, item in enumerate(parse_index(ast.literal_eval(index))):
+        bit = 1 << place
+        start, stop, step = (
+            (item.start, item.stop, item.step) if isinstance(item, slice) else (0,) * 3
+        )
+        if item is None:
+            masks["new_axis_mask"] |= bit
+        elif item is ...:
+            masks["ellipsis_mask"] |= bit
+        elif isinstance(item, int):
+            masks["shrink_axis_mask"] |= bit
+            start, stop = item, item + 1
+        masks["begin_mask"] |= bit if start is None else 0
+        masks["end_mask"] |= bit if stop is None else 0
+        begin.append(start or 0)
+        end.append(stop or 0)
+        strides.append(step or 1)
+    said = "".join(f", {name}={mask}" for name, mask in masks.items() if mask)
     return (
         f"tf.raw_ops.StridedSliceGrad(shape=tf.shape({like}), begin={begin}, end={end}, "
-        f"strides={strides}, dy={values})"
+        f"strides={strides}, dy={values}{said})"
     )
 
 
 def _prod_others(x: str, axis: str = "None") -> str:
-    if not re.fullmatch(r"-?\d+", axis):
-        raise UnknownCode("the product of all others along several axes")
-    before = f"tf.math.cumprod({x}, {axis}, exclusive=True)"
-    return f"({before} * tf.math.cumprod({x}, {axis}, exclusive=True, reverse=True))"
+    """Along several axes: of the others along the first, and of all along it at the others."""
+    if axis == "None":
+        flat = f"tf.reshape({x}, [-1])"
+        return f"tf.reshape({_prod_others(flat, '0')}, tf.shape({x}))"
+    listed = [int(a) for a in axis.strip("[]()").split(",") if a.strip()]
+    if not listed:
+        return f"tf.ones_like({x})"
+    first, *rest = listed
+    before = f"tf.math.cumprod({x}, {first}, exclusive=True)"
+    own = f"({before} * tf.math.cumprod({x}, {first}, exclusive=True, reverse=True))"
+    if not rest:
+        return own
+    return f"({own} * {_prod_others(f'tf.reduce_prod({x}, {first}, keepdims=True)', repr(rest))})"
+
+
+def _scatter_in_batches(args: list[str]) -> str:
+    """A one at each place that was read, and a sum over what was read there."""
+    like, indices, values, axis, batch_dims = args
+    if axis != batch_dims or batch_dims != "1" or not indices.isidentifier():
+        raise UnknownCode("a scatter along an axis that is not the first of a batch")
+    places = f"tf.one_hot({indices}, tf.shape({like})[1], dtype=G.dtype)"
+    return f"tf.einsum('bin,bi...->bn...', {places}, {values})"
+
+
+def _of_segment(args: list[str]) -> str:
+    values, ids = args
+    if re.fullmatch(r"[\[\], \d]+", ids):  # (no id is negative)
+        return f"tf.gather({values}, {ids})"
+    raise UnknownCode("what each element's segment has")
 
 
 def _inverse_gaps(args: list[str]) -> str:
@@ -197,7 +238,13 @@ WRITTEN_OUT: dict[str, Callable[[list[str]], str]] = {
     "one_hot": lambda args: f"tf.one_hot({args[0]}, {args[1]}, dtype=G.dtype)",
     "polygamma": lambda args: f"tf.math.polygamma(tf.cast({args[0]}, G.dtype), {args[1]})",
     "scalar": lambda args: f"tf.reshape({args[0]}, [])",
+    "matvec": lambda args: f"tf.linalg.matvec({args[0]}, {args[1]})",
     "prod_others": lambda args: _prod_others(*args),
+    "scatter_in_batches": _scatter_in_batches,
+    "of_segment": _of_segment,
+    "pinv": lambda args: f"tf.linalg.pinv({args[0]})",
+    "expm": lambda args: f"tf.linalg.expm({args[0]})",
+    "sqrtm": lambda args: f"tf.linalg.sqrtm({args[0]})",
 }
 """By function: how it is written with several functions of TensorFlow, or with other arguments."""
 

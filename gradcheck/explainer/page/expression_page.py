@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.indices import named
 from gradcheck.explainer.derive.chain import Adjoint, Closed, ClosedForms, adjoints, bar
+from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.derive.whole_op import as_one_op
 from gradcheck.explainer.document import (
     Block,
@@ -18,7 +19,6 @@ from gradcheck.explainer.document import (
     Section,
 )
 from gradcheck.explainer.formula.matrix_form import without_indices
-from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
 from gradcheck.explainer.page.glossary import glossary
 from gradcheck.explainer.page.graph_setting import loss_of, setting_of
 from gradcheck.explainer.page.named_parts import (
@@ -28,6 +28,7 @@ from gradcheck.explainer.page.named_parts import (
     where_shares,
     with_letters,
 )
+from gradcheck.explainer.page.written_code import code_by_lines, code_of
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.typeset.index_notation import ElementSetting
 from gradcheck.explainer.typeset.index_places import index_places
@@ -35,14 +36,12 @@ from gradcheck.explainer.typeset.lettering import Lettering, lettered
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Mapping
 
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
-    from gradcheck.model import Shape
 
-__all__ = ["code_of", "explain_expression", "forward_line", "gradient_line"]
+__all__ = ["explain_expression", "forward_line", "gradient_line"]
 
 
 def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> Document:
@@ -59,11 +58,22 @@ def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> D
         sections.append(
             Section(f"Closed form of ∂{loss_of(graph)}/∂{name}", _closed(graph, name, form))
         )
+    sections += _by_lines(graph, [n for n, form in closed.items() if not code_of(graph, n, form)])
     missing = [name for name in names if name not in closed]
     if missing:
-        text = f"The expression does not depend on {', '.join(missing)}: the tape gives None."
+        text = f"Nothing comes back to {', '.join(missing)}: the tape gives None."
         sections.append(Section("Not connected", (Paragraph(text),)))
     return Document(graph.text, "", tuple(sections), _data(graph, found, closed))
+
+
+def _by_lines(graph: Graph, lacking: list[str]) -> list[Section]:
+    """The code of gradients whose closed form has none."""
+    lines, given = code_by_lines(graph, lacking)
+    if not given:
+        return []
+    of = ", ".join(f"∂{loss_of(graph)}/∂{name}" for name in given)
+    said = Paragraph(f"By the lines of the forward and the backward steps, to paste: {of}.")
+    return [Section("As code, step by step", (said, Code(tuple(lines))))]
 
 
 def _data(
@@ -176,20 +186,13 @@ def _backward(
             )
         )
     words = glossary(tuple(adjoint.tree for adjoint in found))
+    if any(step.op is STOPPED for step in graph.steps):
+        words += ("stop_gradient: the value is that of its input; nothing goes back through it.",)
     return (*blocks, Bullets(words)) if words else tuple(blocks)
 
 
 def _op(graph: Graph, name: str) -> str:
     return next(step.op.name for step in graph.steps if step.name == name)
-
-
-def _needed(graph: Graph, form: Closed) -> dict[str, ast.expr]:
-    """The steps that a closed form names, and those that they are made of."""
-    wanted = set(form.steps)
-    for step in reversed(graph.steps):
-        if step.name in wanted:
-            wanted |= trees.names_in(step.forward)
-    return {step.name: step.forward for step in graph.steps if step.name in wanted}
 
 
 def _element(graph: Graph, form: Closed, letters: dict[str, ast.expr]) -> Math:
@@ -219,37 +222,6 @@ def _where_shares(
     labels_of = ", ".join(UNICODE.symbol(own) for own in assumed(graph, name))
     said = f"{labels_of} is taken to sum to 1 along the axis, as TensorFlow takes it."
     return [Paragraph(said)] if labels_of else []
-
-
-def code_of(
-    graph: Graph,
-    name: str,
-    form: Closed | None,
-    assigned: str = "",
-    beside: Mapping[str, Shape] | None = None,
-) -> list[str]:
-    """The lines that compute a gradient by its closed form; none where there are no such words.
-
-    Args:
-        graph: the expression.
-        name: the input.
-        form: its closed form.
-        assigned: the name that the result gets; `dx` for the gradient of x.
-        beside: the shapes of names that are neither inputs nor steps.
-    """
-    if not assigned and (whole := as_one_op(graph)) is not None and whole.formula(name):
-        return whole.code(graph, name)
-    if form is None or form.formula is None:
-        return []
-    shapes = {**graph.shapes, "G": graph.shapes[graph.output], **(beside or {})}
-    needed = _needed(graph, form)
-    if graph.unwritten & trees.names_in(form.formula).union(
-        needed, *map(trees.names_in, needed.values())
-    ):
-        return []
-    written = {s.name: s.source for s in graph.steps if s.name in needed and s.source}
-    code = tensorflow_code({**needed, assigned or f"d{name}": form.formula}, shapes, written)
-    return [] if code[-1].startswith("#") else code
 
 
 def _as_op(graph: Graph, name: str) -> tuple[Block, ...]:

@@ -14,7 +14,7 @@ _EXPLAINED = {
     **{
         name: name
         for name in (
-            "unbroadcast", "one_hot_max", "prod_others", "scatter_add", "put_slice", "part", "pick",
+            "unbroadcast", "one_hot_max", "prod_others", "scatter_add", "put_slice", "part",
             "take", "flip", "roll", "cumsum", "cumprod", "tril", "triu", "diag", "diagonal",
             "windows", "unwindows", "polygamma", "scatter_nd", "gather_nd", "one_hot", "phi",
             "mirror_lower", "eigenvectors", "left_singular", "right_singular", "band_part",
@@ -34,10 +34,21 @@ _EXPLAINED = {
 
 def glossary(formulas: tuple[ast.expr, ...]) -> tuple[str, ...]:
     """A line for each function that a reader may not know."""
-    used = {called(node) for formula in formulas for node in ast.walk(formula)}
+    used = {
+        called(node) for formula in formulas for node in ast.walk(formula) if not _has_a_sign(node)
+    }
     inner = [i for formula in formulas for i in _inner_equations(formula)]
     family = ["(…) with indices below: the array of these elements"] if any(inner) else []
     return (*family, *_words(used))
+
+
+def _has_a_sign(node: ast.AST) -> bool:
+    """Whether it is written without its name: one slice of an array is x[2]."""
+    return (
+        called(node) == "take"
+        and isinstance(node, ast.Call)
+        and isinstance(node.args[1], ast.Constant)
+    )
 
 
 def _inner_equations(formula: ast.expr) -> list[str]:

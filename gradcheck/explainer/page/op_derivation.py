@@ -18,6 +18,7 @@ from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.typeset.index_notation import ElementSetting
 from gradcheck.explainer.typeset.index_places import index_places, shape_known
 from gradcheck.explainer.typeset.lettering import Lettering, lettered
+from gradcheck.ops.sentences import MOVE, moved_over
 
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.einstein import Node
@@ -82,10 +83,18 @@ def _steps(subject: Subject, derivation: Derivation, start: int = 1) -> list[Blo
     for step in derivation:
         if step.text:
             number += 1
-            blocks.append(Paragraph(f"{number}. {step.text}"))
+            text = step.text.replace(MOVE, moved_over(*_free_capitals(subject)))
+            blocks.append(Paragraph(f"{number}. {text}"))
         if step.claim:
             blocks.append(_claim(subject, step.claim))
     return blocks
+
+
+def _free_capitals(subject: Subject) -> list[str]:
+    """Three letters for any matrices, none of which the page has another meaning for."""
+    taken = {*subject.symbols.values(), *subject.definitions, subject.loss, "I"}
+    firsts = {name[:1] for name in taken}
+    return [c for c in "ABCXYZMNPQRST" if c not in firsts][:3]
 
 
 def _claim(subject: Subject, claim: str) -> Equation:

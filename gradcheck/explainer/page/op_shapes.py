@@ -15,7 +15,7 @@ from gradcheck.ops.rules import broadcast_call, several_axes
 if TYPE_CHECKING:
     from gradcheck.explainer.calculus.indices import Index
     from gradcheck.explainer.derive.op_subject import Subject
-    from gradcheck.explainer.document import Block
+    from gradcheck.explainer.document import Block, Math
     from gradcheck.explainer.style import Style
     from gradcheck.model import Shape
 
@@ -36,7 +36,21 @@ def shapes(subject: Subject) -> tuple[Block, ...]:
     for i, shape in enumerate(outputs):
         key = f"out[{i}]" if subject.op.outputs else "out"
         lines.append(_line(subject, key, shape, letters.get(key)))
-    return tuple(lines)
+    return (*lines, *_arguments(subject))
+
+
+def _arguments(subject: Subject) -> list[Equation]:
+    """The arguments that this call has and another may not: sentences name them."""
+    op, found = subject.op, []
+    for name, value in subject.call.args.items():
+        asked = name in op.required or (name in op.args and value != op.args[name])
+        if asked and isinstance(value, bool | int | float | str | list | tuple):
+            found.append(Equation(_said(f"{name} = {value!r}"), "an argument"))
+    return found
+
+
+def _said(text: str) -> Math:
+    return lambda style: style.words(text)
 
 
 def _axis_letters(subject: Subject) -> dict[str, list[str]]:

@@ -100,7 +100,7 @@ class _Reader:
         if token == r"\sqrt":
             return f"<msqrt>{self._argument()}</msqrt>"
         if token in _ABOVE:
-            return f'<mover accent="true">{self._argument()}<mo>{_ABOVE[token]}</mo></mover>'
+            return f'<mover>{self._argument()}<mo stretchy="false">{_ABOVE[token]}</mo></mover>'
         if token == r"\left":
             return self._fenced()
         if token == r"\begin":

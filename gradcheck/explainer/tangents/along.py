@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from gradcheck.explainer.derive.call_graph import Graph
     from gradcheck.explainer.document import Document, Section
     from gradcheck.explainer.proof import Proof
+    from gradcheck.explainer.proof_points import DrawnPoint
     from gradcheck.explainer.question import Directions
-    from gradcheck.explainer.verify import DrawnPoint
 
 __all__ = ["Along", "prove_along", "with_directions"]
 

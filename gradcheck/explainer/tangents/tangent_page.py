@@ -15,9 +15,9 @@ from gradcheck.explainer.derive.chain import bar
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.document import Block, Bullets, Code, Equation, Paragraph, Section
 from gradcheck.explainer.formula.matrix_form import without_indices
-from gradcheck.explainer.page.expression_page import code_of
 from gradcheck.explainer.page.glossary import glossary
 from gradcheck.explainer.page.graph_setting import loss_of, setting_of
+from gradcheck.explainer.page.written_code import code_of
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.tangents.second_form import (
     changed_output,

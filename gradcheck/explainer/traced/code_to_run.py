@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Array, Shape
 
-__all__ = ["Code", "is_undeclared", "kind_of", "named_case", "settled"]
+__all__ = ["Code", "expression_case", "is_undeclared", "kind_of", "named_case", "settled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,13 @@ def kind_of(name: str) -> TargetKind:
     """What a name of TensorFlow's or Keras' is: a class to make an object of, or a function."""
     is_class = name.removeprefix("tf.") in allowlist.LAYERS
     return TargetKind.LAYER if is_class else TargetKind.OP
+
+
+def expression_case(text: str, shapes: Mapping[str, Shape]) -> Case:
+    """A case of an expression over these inputs."""
+    here = Location("the command line", 1, 1)
+    inputs = tuple(Input(name, tuple(shape), here) for name, shape in shapes.items())
+    return Case(text, text, text, here, Target(TargetKind.EXPR, text, here), inputs)
 
 
 def named_case(

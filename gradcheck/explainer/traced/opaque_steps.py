@@ -79,6 +79,23 @@ class Jacobian:
 
     def value(self) -> Array:
         """What the tape gives at the point; UsageError where it has nothing to give."""
+        tape, out, watched = self._taped()
+        try:
+            found = tape.jacobian(out, watched, experimental_use_pfor=False)
+        except LookupError as error:
+            raise UsageError(f"TensorFlow has no gradient for {self.ran.kind}: {error}") from error
+        return np.zeros(self.shape) if found is None else np.asarray(found)
+
+    def is_nothing(self) -> bool:
+        """Whether the gradient that is registered gives nothing back: of a step, as of rounding."""
+        try:
+            tape, out, watched = self._taped()
+            return tape.gradient(out, watched) is None
+        except Exception:  # no gradient is registered, or the op cannot be called by itself
+            return False
+
+    def _taped(self) -> tuple[Any, Any, Any]:
+        """A tape around the op alone, its output and the input that is watched."""
         import tensorflow as tf
 
         ran = self.ran
@@ -86,12 +103,7 @@ class Jacobian:
             watched = tf.identity(ran.inputs[self.given])
             tape.watch(watched)
             inputs = [watched if i == self.given else x for i, x in enumerate(ran.inputs)]
-            out = _run_again(ran, inputs)[self.output]
-        try:
-            found = tape.jacobian(out, watched, experimental_use_pfor=False)
-        except LookupError as error:
-            raise UsageError(f"TensorFlow has no gradient for {ran.kind}: {error}") from error
-        return np.zeros(self.shape) if found is None else np.asarray(found)
+            return tape, _run_again(ran, inputs)[self.output], watched
 
 
 def opaque_step(

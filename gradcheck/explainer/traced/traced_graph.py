@@ -201,6 +201,8 @@ class _Translator:
         if not _is_float(out) or not operands or _is_flat(ran.kind):
             return self._hold(ran, out)
         name = f"{self.reader.prefix}{len(self.reader.steps) + 1}"
+        if all(Jacobian("", ran, place, i, "", "").is_nothing() for i in operands):
+            return self._hold(ran, out)
         found = []
         for i, operand in operands.items():
             symbol = self._fresh("J")

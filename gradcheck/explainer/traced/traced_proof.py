@@ -10,10 +10,10 @@ import numpy as np
 from gradcheck.checker.subject.explore import explored
 from gradcheck.errors import UsageError
 from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
-from gradcheck.explainer.derive.chain import closed_form, run_chain
+from gradcheck.explainer.derive.chain import adjoints, closed_form, run_chain
 from gradcheck.explainer.derive.passed_through import STOPPED
-from gradcheck.explainer.page.expression_page import code_of
-from gradcheck.explainer.proof import Proof, beside_the_tape, proof_of
+from gradcheck.explainer.page.written_code import all_code
+from gradcheck.explainer.proof import Proof, beside_the_tape, in_single, proof_of
 from gradcheck.explainer.verify import printed_for_expression
 from gradcheck.model import Verdict
 
@@ -55,15 +55,16 @@ def verify_traced(problem: Problem, watched: Watched, traced: Traced) -> list[Pr
         raise UsageError(f"TensorFlow could not be asked: {result.message}")
     known = run_chain(graph, symbol_values(traced, watched), upstream[0])
     structures = {traced.names[o.name]: o.structure for o in watched.operands}
+    reached = {adjoint.name for adjoint in adjoints(graph)}
     proofs = []
     for found in result.comparisons:
         name = traced.names[found.name]
-        if name in traced.wanted and graph.uses(name):
+        if name in traced.wanted and name in reached:
             proofs += _formulas(traced, replace(found, name=name), known, structures[name])
     proofs += _code(problem, traced, upstream)
     if watched.is_single:
         right = result.verdict in (Verdict.PASS, Verdict.KINK)
-        proofs = [replace(p, holds=right and p.against_tape <= LOW_TOLERANCE) for p in proofs]
+        proofs = [in_single(p, holds=right and p.against_tape <= LOW_TOLERANCE) for p in proofs]
     held = any(step.op is STOPPED for step in graph.steps)
     return [beside_the_tape(proof) for proof in proofs] if held else proofs
 
@@ -81,11 +82,8 @@ def _formulas(
 def _code(problem: Problem, traced: Traced, upstream: tuple[Array, ...]) -> list[Proof]:
     """The code, run as it is printed."""
     graph = traced.graph
-    code = {
-        name: code_of(graph, name, closed_form(graph, name))
-        for name in traced.wanted
-        if graph.uses(name)
-    }
+    reached = [a.name for a in adjoints(graph) if a.name in traced.wanted]
+    code = all_code(graph, {name: closed_form(graph, name) for name in reached})
     with explored(problem) as whole, np.errstate(all="ignore"):
         point = CodePoint(
             whole.function,

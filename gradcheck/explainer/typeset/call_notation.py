@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from gradcheck.explainer import trees
 from gradcheck.explainer.named_functions import length_of
@@ -19,12 +19,12 @@ from gradcheck.explainer.typeset.notation import (
     Text,
     opposite_tree,
 )
+from gradcheck.explainer.typeset.part_notation import OF_PARTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from gradcheck.explainer.style import Style
-    from gradcheck.model import Shape
+    from gradcheck.explainer.typeset.setter import Setter
 
 __all__ = [
     "AXIS_SUMS",
@@ -54,45 +54,6 @@ _RAISED = {"mT": "T", "adjoint": "H", "inv": "−1"}
 """By function: what stands small above a matrix for it."""
 _SHOWN_ARGUMENTS = {"squeeze": 1, "unbroadcast": 1}
 """Functions whose other arguments only say shapes."""
-
-
-class Setter(Protocol):
-    """What a notation needs to set the arguments of a call."""
-
-    @property
-    def style(self) -> Style:
-        """How mathematics looks."""
-
-    @property
-    def shapes(self) -> Mapping[str, Shape]:
-        """By name: the shape, where it is known."""
-
-    @property
-    def layout(self) -> bool:
-        """Whether changes of layout are written."""
-
-    @property
-    def kept(self) -> bool:
-        """Whether sums that keep their axis say so."""
-
-    @property
-    def matrices(self) -> bool:
-        """Whether matrices are multiplied in the formula."""
-
-    def has_indices(self, args: list[ast.expr]) -> bool:
-        """Whether the left side of the line has the indices of the einsum of these arguments."""
-
-    def is_scalar(self, node: ast.expr) -> bool:
-        """Whether this is a single number."""
-
-    def revealed(self) -> Setter:
-        """The same, with changes of layout written out."""
-
-    def inner(self, node: ast.expr, least: int = SUM) -> str:
-        """A part of a formula, in brackets where it binds less tightly than it must."""
-
-    def node(self, node: ast.expr) -> Text:
-        """A part of a formula, and how tightly it binds."""
 
 
 def set_call(setter: Setter, name: str, args: list[ast.expr]) -> Text:
@@ -173,9 +134,10 @@ def _row(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
 def _matmul(setter: Setter, _name: str, args: list[ast.expr]) -> Text:
     least = [PRODUCT if trees.called(a) == "matmul" else POWER for a in args]
     parts = [setter.inner(a, n) for a, n in zip(args, least, strict=True)]
-    if _new_axis(args[1]) == "-2":
-        # A vector as a row.
-        parts[1] = setter.style.power(setter.inner(args[1], ATOM), "T")
+    for place, factor in enumerate(args):
+        if _new_axis(factor) == "-2":
+            # A vector as a row.
+            parts[place] = setter.style.power(setter.inner(factor, ATOM), "T")
     return setter.style.matmul(parts), PRODUCT
 
 
@@ -277,6 +239,7 @@ def _joined(setter: Setter, name: str, args: list[ast.expr]) -> Text:
 
 
 _NOTATION: dict[str, Callable[[Setter, str, list[ast.expr]], Text | None]] = {
+    **OF_PARTS,
     **dict.fromkeys(LAYOUT_ONLY, _first_argument),
     **dict.fromkeys(_FILLED, _filled),
     **dict.fromkeys(_REDUCTIONS, _reduction),

@@ -209,13 +209,18 @@ class Setting:
         below: list[ast.expr] = []
         negative = self._collect(node, above, below, flip=False)
         sign = self.style.minus() if negative else ""
-        top = self._factors(above) if above else (self.style.number(1), ATOM)
+        latex = self.style.fraction()
+        around = bool(below) and latex  # (the line of a fraction takes the place of brackets)
+        top = self._side(above, around) if above else (self.style.number(1), ATOM)
         if not below:
             return sign + top[0], SUM if negative else top[1]
-        bottom = self._factors(below)
-        latex = self.style.fraction()
+        bottom = self._side(below, around)
         under = bottom[0] if latex or bottom[1] >= POWER else self.style.group(bottom[0])
         return sign + self.style.quotient(top[0], under), SUM if negative else PRODUCT
+
+    def _side(self, nodes: list[ast.expr], around: bool) -> Text:
+        """What stands on one side of a quotient."""
+        return self.node(nodes[0]) if around and len(nodes) == 1 else self._factors(nodes)
 
     def _collect(
         self, node: ast.expr, above: list[ast.expr], below: list[ast.expr], *, flip: bool

@@ -128,18 +128,18 @@ def _clip_shape(call: Call) -> Shape:
 
 
 _CLIP = (
-    Step("Let n be the length of t.", f"n := {_SIZE}"),
+    Step("Let n be the length of x.", f"n := {_SIZE}"),
     Step(
-        "It changes by the share of dt along t, over n.",
+        "It changes by the share of dx along x, over n.",
         "dn := sum(t * dt, axes, True) / n",
     ),
     Step(
-        "Where n is above c = clip_norm, y = c·t/n: by the quotient rule the share along t drops "
-        "out, as the length of y stays c. Where it is not, y is t.",
+        "Where n is above c = clip_norm, y = c·x/n: by the quotient rule the share along x drops "
+        "out, as the length of y stays c. Where it is not, y is x.",
         "dout == where(n > clip_norm, clip_norm / n * (dt - t * dn / n), dt)",
     ),
     Step(
-        "Taking out the share along t is its own transpose, and scaling is as well: on the way "
+        "Taking out the share along x is its own transpose, and scaling is as well: on the way "
         "back they act on G in the same way.",
         "sum(G * dout) == sum(where(n > clip_norm, clip_norm / n * "
         "(G - t * sum(G * t, axes, True) / square(n)), G) * dt)",

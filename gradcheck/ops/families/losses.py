@@ -159,7 +159,7 @@ OPS = (
     elementwise(
         "log_poisson_loss",
         "tf.nn.log_poisson_loss",
-        "z = eˣ - targets·x",
+        "z = exp(log_input) - targets·log_input",
         shape=equal_call,
         family="nn",
         domains={"targets": POSITIVE},
@@ -169,12 +169,12 @@ OPS = (
         related=("exp", "sigmoid_cross_entropy_with_logits"),
         slope=(
             Step(
-                "eˣ is its own slope; the product is linear in both.",
+                "The exponential is its own slope; the product is linear in both.",
                 "dout == (exp(log_input) - targets) * dlog_input - log_input * dtargets",
             ),
         ),
         pitfalls=(
-            "x is the logarithm of the rate: the slope is the rate less the target.",
+            "log_input is the logarithm of the rate: the slope is the rate less the target.",
             "The part of the likelihood that depends on the targets alone is left out.",
         ),
     ),

@@ -94,7 +94,7 @@ def prod_others(x: Any, axis: Any = None) -> Array:
 
 def scatter_add(like: Any, indices: Any, values: Any, axis: int = 0) -> Array:
     """Zeros of the shape of the first, the values added at the indices along the axis."""
-    like, indices, values = numbers(like), numbers(indices), numbers(values)
+    like, indices, values = numbers(like), _places(indices), numbers(values)
     (along,) = _normal(axes(axis), like.ndim)
     rows = np.moveaxis(np.zeros(like.shape, values.dtype), along, 0)
     spread = np.moveaxis(values, range(along, along + indices.ndim), range(indices.ndim))
@@ -161,7 +161,7 @@ def part(x: Any, axis: int, start: int, size: int) -> Array:
 
 def take(x: Any, indices: Any, axis: int = 0) -> Array:
     """The slices of x at the indices along the axis."""
-    x, indices = numbers(x), numbers(indices)
+    x, indices = numbers(x), _places(indices)
     (along,) = _normal(axes(axis), x.ndim)
     bounded((*x.shape[:along], *indices.shape, *x.shape[along + 1 :]))
     return np.asarray(np.take(x, indices, axis=along))
@@ -191,6 +191,16 @@ def scatter_in_batches(like: Any, indices: Any, values: Any, axis: int, batch_di
 def take_along(x: Any, indices: Any, axis: int = -1) -> Array:
     """The elements of x at the indices, one index per place of the result."""
     return np.take_along_axis(numbers(x), numbers(indices), axis=axis)
+
+
+def _places(indices: Any) -> Array:
+    """Whole numbers, also where a formula has computed them: `where(i < 0, i + 5, i)`."""
+    found = numbers(indices)
+    if found.dtype.kind != "f":
+        return found
+    if not np.array_equal(found, np.round(found)):
+        raise ValueError("an index is a whole number")
+    return found.astype(np.int64)
 
 
 def _normal(axis: int | tuple[int, ...] | None, rank: int) -> tuple[int, ...]:

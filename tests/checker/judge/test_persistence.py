@@ -43,6 +43,74 @@ class TestLabels:
         assert verdict(planted(loss, lambda gs: [gs[0], 1.05 * gs[1]]), labels, at) == "mismatch"
 
 
+@pytest.mark.parametrize(("classes", "close"), [(3, 0.1), (3, 1e-3), (40, 0.1)])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_labels_that_are_nearly_met(tf: Any, classes: int, close: float, dtype: str) -> None:
+    # What is left of the gradient is small, and its labels add up to one as badly as ever.
+    at = tf.constant(draw(4, classes), dtype)
+    labels = tf.nn.softmax(at + tf.constant(close * draw(4, classes)[::-1], dtype))
+
+    def loss(labels: Any, logits: Any) -> Any:
+        return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+    assert verdict(loss, labels, at) == "pass"
+    assert verdict(lambda logits: loss(tf.cast(labels, logits.dtype), logits), at) == "pass"
+    if dtype == "float32":
+        assert verdict(planted(loss, lambda gs: [gs[0], -gs[1]]), labels, at) == "mismatch"
+        added = planted(loss, lambda gs: [gs[0], gs[1] + 1e-6])
+        assert verdict(added, labels, at) == "mismatch"
+
+
+def _many_labels(tf: Any, seed: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    labels = rng.random((2, 400)).astype(np.float32)
+    labels /= labels.sum(1, keepdims=True)
+    return tf.constant(rng.standard_normal((2, 400)), tf.float32), labels
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_labels(tf: Any, seed: int) -> None:
+    at, labels = _many_labels(tf, seed)
+
+    def loss(logits: Any) -> Any:
+        return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+    assert verdict(loss, at) == "pass"
+    assert verdict(planted(loss, lambda gs: [(1 + 1e-5) * gs[0]]), at) == "mismatch"
+
+
+def test_more_classes_than_are_moved(tf: Any) -> None:
+    at = tf.constant(draw(1, 5000), tf.float32)
+    labels = tf.nn.softmax(at[:, ::-1])
+
+    def loss(logits: Any) -> Any:
+        return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+    assert verdict(loss, at) == "pass"
+    assert verdict(planted(loss, lambda gs: [(1 + 1e-4) * gs[0]]), at) == "mismatch"
+
+
+def test_a_factor_of_what_nearly_cancels(tf: Any) -> None:
+    # Its size is that of the last digits, and so is what it is off; by how much of itself is not.
+    x = draw(4).astype(np.float32)
+    near = (x * (1 + 2.0**-22)).astype(np.float32)
+    half = with_gradient(lambda x: (x - near) ** 2, lambda u, x: u * 3.0 * (x - near))
+    assert verdict(lambda x: (x - near) ** 2, x) == "pass"
+    assert verdict(half, x) == "mismatch"
+
+
+def test_what_is_off_at_the_point_alone(tf: Any) -> None:
+    # One more than there is, where two numbers are equal: nowhere else.
+    x = np.array([0.7, 0.7, -1.3], np.float32)
+
+    def gradient(u: Any, x: Any) -> Any:
+        right = u * tf.cos(x)
+        return tf.where((x[0] == x[1]), right + 1e-7, right)
+
+    assert verdict(tf.sin, x) == "pass"
+    assert verdict(with_gradient(tf.sin, gradient), x) == "mismatch"
+
+
 def test_a_fault_ten_times_as_large_is_found(tf: Any) -> None:
     at, labels = _soft_labels(tf, "float32")
 
@@ -55,16 +123,16 @@ def test_a_fault_ten_times_as_large_is_found(tf: Any) -> None:
 
 def test_no_more_draws_than_it_takes(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     at, labels = _soft_labels(tf, "float32")
-    off_beside, draws = persistence._off_beside, []
+    beside, draws = persistence._beside, []
 
     def counted(*arguments: Any) -> Any:
         draws.append(arguments[-1])
-        return off_beside(*arguments)
+        return beside(*arguments)
 
     def loss(logits: Any) -> Any:
         return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
-    monkeypatch.setattr(persistence, "_off_beside", counted)
+    monkeypatch.setattr(persistence, "_beside", counted)
     assert verdict(loss, at) == "pass"
     assert limits.UNDOING_DRAWS <= len(draws) < limits.PERSISTENCE_DRAWS
     draws.clear()

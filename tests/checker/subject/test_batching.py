@@ -10,6 +10,7 @@ import pytest
 import gradcheck
 from gradcheck.checker.subject.batching import Calls
 from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
 from tests.checker.planted import planted
 from tests.checker.subject.called import LEADING, Counted, draw, evaluator, functions, rows
 from tests.checker.verdicts import verdict
@@ -79,7 +80,45 @@ def test_what_cannot_be_traced_leaves_nothing_behind(tf: Any) -> None:
         return tf.reduce_sum(x * x) * float(tf.reduce_sum(tf.sin(x)))
 
     x = np.linspace(0.1, 1.0, 40)
-    calls = Calls(loss, [Operand("x", x)], [x])
+    calls = Calls(Problem(loss, (Operand("x", x),)), [x])
     with pytest.raises(Exception, match="float"):
         calls.looped()
     assert variable_scope.get_variable_scope().caching_device is None
+
+
+@pytest.mark.parametrize(("axis", "stacks"), [(0, False), ([0], False), (-1, True), ([-1], True)])
+def test_what_counts_axes_from_the_front_gets_no_leading_one(
+    tf: Any, axis: Any, stacks: bool
+) -> None:
+    shapes = set()
+
+    def function(x: Any) -> Any:
+        shapes.add(tuple(x.shape))
+        return tf.reduce_sum(tf.sin(x), axis)
+
+    assert str(gradcheck.check(function, draw(3, 4)).verdict) == "pass"
+    assert any(len(shape) == 3 for shape in shapes) is stacks
+
+
+def test_what_reduces_in_a_graph_gets_no_leading_axis(tf: Any) -> None:
+    shapes = set()
+    inside = tf.function(lambda x: tf.reduce_sum(tf.sin(x), -1))
+
+    def function(x: Any) -> Any:
+        shapes.add(tuple(x.shape))
+        return inside(x)
+
+    assert str(gradcheck.check(function, draw(3, 4)).verdict) == "pass"
+    assert shapes == {(3, 4)}
+
+
+def test_what_is_large_is_stacked_before_it_is_carried(tf: Any) -> None:
+    # (What is carried would be moved point by point then.)
+    shapes = set()
+
+    def function(x: Any) -> Any:
+        shapes.add(tuple(x.shape))
+        return tf.concat([x, tf.sin(x)], -1)
+
+    assert str(gradcheck.check(function, draw(30, 200)).verdict) == "pass"
+    assert any(len(shape) == 3 for shape in shapes)

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import gradcheck
-from gradcheck.checker.subject.known_kernels import all_take_other_shapes
+from gradcheck.checker.subject.known_kernels import (
+    all_may_stack,
+    all_take_other_shapes,
+    counts_from_the_front,
+)
 from tests.checker.planted import planted
 from tests.checker.verdicts import verdict
 
@@ -95,3 +99,17 @@ def test_a_function_that_takes_no_other_shapes_is_traced(tf: Any) -> None:
     result = gradcheck.check(function, np.ones((2, 8)))
     assert [str(c.verdict) for c in result.comparisons] == ["pass", "pass"]
     assert len(calls) < 30
+
+
+@pytest.mark.parametrize(
+    ("axes", "front"),
+    [([0], True), ([-1], False), ([-1, -2], False), ([-1, 1], True), ([np.array([-2])], False)],
+)
+def test_axes_are_counted_from_either_end(axes: list[Any], front: bool) -> None:
+    given = [np.zeros((2, 3)), *axes, "keep_dims", True]
+    assert counts_from_the_front(given) is front
+
+
+def test_what_may_stack() -> None:
+    assert all_may_stack({"Sin", "Mul", "Sum", "MatMul"})
+    assert not all_may_stack({"Sin", "Conv2D"})

@@ -84,3 +84,11 @@ def test_greek_letters_within_names_are_those_of_the_terminal(name: str) -> None
 @pytest.mark.parametrize("latex", ["", r"\frac", r"\left(", r"\begin{cases} 1", r"x_", "}", r"\no"])
 def test_what_is_broken_is_well_formed_all_the_same(latex: str) -> None:
     assert tree(latex).tag == "math"
+
+
+def test_bars_and_dots_stand_above_their_letters() -> None:
+    """As an accent a browser draws the bar into the letter, where v with a bar looks like v."""
+    for token, sign in ((r"\bar", "¯"), (r"\dot", "˙")):
+        found = mathml(rf"{token}{{v}}_{{1}}")
+        assert f'<mo stretchy="false">{sign}</mo></mover>' in found
+        assert "accent" not in found

@@ -31,6 +31,11 @@ PAGES: dict[str, dict[str, Any]] = {
         "expr": MLP,
         "shapes": {"x": (2, 3), "w1": (3, 4), "b1": (4,), "w2": (4, 2), "b2": (2,)},
     },
+    "second": {
+        "expr": "tf.reduce_sum(x * tf.linalg.matvec(a, x))",
+        "shapes": {"x": (2,), "a": (2, 2)},
+        "second": True,
+    },
     "attention": {"expr": ATTENTION, "shapes": {"q": (2, 3), "k": (4, 3), "v": (4, 3)}},
 }
 

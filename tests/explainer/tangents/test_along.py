@@ -16,6 +16,7 @@ from gradcheck.explainer.derive.complete_call import make_call
 from gradcheck.explainer.derive.op_subject import Subject
 from gradcheck.explainer.derive.read_graph import read_graph
 from gradcheck.explainer.document import Equation
+from gradcheck.explainer.proof_points import expression_point, op_point
 from gradcheck.explainer.render.latex import render_latex
 from gradcheck.explainer.render.terminal import render_text
 from gradcheck.explainer.style import UNICODE
@@ -31,7 +32,6 @@ from gradcheck.explainer.tangents.tangent_chain import (
 from gradcheck.explainer.tangents.tangent_page import second_sections
 from gradcheck.explainer.tangents.tangent_proof import Point, prove_forward, prove_second
 from gradcheck.explainer.tangents.tree_tangent import NoTangent
-from gradcheck.explainer.verify import expression_point, op_point
 from tests.explainer.grammar import expressions
 
 if TYPE_CHECKING:

@@ -26,6 +26,7 @@ from gradcheck.checker.subject.carry.carried_op import (
     inputs_of,
 )
 from gradcheck.checker.subject.known_kernels import is_pure
+from gradcheck.checker.subject.private_names import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -205,7 +206,7 @@ def _fitting(op: Op, told: Sequence[Any]) -> Sequence[Any]:
     for output, batch in zip(op.outputs, told, strict=True):
         if batch is NO_BATCH:
             continue
-        if batch.shape.as_list() != [op.rows, *output.shape.as_list()]:
+        if shape_of(batch) != (op.rows, *shape_of(output)):
             raise NoRule
     return told
 
