@@ -34,10 +34,10 @@ PARTS = (
     ),
 )
 
-PART = (1, 4)
-"""Of these cases one in four is run: those of the others are no other to who is killed."""
+PART = (1, 6)
+"""Of these cases one in six is run: those of the others are no other to who is killed."""
 
-KILLS = 12
+KILLS = 10
 """What then runs alone is left in peace: who is killed there again and again is to blame."""
 
 

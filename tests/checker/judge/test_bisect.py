@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import gradcheck
 from tests.checker.planted import planted
+
+if TYPE_CHECKING:
+    from gradcheck.model import Result
 
 SIZE = 6000
 
@@ -18,12 +22,20 @@ def entangled(tf: Any) -> Any:
     return lambda x: tf.tanh(x) * tf.reduce_sum(x)
 
 
-@pytest.mark.parametrize("where", [0, 77, SIZE - 1])
-def test_the_wrong_element_is_named(tf: Any, where: int) -> None:
+@cache
+def wrong_at(where: int) -> Result:
+    """What is found where one element is wrong by a hundredth, for all tests here."""
+    import tensorflow as tf
+
     factor = np.ones(SIZE)
     factor[where] = 1.01
     wrong = planted(entangled(tf), lambda gs: [gs[0] * factor])
-    result = gradcheck.check(wrong, np.random.default_rng(0).uniform(0.1, 1.0, SIZE))
+    return gradcheck.check(wrong, np.random.default_rng(0).uniform(0.1, 1.0, SIZE))
+
+
+@pytest.mark.parametrize("where", [77, SIZE - 1])
+def test_the_wrong_element_is_named(where: int) -> None:
+    result = wrong_at(where)
     assert result.verdict == "mismatch"
     (comparison,) = result.comparisons
     assert comparison.worst_index == (where,)
@@ -32,12 +44,8 @@ def test_the_wrong_element_is_named(tf: Any, where: int) -> None:
     assert worst.analytic == pytest.approx(1.01 * worst.numeric, rel=1e-9)
 
 
-def test_the_figures_are_those_of_what_is_wrong(tf: Any) -> None:
-    x = np.random.default_rng(0).uniform(0.1, 1.0, SIZE)
-    factor = np.ones(SIZE)
-    factor[SIZE - 1] = 1.01
-    result = gradcheck.check(planted(entangled(tf), lambda gs: [gs[0] * factor]), x)
-    (one,) = result.comparisons
+def test_the_figures_are_those_of_what_is_wrong() -> None:
+    (one,) = wrong_at(SIZE - 1).comparisons
     assert one.decided_by == "random directions"
     assert one.max_abs_error is not None
     assert one.max_rel_error == pytest.approx(0.01, rel=0.02)

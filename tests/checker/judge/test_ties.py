@@ -93,6 +93,10 @@ class TestSpecialPoints:
         assert result.verdict == "nonfinite"
 
 
+def _scaled(function: Any, factor: float) -> Any:
+    return planted(function, lambda gs: [gs[0] * factor])
+
+
 class TestOutsideOfAKink:
     """What a gradient varies by beside a kink excuses it, if it is right there."""
 
@@ -117,8 +121,7 @@ class TestOutsideOfAKink:
         result = gradcheck.check(make(tf), x.astype(dtype))
         assert result.verdict == "kink", describe(result)
         for factor in (1.0001, 1.1, -1.0):
-            wrong = planted(make(tf), lambda gs, factor=factor: [gs[0] * factor])
-            result = gradcheck.check(wrong, x.astype(dtype))
+            result = gradcheck.check(_scaled(make(tf), factor), x.astype(dtype))
             assert result.verdict == "mismatch", (factor, describe(result))
             assert result.comparisons[0].failing
 

@@ -15,6 +15,7 @@ from gradcheck.checker.subject.row_function import OneByOne
 from gradcheck.model import Mode
 
 if TYPE_CHECKING:
+    from gradcheck.checker.subject.stacking import Stacking
     from gradcheck.model import Array
 
 
@@ -24,6 +25,7 @@ class Rows:
     def __init__(self, *, is_batched: bool = True) -> None:
         self.is_batched = is_batched
         self.is_traced = False
+        self.stacking: Stacking | None = None
         self.raised = ""
         self.asked: list[int] = []
 
