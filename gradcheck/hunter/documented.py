@@ -109,8 +109,8 @@ def out_of_range(draft: Draft, values: Any) -> str:
 def of_a_lower_rank(draft: Draft) -> str:
     """Which input has fewer axes than its function describes; empty where none has.
 
-    Eagerly some kernels take them, and read what is not there, or die. (More of them are often
-    taken on purpose, as a batch.) Without it `test_fewer_axes_than_are_described` fails.
+    Some kernels die of them. (More are often taken on purpose, as a batch, and fewer by public
+    functions that describe the same kernel.) Without it `test_fewer_axes_than_are_described` fails.
     """
     described = _described_inputs(target_of(draft))
     for path, entry in tensors(draft):
