@@ -42,6 +42,8 @@ class CodePoint:
     """What the code names beside the inputs: arrays that the function holds."""
     float32_only: bool = False
     """Whether the function takes float32 alone: its code is then run in that alone."""
+    float32_inside: bool = False
+    """Whether it takes float64 and computes in float32: its code gives float32 then, too."""
 
 
 def prove_code(point: CodePoint, lines: Mapping[str, Sequence[str]]) -> list[Proof]:
@@ -57,6 +59,12 @@ def prove_code(point: CodePoint, lines: Mapping[str, Sequence[str]]) -> list[Pro
         ]
     found: list[Proof] = []
     exact = _Run(point, point.values, np.float64)
+    if point.float32_inside:
+        exact.given_in = np.float32
+        return [
+            exact.proof(name, own, "code, float32", exact.tape(name), LOW_TOLERANCE)
+            for name, own in written.items()
+        ]
     for name, own in written.items():
         found.append(exact.proof(name, own, "code, float64", exact.tape(name), CODE_TOLERANCE))
     low = _Run.attempted(point, point.values)
@@ -97,6 +105,8 @@ class _Run:
         from gradcheck.checker.subject.tensors import call
 
         self.point = point
+        self.given_in: Any = None
+        """The dtype in which code is run, where that is not the tape's."""
         self.tensors = {name: tf.constant(_cast(value, dtype)) for name, value in values.items()}
         watched = {
             n: t for n, t in self.tensors.items() if t.dtype.is_floating or t.dtype.is_complex
@@ -131,12 +141,13 @@ class _Run:
     def known(self) -> dict[str, Any]:
         """Every name that the code may use."""
         several = self.point.several
-        return {
+        found = {
             **self.tensors,
             **self.beside,
             "G": self.upstream if several else self.upstream[0],
             "out": list(self.outs) if several else self.outs[0],
         }
+        return found if self.given_in is None else _cast_all(found, self.given_in)
 
     def proof(
         self, name: str, lines: Sequence[str], label: str, wanted: Array, tolerance: float
@@ -159,6 +170,17 @@ class _Run:
         return Proof(
             name, label, off, np.nan, np.nan, holds=off <= max(tolerance, TAPE_ERRORS * own)
         )
+
+
+def _cast_all(values: Mapping[str, Any], dtype: Any) -> dict[str, Any]:
+    import tensorflow as tf
+
+    return {
+        name: tf.nest.map_structure(
+            lambda t: tf.cast(t, dtype) if t.dtype.is_floating else t, value
+        )
+        for name, value in values.items()
+    }
 
 
 def _apart(one: Array, other: Array, where: Array) -> float:

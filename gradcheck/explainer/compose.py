@@ -28,7 +28,14 @@ from gradcheck.explainer.on_demand import (
 )
 from gradcheck.explainer.page.op_page import explain_op
 from gradcheck.explainer.proof import proof_section
-from gradcheck.explainer.question import Question, as_named, checked_shape, checked_value, is_case
+from gradcheck.explainer.question import (
+    Question,
+    as_named,
+    checked_shape,
+    checked_value,
+    is_case,
+    with_caret,
+)
 from gradcheck.explainer.time_limit import TookTooLong, limited
 from gradcheck.ops.families.einsum import relettering_note
 from gradcheck.spec.expression.expression import parse_tf
@@ -89,7 +96,9 @@ def answer(question: Question) -> Answer:
 
         return guessed(question, question.case)
     if question.function is not None or question.layer is not None:
-        return _code(question)
+        from gradcheck.explainer.traced.asked_code import named_code
+
+        return named_code(question)
     if name is None:
         raise UsageError("name an op, or give --expr: `gradcheck explain` lists the ops")
     if is_case(name):
@@ -110,7 +119,9 @@ def _undeclared(question: Question, name: str) -> Answer:
     from gradcheck.explainer.traced.code_to_run import is_undeclared
 
     if is_undeclared(name) and question.shapes:
-        return _code(question)
+        from gradcheck.explainer.traced.asked_code import named_code
+
+        return named_code(question)
     if question.unguessed:
         from gradcheck.explainer.traced.ops_by_source import explain_by_source
 
@@ -172,10 +183,10 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
         graph = read_graph(renaming.text(text), renaming.of(question.shapes))
     except NoRule as error:
         if wanted is not None or not question.shapes:
-            raise _with_caret(question, text, error) from error
-        return _run_expression(question, text)
+            raise with_caret(question, text, error) from error
+        return _run_expression(question, text, error)
     except ExpressionError as error:
-        raise _with_caret(question, text, error) from error
+        raise with_caret(question, text, error) from error
     if wanted is not None:
         wanted = tuple(renaming.names.get(name, name) for name in wanted)
     question = replace(question, at=renaming.of(question.at))
@@ -204,23 +215,18 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
     )
 
 
-def _with_caret(question: Question, text: str, error: ExpressionError) -> UsageError:
-    """What is wrong, under the place where it stands."""
-    caret = " " * error.offset + "^" * max(1, error.length)
-    hint = f"\n  = {error.hint}" if error.hint else ""
-    if not question.shapes:
-        hint = "\n  = give each input with --shape NAME=3,4 (a plain --shape NAME= is a number)"
-    flat = text.replace("\n", " ")
-    return UsageError(f"{error}\n  {flat}\n  {caret}{hint}")
-
-
-def _run_expression(question: Question, text: str) -> Answer:
+def _run_expression(question: Question, text: str, error: NoRule) -> Answer:
     """An expression with a part that no declaration describes: it is run, and its ops are read."""
     from gradcheck.explainer.traced.asked_code import run_case
     from gradcheck.explainer.traced.code_to_run import expression_case, settled
 
     case = expression_case(with_typed_constants(text, tuple(question.shapes)), question.shapes)
-    document, proofs = run_case(question, case, settled(question.allow))
+    try:
+        document, proofs = run_case(question, case, settled(question.allow))
+    except UsageError as why:
+        raise UsageError(
+            f"{with_caret(question, text, error)}\n  = and run as it is: {why}"
+        ) from why
     return replace(document, title=text.strip()), proofs
 
 
@@ -231,12 +237,6 @@ def _must_be_one(question: Question) -> None:
         raise UsageError("--expr stands by itself: no NAME and no --arg beside it")
     if several:
         raise UsageError("explain one thing at a time: a NAME, --expr, --function or --layer")
-
-
-def _code(question: Question) -> Answer:
-    from gradcheck.explainer.traced.asked_code import named_code
-
-    return named_code(question)
 
 
 def _case(question: Question, name: str) -> Answer:

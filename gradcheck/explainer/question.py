@@ -13,9 +13,18 @@ from gradcheck.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gradcheck.errors import ExpressionError
     from gradcheck.model import Array, Case, Shape
 
-__all__ = ["Directions", "Question", "as_named", "checked_shape", "checked_value", "is_case"]
+__all__ = [
+    "Directions",
+    "Question",
+    "as_named",
+    "checked_shape",
+    "checked_value",
+    "is_case",
+    "with_caret",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +120,13 @@ def checked_value(name: str, array: Array, text: str) -> Array:
     if problem := size_problem(array.shape):
         raise UsageError(f"--at {name}: {problem}")
     return array.astype(np.float64) if name == "G" else array
+
+
+def with_caret(question: Question, text: str, error: ExpressionError) -> UsageError:
+    """What is wrong, under the place where it stands."""
+    caret = " " * error.offset + "^" * max(1, error.length)
+    hint = f"\n  = {error.hint}" if error.hint else ""
+    if not question.shapes:
+        hint = "\n  = give each input with --shape NAME=3,4 (a plain --shape NAME= is a number)"
+    flat = text.replace("\n", " ")
+    return UsageError(f"{error}\n  {flat}\n  {caret}{hint}")

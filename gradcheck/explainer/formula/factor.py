@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from gradcheck.explainer.calculus.einstein import magnitude
 from gradcheck.explainer.formula.rows_and_columns import OF_ONE_NUMBER
-from gradcheck.explainer.formula.sums_and_products import Scaled, joined, times
+from gradcheck.explainer.formula.sums_and_products import Scaled, cancelled, joined, times
 from gradcheck.explainer.trees import call, called, text_of
 
 __all__ = ["factored"]
@@ -23,10 +23,14 @@ class _Term:
     chain: tuple[ast.expr, ...]
 
 
-def factored(parts: list[Scaled], numbers: frozenset[str] = frozenset()) -> ast.expr:
+def factored(
+    parts: list[Scaled],
+    numbers: frozenset[str] = frozenset(),
+    whole: frozenset[str] = frozenset(),
+) -> ast.expr:
     """The sum, its common numbers and its common first and last matrices written once.
 
-    `numbers` are the names of arrays without axes.
+    `numbers` are the names of arrays without axes, `whole` those of arrays as large as the sum.
     """
     if len(parts) < 2 or any(body is None for _, body in parts):
         return joined(parts)
@@ -39,14 +43,16 @@ def factored(parts: list[Scaled], numbers: frozenset[str] = frozenset()) -> ast.
     scalars = _shared([term.scalars for term in terms])
     sizes = {magnitude(term.coefficient) for term in terms}
     size = sizes.pop() if len(sizes) == 1 else Fraction(1)
+    if all(term.coefficient < 0 for term in terms):
+        size = -size  # (one minus in front, where every term has one)
     inner = [_Term(t.coefficient / size, _without(t.scalars, scalars), t.chain) for t in terms]
     left, right, inner = _ends(inner)
-    middle, changed = _middle(inner)
+    middle, changed = _middle(inner, whole)
     if not scalars and not left and not right and not changed:
         return joined(parts)
-    whole = _chained((*left, middle, *right))
-    whole = call("vector", whole) if wrapped else whole
-    return joined([(size, _around(scalars, whole))])
+    made = _chained((*left, middle, *right))
+    made = call("vector", made) if wrapped else made
+    return joined([(size, _around(scalars, made))])
 
 
 def _around(shared: list[ast.expr], whole: ast.expr) -> ast.expr:
@@ -56,7 +62,7 @@ def _around(shared: list[ast.expr], whole: ast.expr) -> ast.expr:
     return times([*above, whole, *below])
 
 
-def _middle(terms: list[_Term]) -> tuple[ast.expr, bool]:
+def _middle(terms: list[_Term], full: frozenset[str]) -> tuple[ast.expr, bool]:
     """The sum of what is left of the terms, and whether they share elements or are all turned."""
     turned = all(len(term.chain) == 1 and called(term.chain[0]) == "mT" for term in terms)
     if turned:
@@ -64,7 +70,7 @@ def _middle(terms: list[_Term]) -> tuple[ast.expr, bool]:
     arrays, terms = _elements(terms)
     # A sum begins with a term that is not negative, if there is one.
     ordered = sorted(terms, key=lambda term: term.coefficient < 0)
-    inside = joined([(t.coefficient, _product(t)) for t in ordered])
+    inside = cancelled(joined([(t.coefficient, _product(t)) for t in ordered]), full)
     whole = _around(arrays, inside) if arrays else inside
     return (call("mT", whole) if turned else whole), turned or bool(arrays)
 

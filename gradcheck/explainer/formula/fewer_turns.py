@@ -25,11 +25,12 @@ class _Turner(ast.NodeTransformer):
         if called(node) != "mT":
             return node
         moved = _transposed(node.args[0])
-        return moved if _turns(moved) < _turns(node) else node
+        alone = called(node.args[0]) == "column"
+        return moved if alone or _turns(moved) < _turns(node) else node
 
 
 def _turns(formula: ast.expr) -> int:
-    return sum(called(node) == "mT" for node in ast.walk(formula))
+    return sum(called(node) in ("mT", "row") for node in ast.walk(formula))
 
 
 def _transposed(node: ast.expr) -> ast.expr:

@@ -54,7 +54,8 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
         return call("zeros", sizes(indices))
     numbers = frozenset(p.name for p in walk(node) if isinstance(p, Tensor) and not p.indices)
     try:
-        whole = factored([_pointwise_term(term, indices, space) for term in terms], numbers)
+        pointwise = [_pointwise_term(term, indices, space) for term in terms]
+        whole = factored(pointwise, numbers, _as_large(node, indices))
         full = any(
             isinstance(part, Tensor | Array) and len(part.indices) == len(indices)
             for part in walk(node)
@@ -79,6 +80,12 @@ def formula_of(node: Node, indices: tuple[Index, ...], space: Space) -> ast.expr
     except NoMatrixForm:
         pass
     return joined([_einsum_term(term, indices, space) for term in terms])
+
+
+def _as_large(node: Node, indices: tuple[Index, ...]) -> frozenset[str]:
+    """The names of the arrays that lie as the result does."""
+    tensors = [part for part in walk(node) if isinstance(part, Tensor)]
+    return frozenset(part.name for part in tensors if part.indices == indices)
 
 
 def _einsum_term(term: Term, indices: tuple[Index, ...], space: Space) -> Scaled:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NoMatrixForm",
     "Scaled",
+    "cancelled",
     "function",
     "joined",
     "number",
@@ -58,6 +59,37 @@ def joined(parts: list[Scaled]) -> ast.expr:
             result = ast.BinOp(result, ast.Sub() if coefficient < 0 else ast.Add(), scaled)
     assert result is not None  # noqa: S101  (there is a term)
     return result
+
+
+def cancelled(tree: ast.expr, full: frozenset[str]) -> ast.expr:
+    """The sum without what it adds and takes away: `a - p - (a - n)` is `n - p`.
+
+    What is left must be `full` arrays: a number, or a row, has not the shape of the sum.
+    """
+    terms = _signed(tree, 1)
+    kept: list[tuple[int, ast.expr]] = []
+    for sign, term in terms:
+        text = text_of(term)
+        match = next((t for t in kept if t[0] == -sign and text_of(t[1]) == text), None)
+        if match is None:
+            kept.append((sign, term))
+        else:
+            kept.remove(match)
+    whole = all(isinstance(t, ast.Name) and t.id in full for _, t in kept)
+    if len(kept) == len(terms) or not kept or not whole:
+        return tree
+    ordered = sorted(kept, key=lambda term: term[0] < 0)
+    return joined([(Fraction(sign), term) for sign, term in ordered])
+
+
+def _signed(tree: ast.expr, sign: int) -> list[tuple[int, ast.expr]]:
+    """The terms of a sum, each with its sign."""
+    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
+        return _signed(tree.operand, -sign)
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add | ast.Sub):
+        right = sign if isinstance(tree.op, ast.Add) else -sign
+        return [*_signed(tree.left, sign), *_signed(tree.right, right)]
+    return [(sign, tree)]
 
 
 def _scaled(coefficient: Fraction | float, body: ast.expr | None) -> ast.expr:

@@ -122,7 +122,7 @@ class _Writer:
         if name == "einsum":
             node = _unstretched(node, self.shapes)
         args = [self.text(a) for a in node.args]
-        args = _typed(name, args)
+        args = _typed(name, [_as_array(a, text) for a, text in zip(node.args, args, strict=True)])
         if name == "one_hot_max":
             return self._one_hot_max(*args)
         if name == "scatter_add":
@@ -174,6 +174,14 @@ def _typed(name: str, args: list[str]) -> list[str]:
     if not args or not all(map(_is_number, args)) or name in _OF_PLAIN_NUMBERS:
         return args
     return [f"tf.constant({float(a)!r}, G.dtype)" for a in args]
+
+
+def _as_array(node: ast.expr, text: str) -> str:
+    """A list of numbers that are not whole as a tensor: by itself it would be of float32."""
+    numbers = isinstance(node, ast.List) and trees.names_in(node) == set()
+    calls = any(isinstance(n, ast.Call) for n in ast.walk(node))
+    floats = any(isinstance(n, ast.Constant) and isinstance(n.value, float) for n in ast.walk(node))
+    return f"tf.constant({text}, G.dtype)" if numbers and floats and not calls else text
 
 
 def _where(args: list[str]) -> str:

@@ -61,9 +61,22 @@ def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> D
     sections += _by_lines(graph, [n for n, form in closed.items() if not code_of(graph, n, form)])
     missing = [name for name in names if name not in closed]
     if missing:
-        text = f"Nothing comes back to {', '.join(missing)}: the tape gives None."
-        sections.append(Section("Not connected", (Paragraph(text),)))
+        sections.append(Section("Not connected", _unreached(graph, missing)))
     return Document(graph.text, "", tuple(sections), _data(graph, found, closed))
+
+
+def _unreached(graph: Graph, missing: list[str]) -> tuple[Block, ...]:
+    """Inputs that are not used, and those that are used where nothing comes back."""
+    used = {name for step in graph.steps for name in trees.names_in(step.forward)}
+    unused = [name for name in missing if name not in used]
+    held = [name for name in missing if name not in unused]
+    told = "The expression does not depend on", "Nothing comes back to"
+    pairs = zip(told, (unused, held), strict=True)
+    return tuple(
+        Paragraph(f"{what} {', '.join(names)}: the tape gives None.")
+        for what, names in pairs
+        if names
+    )
 
 
 def _by_lines(graph: Graph, lacking: list[str]) -> list[Section]:

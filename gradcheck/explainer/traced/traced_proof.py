@@ -61,7 +61,7 @@ def verify_traced(problem: Problem, watched: Watched, traced: Traced) -> list[Pr
         name = traced.names[found.name]
         if name in traced.wanted and name in reached:
             proofs += _formulas(traced, replace(found, name=name), known, structures[name])
-    proofs += _code(problem, traced, upstream)
+    proofs += _code(problem, traced, upstream, single=watched.is_single)
     if watched.is_single:
         right = result.verdict in (Verdict.PASS, Verdict.KINK)
         proofs = [in_single(p, holds=right and p.against_tape <= LOW_TOLERANCE) for p in proofs]
@@ -79,8 +79,10 @@ def _formulas(
         ]
 
 
-def _code(problem: Problem, traced: Traced, upstream: tuple[Array, ...]) -> list[Proof]:
-    """The code, run as it is printed."""
+def _code(
+    problem: Problem, traced: Traced, upstream: tuple[Array, ...], *, single: bool
+) -> list[Proof]:
+    """The code, run as it is printed; in float32 where the function computes in that."""
     graph = traced.graph
     reached = [a.name for a in adjoints(graph) if a.name in traced.wanted]
     code = all_code(graph, {name: closed_form(graph, name) for name in reached})
@@ -94,5 +96,6 @@ def _code(problem: Problem, traced: Traced, upstream: tuple[Array, ...]) -> list
             structures={traced.names[o.name]: o.structure for o in whole.operands},
             beside=traced.constants,
             float32_only=any(o.value.dtype == np.float32 for o in problem.operands),
+            float32_inside=single,
         )
         return prove_code(point, code)

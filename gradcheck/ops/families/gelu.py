@@ -37,8 +37,8 @@ def _slope(call: Call) -> Derivation:
     return (
         Step(
             "Φ is erfc(−x/√2)/2, and its slope is the density of the normal distribution.",
-            "dout == (out / features + features * exp(-square(features) / 2) / sqrt(2 * pi)) * "
-            "dfeatures",
+            f"dout == (erfc(-{_SCALED}) / 2 + "
+            "features * exp(-square(features) / 2) / sqrt(2 * pi)) * dfeatures",
         ),
     )
 

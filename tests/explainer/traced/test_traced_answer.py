@@ -212,7 +212,7 @@ def test_what_is_wrong_is_a_sentence() -> None:
     with pytest.raises(FunctionError, match="needs `w`"):
         function("attended", x=(2, 2))
     with pytest.raises(UsageError, match=r"written package\.module:name"):
-        answer(Question(function="tf.sin", shapes={"x": (2,)}))
+        answer(Question(function="mean_of_mine", shapes={"x": (2,)}))
     with pytest.raises(UsageError, match="give each of its inputs"):
         answer(Question(layer="keras.layers.Dense"))
     with pytest.raises(UsageError, match=r"did you mean keras\.layers\.Dense"):
