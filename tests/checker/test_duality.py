@@ -58,3 +58,17 @@ def test_a_function_that_computes_in_less_inside(tf: Any, seed: int) -> None:
 
     result = gradcheck.check(chain, np.linspace(-1.3, 1.1, 6), checks="forward", seed=seed)
     assert result.verdict is Verdict.PASS, result
+
+
+@pytest.mark.parametrize("factor", [1.0, 1 + 1e-6])
+def test_a_constant_of_float32_in_either_mode(tf: Any, factor: float) -> None:
+    """It was rounded in the one and not in the other: that is no fault, and a factor is one."""
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def tenth(x: Any) -> Any:
+        return tf.sin(x) * np.float32(0.1), lambda u: u * tf.cos(x) * (0.1 * factor)
+
+    result = gradcheck.check(tenth, X.astype(np.float32), checks="forward")
+    assert result.verdict is (Verdict.PASS if factor == 1 else Verdict.MISMATCH)
+    exactly = gradcheck.check(tenth, X, checks="forward")
+    assert exactly.verdict is Verdict.MISMATCH

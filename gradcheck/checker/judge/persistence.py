@@ -10,6 +10,7 @@ fault is the same at all of these.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +21,12 @@ from gradcheck.checker.judge.agreement import MISMATCH, PASS
 from gradcheck.checker.judge.rounding import in_place
 from gradcheck.checker.numerics.vectors import epsilon_of, largest
 from gradcheck.checker.reference.point import evaluate_at
-from gradcheck.checker.subject.nudged_constants import NudgedConstants, nudged
+from gradcheck.checker.subject.nudged_constants import problem_beside
 from gradcheck.checker.subject.tensors import is_low_precision, widen
 from gradcheck.model import Mode, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gradcheck.checker.judge.agreement import Agreement
     from gradcheck.checker.judge.evidence import OfInput
@@ -135,12 +136,15 @@ def _excused(off: _Off, agreement: Agreement) -> Agreement | None:
     # (What is left where parts cancel is no measure for these: that is the upstream.)
     size = own.size_that_matters(point.weights * derivatives.noise.counted(point.base))
     most = tolerances.GIVES_WAY * unit * max(size, largest(point.weights)) * off.longest
-    if not wrong.any() or (agreement.error[wrong] > most).any() or _persists(off):
+    if not wrong.any() or (agreement.error[wrong] > most).any():
+        return None
+    slope = off.estimate.numeric
+    if stays(off.gradient - slope, slope, partial(_beside, off)):
         return None
     return replace(agreement, grades=np.where(wrong, PASS, agreement.grades), excuse=EXCUSE)
 
 
-def _persists(off: _Off) -> bool:
+def stays(here: Array, slope: Array, beside: Callable[[int], tuple[Array, Array]]) -> bool:
     """Whether any of these is off by as much in too many draws; no more are made than that takes.
 
     A wrong factor of a gradient that is another one with other last digits is off by as much of it.
@@ -148,22 +152,26 @@ def _persists(off: _Off) -> bool:
 
     Without it `test_no_more_draws_than_it_takes`, `test_a_factor_of_what_nearly_cancels` and
     `test_what_is_off_at_the_point_alone` fail.
+
+    Args:
+        here: what is off at the point.
+        slope: the derivatives there.
+        beside: what is off where last digits are others, by draw, and the derivatives there.
     """
-    gradient, slope = off.gradient, off.estimate.numeric
-    here = gradient - slope
     undone = np.zeros(len(here), dtype=int)
-    beside = np.zeros(len(here))
+    most = np.zeros(len(here))
     for draw in range(limits.PERSISTENCE_DRAWS):
-        there, numeric = _beside(off, draw)
-        changes = np.abs(there - numeric - here)
+        there, slope_there = beside(draw)
+        changes = np.abs(there - here)
         with np.errstate(all="ignore"):
-            share = np.abs((there - numeric) / numeric - here / slope) * np.abs(slope)
-        changes = np.where(gradient == 0, changes, np.minimum(changes, share))
+            share = np.abs(there / slope_there - here / slope) * np.abs(slope)
+        # (Of a gradient of zero all is off.)
+        changes = np.where(here == -slope, changes, np.minimum(changes, share))
         # (NaN is no excuse.)
         undone += np.abs(here) <= tolerances.PERSISTS * changes
-        beside = np.fmax(beside, np.abs(there - numeric))
+        most = np.fmax(most, np.abs(there))
         missing = limits.UNDOING_DRAWS - undone
-        if (missing <= 0).all() and (beside >= tolerances.ROUNDS_BESIDE * np.abs(here)).all():
+        if (missing <= 0).all() and (most >= tolerances.ROUNDS_BESIDE * np.abs(here)).all():
             return False
         if (missing >= limits.PERSISTENCE_DRAWS - draw).any():
             break
@@ -171,33 +179,17 @@ def _persists(off: _Off) -> bool:
 
 
 def _beside(off: _Off, draw: int) -> tuple[Array, Array]:
-    """The gradient, and the derivative, where inputs and constants have other last digits."""
+    """What is off, and the derivative, where inputs and constants have other last digits."""
     derivatives, own = off.derivatives, off.own
-    problem = derivatives.point.problem
-    operands = tuple(
-        replace(operand, value=nudged(operand.value, draw))
-        if is_low_precision(operand.value.dtype)
-        else operand
-        for operand in problem.operands
-    )
-    function = NudgedConstants(problem.function, draw, own.operand.precision)
-    point = evaluate_at(
-        replace(
-            problem,
-            function=function,
-            operands=operands,
-            mode=Mode.EAGER,
-            recorded=None,
-            recorded_in_double=None,
-        )
-    )
-    tape = problem.tape(function, operands, Mode.EAGER)
+    problem = problem_beside(derivatives.point.problem, draw, own.operand.precision)
+    point = evaluate_at(problem)
+    tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
     passed = tape(point.values, derivatives.point.upstream)
     # (The same coordinates as there, in other places. So near by, the steps that were good are so
     # again.)
     space = replace(off.space, point=point.at)
     numeric = replace(derivatives, point=point).by_steps(off.columns, off.estimate.finest, space)
-    return off.of(point, passed.gradients[own.part.position]), numeric
+    return off.of(point, passed.gradients[own.part.position]) - numeric, numeric
 
 
 def put_back(operands: Sequence[Operand]) -> None:

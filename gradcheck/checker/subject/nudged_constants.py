@@ -8,6 +8,7 @@ well have been meant: each is one unit in its last place larger or smaller, or a
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.promote_graph import rounding_of
 from gradcheck.checker.subject.substituted import Run, executed
 from gradcheck.checker.subject.tensors import is_low_precision, widen
+from gradcheck.model import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from gradcheck.checker.subject.problem import Problem
     from gradcheck.checker.subject.tensors import Function
     from gradcheck.model import Array
 
@@ -123,6 +126,30 @@ class NudgedConstants:
         if not (rounded.astype(np.float64) == value).all():
             return 0.0
         return rounding_of(rounded)
+
+
+def problem_beside(problem: Problem, draw: int, precision: np.dtype[Any]) -> Problem:
+    """The problem where inputs and constants have other last digits, eagerly.
+
+    Args:
+        problem: in double precision, with operands of less.
+        draw: of the nudges.
+        precision: what constants in double precision may have been rounded to before.
+    """
+    operands = tuple(
+        replace(operand, value=nudged(operand.value, draw))
+        if is_low_precision(operand.value.dtype)
+        else operand
+        for operand in problem.operands
+    )
+    return replace(
+        problem,
+        function=NudgedConstants(problem.function, draw, precision),
+        operands=operands,
+        mode=Mode.EAGER,
+        recorded=None,
+        recorded_in_double=None,
+    )
 
 
 def nudged(value: Array, draw: int) -> Array:
