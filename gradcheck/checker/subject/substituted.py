@@ -106,22 +106,34 @@ Run = Callable[..., Any]
 """Runs an op with other inputs and attributes."""
 
 
-@contextmanager
-def executed(execute_: Callable[[str, Sequence[Any], Run], Any]) -> Iterator[None]:
+class executed:  # noqa: N801  (used like a function; a generator would cost three times as much)
     """Within this, every eager op gives what this makes of its kind, its inputs and attributes.
 
     Raises Absent where ops do not go through a door that is known.
     """
-    with one_at_a_time:
-        fast, own = private(Private.FAST), threading.get_ident()
 
-        def execute(context: Any, kind: str, name: Any, *inputs: Any) -> Any:
-            if threading.get_ident() != own:
-                return fast(context, kind, name, *inputs)
-            return execute_(kind, inputs, partial(fast, context, kind, name))
+    def __init__(self, execute: Callable[[str, Sequence[Any], Run], Any]) -> None:
+        self._execute = execute
 
-        with replaced(Private.FAST, execute):
-            yield
+    def __enter__(self) -> None:
+        one_at_a_time.acquire()
+        try:
+            fast, own, execute_ = private(Private.FAST), threading.get_ident(), self._execute
+
+            def execute(context: Any, kind: str, name: Any, *inputs: Any) -> Any:
+                if threading.get_ident() != own:
+                    return fast(context, kind, name, *inputs)
+                return execute_(kind, inputs, partial(fast, context, kind, name))
+
+            self._door = replaced(Private.FAST, execute)
+            self._door.__enter__()
+        except BaseException:
+            one_at_a_time.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._door.__exit__()
+        one_at_a_time.release()
 
 
 class WithReads:

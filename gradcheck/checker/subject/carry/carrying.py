@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 @contextmanager
 def carrying(cargo: Cargo) -> Iterator[None]:
     """Within this, ops of this thread carry the cargo."""
-    with ExitStack() as stack:
-        stack.enter_context(one_at_a_time)
-        stack.enter_context(executed(cargo.execute))
-        stack.enter_context(_calls_watched(cargo))
-        stack.enter_context(_values_watched(cargo))
-        stack.enter_context(as_python())
+    with (
+        one_at_a_time,
+        executed(cargo.execute),
+        _calls_watched(cargo),
+        _values_watched(cargo),
+        as_python(),
+    ):
         yield
 
 
@@ -137,7 +138,7 @@ def carried(
         if isinstance(argument, tf.Variable):
             tensor = read[id(argument.handle)] = tf.identity(argument)
         cargo.put(tensor, tf.constant(values))
-    with carrying(cargo), reads_as(read):
+    with carrying(cargo), reads_as(read) if read else nullcontext():
         outputs = call()
     cargo.must_not_be_refused()
     return [cargo.rows_of(output) for output in outputs], cargo
