@@ -194,7 +194,7 @@ def test_an_errand_that_fails_ends_alone(
     allow = ("hunted_package",)
     quarries = [Quarry(f"hunted_package:{name}", "function") for name in ("right", "wrong")]
     ledger = Ledger.open(tmp_path, 0)
-    Expedition(Hunt(ledger, allow, str(folder)), quarries, 1, visits=1).run(300.0, lambda _: None)
+    Expedition(Hunt(ledger, allow, str(folder)), quarries, 1, visits=1).run(LONG, lambda _: None)
     assert [finding.blamed for finding in ledger.findings] == ["hunted_package:wrong"]
     (told,) = ledger.own_errors.values()
     assert "ZeroDivisionError: ours" in told
@@ -309,5 +309,5 @@ def test_a_kernel_is_traced_from_the_function_that_uses_it(
     ledger = Ledger.open(tmp_path, 0)
     hunt = Hunt(ledger, (), str(tmp_path))
     monkeypatch.setattr(visit, "CALLS_OF_A_VISIT", 4)
-    Expedition(hunt, [Quarry("tf.math.xlogy", "op")], 2, visits=1).run(300.0, lambda _: None)
+    Expedition(hunt, [Quarry("tf.math.xlogy", "op")], 2, visits=1).run(LONG, lambda _: None)
     assert "tf.raw_ops.Xlogy" in {finding.blamed for finding in ledger.findings}
