@@ -53,13 +53,13 @@ class DrawnPoint:
         return with_signs(resolved) or build(resolved, allow=(), root=".")
 
 
-NEAR = 4
+USUAL_POINTS = 4
 """Of the points that are tried for another side of a condition, those that are drawn as usual."""
 
 
 def farther(point: DrawnPoint, tried: int) -> DrawnPoint:
     """A point, or one that is four times as far out: a bound may lie beyond what is usual."""
-    if tried < NEAR:
+    if tried < USUAL_POINTS:
         return point
     free = {n for n, d in point.domains.items() if np.isinf(d.low) and np.isinf(d.high)}
     free = {n for n in free if point.structure(n) == "general"}
