@@ -177,13 +177,13 @@ class BothModes:
         if not point.two_questions or not lows:
             return False
         unit = max(map(epsilon_of, lows))
-        most = tolerances.GIVES_WAY * unit / self._share * dual.rounding[rows]
+        most = unit / self._share * dual.rounding[rows]
         apart = (dual.forward - dual.reverse)[rows]
         if not (np.abs(apart) <= most).all():
             return False
 
         def beside(draw: int) -> tuple[Array, Array]:
-            there = evaluate_at(problem_beside(point.problem, draw, lows[0]))
+            there = evaluate_at(problem_beside(point.problem, draw, lows[0], point.upstream))
             accumulator = Accumulator(there.problem.function, there.problem.operands, Mode.EAGER)
             moved = BothModes(there, accumulator, Mode.EAGER, 0.0).along(vectors[rows])
             return moved.forward - moved.reverse, moved.forward

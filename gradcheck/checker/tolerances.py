@@ -194,10 +194,8 @@ PERSISTS: Final = 2.0
 unit in the last place, up or down, does three times what rounding by half a unit at most does on
 average."""
 
-GIVES_WAY: Final = 4.0
 ROUNDS_BESIDE: Final = 1 / 8
-"""By how many such units of what goes into it a gradient may be off at most (what was divided by
-its sum has the rounding of that too), and by what share of it beside: else it is off here alone."""
+"""What share of what is excused so must be off beside the point: else it is off here alone."""
 
 LOST_ON_THE_WAY: Final = 2.0**-30
 """Share of the numbers that meet in a gradient (the upstream, the outputs, these by an input) that

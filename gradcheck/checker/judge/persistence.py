@@ -133,13 +133,16 @@ def _excused(off: _Off, agreement: Agreement) -> Agreement | None:
         for operand in point.problem.operands
         if is_low_precision(operand.value.dtype)
     )
-    # (What is left where parts cancel is no measure for these: that is the upstream.)
+    # (What is left where parts cancel is no measure for these: that is the upstream. But a factor
+    # that is rounded shows in what is left.)
     size = own.size_that_matters(point.weights * derivatives.noise.counted(point.base))
-    most = tolerances.GIVES_WAY * unit * max(size, largest(point.weights)) * off.longest
-    if not wrong.any() or (agreement.error[wrong] > most).any():
+    most = unit * max(size, largest(point.weights)) * off.longest
+    error = agreement.error[wrong]
+    if not wrong.any() or (error > most).any():
         return None
+    factors = bool((error <= unit * size).all())
     slope = off.estimate.numeric
-    if stays(off.gradient - slope, slope, partial(_beside, off)):
+    if stays(off.gradient - slope, slope, partial(_beside, off, factors)):
         return None
     return replace(agreement, grades=np.where(wrong, PASS, agreement.grades), excuse=EXCUSE)
 
@@ -178,13 +181,14 @@ def stays(here: Array, slope: Array, beside: Callable[[int], tuple[Array, Array]
     return True
 
 
-def _beside(off: _Off, draw: int) -> tuple[Array, Array]:
+def _beside(off: _Off, factors: bool, draw: int) -> tuple[Array, Array]:
     """What is off, and the derivative, where inputs and constants have other last digits."""
     derivatives, own = off.derivatives, off.own
-    problem = problem_beside(derivatives.point.problem, draw, own.operand.precision)
+    before, upstream = derivatives.point.problem, derivatives.point.upstream
+    problem = problem_beside(before, draw, own.operand.precision, upstream, factors=factors)
     point = evaluate_at(problem)
     tape = problem.tape(problem.function, problem.operands, Mode.EAGER)
-    passed = tape(point.values, derivatives.point.upstream)
+    passed = tape(point.values, upstream)
     # (The same coordinates as there, in other places. So near by, the steps that were good are so
     # again.)
     space = replace(off.space, point=point.at)

@@ -87,7 +87,7 @@ def judge_precision(precision: OwnPrecision, own: OfInput, bound: Array | None =
                 raise
     another = precision.another_function
     cause = precision.leaves_range() if faults.wrong.any() and not another else ""
-    return _worded(errors, faults, own, another, cause)
+    return _worded(errors, faults, own, another, cause, finite=precision.is_finite)
 
 
 def _misfit(gradient: Array | None, own: OfInput) -> Judgement | None:
@@ -165,8 +165,12 @@ def _classified(errors: Errors, precision: OwnPrecision, position: int, zero: Ar
     return _Faults(broken, wrong, lost, zero)
 
 
-def _worded(errors: Errors, faults: _Faults, own: OfInput, another: str, cause: str) -> Judgement:
+def _worded(
+    errors: Errors, faults: _Faults, own: OfInput, another: str, cause: str, *, finite: bool
+) -> Judgement:
     """What follows, and what is to be said about it.
+
+    Without the part of NaN `test_what_is_added_lest_a_root_is_at_zero` fails.
 
     Args:
         errors: what the gradient is off.
@@ -174,6 +178,7 @@ def _worded(errors: Errors, faults: _Faults, own: OfInput, another: str, cause: 
         own: whose gradient it is.
         another: how the function is another one in this precision, if it is.
         cause: what left the range of the precision, if something did.
+        finite: whether the outputs are finite in this precision.
     """
     dtype, wrong, lost = own.operand.precision.name, faults.wrong, faults.lost
     if lost.any() and not wrong.any():
@@ -187,8 +192,11 @@ def _worded(errors: Errors, faults: _Faults, own: OfInput, another: str, cause: 
         told = "zero but for rounding, as in float64" if faults.zero.all() else _within(most)
         return Judgement(None, f"in {dtype} {told}")
     if another:
+        # (No function of finite numbers has a derivative that is none.)
+        nan = faults.broken & np.isnan(errors.mine) & finite
+        verdict = Verdict.NONFINITE if nan.any() else Verdict.INCONCLUSIVE
         note = f"in {dtype} the function itself {another}"
-        return Judgement(Verdict.INCONCLUSIVE, note, _figures(errors, wrong, own))
+        return Judgement(verdict, note, _figures(errors, nan if nan.any() else wrong, own))
     figures = _figures(errors, wrong, own)
     note = (
         f"the formula is right in float64, but {loses_it(dtype)}: "

@@ -152,6 +152,11 @@ class OwnPrecision:
                 return f"is another one at this point: {found:.4g} in place of {wanted:.4g}"
         return ""
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all the outputs are, in low precision."""
+        return all(np.isfinite(to_double(each)).all() for each in self._at_point.outputs)
+
     def _pass_at_point(self) -> Backward:
         problem = self._problem
         if problem.recorded is not None and problem.recorded.recorded and _is_eager(problem):

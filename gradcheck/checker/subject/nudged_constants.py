@@ -31,24 +31,39 @@ if TYPE_CHECKING:
 class NudgedConstants:
     """Takes what the function takes; what it finds by itself is nudged, forward and back alike."""
 
-    def __init__(self, function: Function, draw: int, precision: np.dtype[Any]) -> None:
+    def __init__(
+        self,
+        function: Function,
+        draw: int,
+        precision: np.dtype[Any],
+        upstream: Sequence[Array] = (),
+        *,
+        factors: bool = True,
+    ) -> None:
         """Nothing is called yet.
 
         Args:
             function: in double precision, or in either.
             draw: of the nudges: a number is nudged the same wherever it is met.
             precision: what constants in double precision may have been rounded to before.
+            upstream: of the gradient: it is given as well.
+            factors: single numbers are nudged too.
+
+        Without the upstream `test_a_formula_that_is_wrong_in_every_precision` fails.
         """
         self._function, self._draw, self._precision = function, draw, precision
+        self._fewest = 1 if factors else 2
         self._made: dict[int, Any] = {}
         """The tensors that ops of the last call gave: these are no constants."""
         self._given: Array = np.zeros(0)
         """The numbers that it was given."""
+        self._upstream = upstream
 
     def __call__(self, *arguments: Any) -> Any:
         """What the function returns."""
         self._made = {id(each): each for each in arguments}
         numbers = [np.asarray(each.numpy()) for each in arguments if hasattr(each, "numpy")]
+        numbers += [np.asarray(each) for each in self._upstream]
         self._given = np.unique(np.concatenate([widen(n).ravel() for n in numbers]))
         with self._nudging(), as_python():
             return self._function(*arguments)
@@ -115,7 +130,7 @@ class NudgedConstants:
         wide = widen(value)
         # (What it was given, or chose from that, is no constant. In few bits one or another number
         # is the same by chance.)
-        if not unit or np.isin(wide[wide != 0], self._given).all():
+        if not unit or value.size < self._fewest or np.isin(wide[wide != 0], self._given).all():
             return value
         nudges = _nudges(wide, self._draw) + _common(self._draw)
         return np.asarray(wide * (1 + unit * nudges)).astype(value.dtype)
@@ -128,13 +143,22 @@ class NudgedConstants:
         return rounding_of(rounded)
 
 
-def problem_beside(problem: Problem, draw: int, precision: np.dtype[Any]) -> Problem:
+def problem_beside(
+    problem: Problem,
+    draw: int,
+    precision: np.dtype[Any],
+    upstream: Sequence[Array],
+    *,
+    factors: bool = True,
+) -> Problem:
     """The problem where inputs and constants have other last digits, eagerly.
 
     Args:
         problem: in double precision, with operands of less.
         draw: of the nudges.
         precision: what constants in double precision may have been rounded to before.
+        upstream: of its gradients, which stays as it is.
+        factors: single numbers too, and not only those of which there are many.
     """
     operands = tuple(
         replace(operand, value=nudged(operand.value, draw))
@@ -144,7 +168,7 @@ def problem_beside(problem: Problem, draw: int, precision: np.dtype[Any]) -> Pro
     )
     return replace(
         problem,
-        function=NudgedConstants(problem.function, draw, precision),
+        function=NudgedConstants(problem.function, draw, precision, upstream, factors=factors),
         operands=operands,
         mode=Mode.EAGER,
         recorded=None,

@@ -57,3 +57,17 @@ class TestPrecision:
         assert "the formula is right in float64" in result.comparisons[0].note
         right = gradcheck.check(which.function, *inputs)
         assert right.verdict == "pass", gradcheck.checker.api.describe(right)
+
+
+def test_what_is_added_lest_a_root_is_at_zero(tf: Any) -> None:
+    """In float16 it is nothing: NaN is the gradient of no function that is finite."""
+
+    def length(x: Any) -> Any:
+        return tf.sqrt(tf.reduce_sum(x * x, -1) + 1e-12)
+
+    at = np.zeros((2, 3), np.float16)
+    (comparison,) = gradcheck.check(length, at).comparisons
+    assert (comparison.verdict, comparison.failing) == ("nonfinite", 6)
+    assert "in float16 the function itself is another one" in comparison.note
+    for other in (at + np.float16(0.5), at.astype(np.float32)):
+        assert gradcheck.check(length, other).verdict == "pass"
