@@ -143,7 +143,8 @@ class Calls:
             ways = [Stacked(self, Stacking(pad_to=padding)) for padding in paddings]
             if len(self.moved) < len(self._values):
                 ways.append(Stacked(self, Stacking(pad_to=max(ranks), stack_all=True)))
-        # (Many points that are carried are dear.)
+        # (Many points that are carried are dear: without this
+        # `test_what_is_large_is_stacked_before_it_is_carried` fails.)
         stacks = self._problem.may_stack or not along
         place = len(ways) if stacks and self._is_likely_to_stack(ranks) else 0
         ways.insert(place, Carried(self))

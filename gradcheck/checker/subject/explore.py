@@ -153,7 +153,7 @@ def _with_twin(
     inputs = problem.operands[: len(problem.operands) - len(twin.variables)]
     wide = [replace(o, value=widen(o.value)) for o in inputs]
     # (It is made of the same code, and nobody else has it: what calls of the one leave alone, calls
-    # of the other do.)
+    # of the other do. Else `test_what_the_calls_of_a_twin_count_is_put_back` fails.)
     has_attributes = found.changes_attributes or found.called.seen.is_blind
     there = explore(twin.function, wide, at_the_end, has_attributes=has_attributes)
     if there.called.raised or not alike(found.called.outputs, there.called.outputs, twin.lower):
