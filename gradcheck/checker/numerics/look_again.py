@@ -95,7 +95,7 @@ def _refutes(told: Estimate, claimed: Array, size: Array) -> Array:
 
 def _longest(known: Estimate) -> Array:
     """The first step of the sequence that something is known from."""
-    return np.minimum(known.step / HALVINGS[-1], known.coarsest)
+    return np.asarray(np.minimum(known.step / HALVINGS[-1], known.coarsest))
 
 
 def _drowned(mover: Mover, now: Estimate, known: Estimate, columns: Array) -> Array:
