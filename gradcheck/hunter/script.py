@@ -102,10 +102,17 @@ def derivative({names}):
         tape.watch({wrong})
         outputs = [tf.convert_to_tensor(t) for t in tf.nest.flatten(function({names}))]
         outputs = [t for t in outputs if t.dtype.is_floating or t.dtype.is_complex]
-        each = [t * tf.cast(np.resize({weights}, t.shape), t.dtype) for t in outputs]
-        flat = [tf.cast(tf.math.real(tf.reshape(t, [-1])), {wrong}.dtype) for t in each]
-        flat = tf.concat(flat, 0)
-    return tf.reduce_sum(tape.jacobian(flat, {wrong}{behind}), 0)
+        flat, each = [], []
+        for t in outputs:
+            weights = np.resize({weights}, t.shape).ravel()
+            flat.append(tf.math.real(t))
+            each.append(np.real(weights))
+            if t.dtype.is_complex:
+                flat.append(tf.math.imag(t))
+                each.append(-np.imag(weights))
+        flat = tf.concat([tf.cast(tf.reshape(t, [-1]), {wrong}.dtype) for t in flat], 0)
+    rows = tape.jacobian(flat, {wrong}{behind})
+    return tf.tensordot(tf.cast(np.concatenate(each), {wrong}.dtype), rows, 1)
 """
 
 _RAISING_JACOBIAN = """\

@@ -61,6 +61,13 @@ INT: dict[str, Any] = {"values": 0, "dtype": "int32"}
 MOST_LINES = 24
 NOT_INVERTIBLE = "InvalidArgumentError: Input is not invertible."
 
+_SEGMENTS = {
+    "data": [[1.0, 1.0], [1.0, 1.0]],
+    "indices": {**INT, "values": [1]},
+    "segment_ids": {**INT, "values": [0]},
+    "num_segments": {**INT, "values": 3},
+}
+
 FOUND = [
     (kernel("Cumprod", {"x": [0.0, 3.0], "axis": INT}), WRONG, "x"),
     (kernel("Xlogy", {"x": "1+1j", "y": "1+2j"}, dtype="complex128"), WRONG, "y"),
@@ -84,6 +91,8 @@ FOUND = [
         WRONG,
         "data",
     ),
+    # Rows that stand where others belong: to be seen, each has a weight of its own.
+    (kernel("SparseSegmentSumWithNumSegments", _SEGMENTS, check="jacobian"), WRONG, "data"),
 ]
 
 
