@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.known_kernels import all_are_exact
 from gradcheck.hunter import task
@@ -109,7 +109,7 @@ def _kernel(
     A second derivative may be wrong because the first one of a kernel in the gradient is: so each
     is checked by the tape first.
     """
-    keys = {key: draft[key] for key in ("mode", "check") if key in draft}
+    keys: dict[str, Any] = {key: draft[key] for key in ("mode", "check") if key in draft}
     by_tape = {key: value for key, value in keys.items() if key == "mode"}
     ways = [keys] if check_of(draft) is not CheckKind.SECOND else [{}, by_tape, keys]
     for way in ways:

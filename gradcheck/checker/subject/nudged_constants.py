@@ -191,7 +191,7 @@ def _common(draw: int) -> int:
     """What all the numbers are larger or smaller by besides, in units in the last place.
 
     What was divided by its sum or its length has the rounding of that in common: in float32 up to
-    1.3 units, of 10 to 50,000 numbers. Without it `test_many_labels` fails.
+    1.3 units, of 10 to 1,000 numbers. Without it `test_many_labels` fails.
     """
     return draw % 3 - 1
 
