@@ -23,7 +23,7 @@ SMOOTH = 0.05
 """By which part a derivative may change close by, of a function that is called smooth there."""
 AT_LEAST = 1e-3
 """And by which part of the largest element: less may be rounding."""
-TINY = 1e-3
+LEAST_SIZE = 1e-3
 """What a step beside the point goes with, where the number is smaller."""
 NOT_FAR = 0.1
 """How far from the point a function is called twice, beside its numbers; no further, for a domain
@@ -110,7 +110,7 @@ def is_smooth(
     largest = float(np.max(np.abs(numeric), initial=0.0))
     # (Beside a tiny number lies one that is less so: what a step of the tiny one does may be lost
     # inside. Without it `test_what_a_tiny_step_does_not_show` fails.)
-    size = np.where(base == 0, 1.0, np.maximum(np.abs(base), TINY)).real
+    size = np.where(base == 0, 1.0, np.maximum(np.abs(base), LEAST_SIZE)).real
     for _ in range(3):
         away = rng.choice([-1.0, 1.0], size=base.shape) * rng.uniform(0.5, 1.0, base.shape)
         with moved(module, wrong, (base + 3 * steps[1] * away * size).astype(base.dtype)):
