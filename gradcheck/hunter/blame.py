@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.known_kernels import all_are_exact
 from gradcheck.hunter import task
@@ -111,7 +111,9 @@ def _kernel(
     """
     keys = {key: draft[key] for key in ("mode", "check") if key in draft}
     by_tape = {key: value for key, value in keys.items() if key == "mode"}
-    ways = [keys] if check_of(draft) is not CheckKind.SECOND else [{}, by_tape, keys]
+    ways: list[dict[str, Any]] = [keys]
+    if check_of(draft) is CheckKind.SECOND:
+        ways = [{}, by_tape, keys]
     for way in ways:
         for call in calls:
             alone = copied(call, **way)

@@ -261,9 +261,11 @@ def test_fewer_axes_than_are_described() -> None:
     vector = kernel("IsotonicRegression", {"input": [1.0]}, args=args)
     assert opinion(vector, WRONG, "input")["confirmed"]
     assert of_a_lower_rank(flat)
-    taken = ("L2Loss", {"t": [1.0]}), ("Softmax", {"logits": [[[1.0]]]}), ("Exp", {"x": 1.0})
-    taken += (("AvgPool", {"value": [[[[1.0]]]]}), ("MatrixInverse", {"input": [[1.0]]}))
-    assert not any(of_a_lower_rank(kernel(name, inputs)) for name, inputs in taken)
+    taken: dict[str, dict[str, Any]] = {
+        **{"L2Loss": {"t": [1.0]}, "Softmax": {"logits": [[[1.0]]]}, "Exp": {"x": 1.0}},
+        **{"AvgPool": {"value": [[[[1.0]]]]}, "MatrixInverse": {"input": [[1.0]]}},
+    }
+    assert not any(of_a_lower_rank(kernel(name, inputs)) for name, inputs in taken.items())
 
 
 @pytest.mark.parametrize("lists", [[[0, 0]], [[0], [0]]], ids=["of one list", "of two"])
