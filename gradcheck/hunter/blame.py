@@ -111,7 +111,9 @@ def _kernel(
     """
     keys: dict[str, Any] = {key: draft[key] for key in ("mode", "check") if key in draft}
     by_tape = {key: value for key, value in keys.items() if key == "mode"}
-    ways = [keys] if check_of(draft) is not CheckKind.SECOND else [{}, by_tape, keys]
+    ways: list[dict[str, Any]] = [keys]
+    if check_of(draft) is CheckKind.SECOND:
+        ways = [{}, by_tape, keys]
     for way in ways:
         for call in calls:
             alone = copied(call, **way)

@@ -167,8 +167,8 @@ def _elsewhere_too(kind: FailureKind, module: ModuleType, wrong: str) -> bool:
         return True
     with moved(module, wrong, away):
         taken = names.co_varnames[: names.co_argcount]
-        gradient = module.derivative(*(getattr(module, name) for name in taken))
-        vars(module)["gradient"] = gradient
+        given = [getattr(module, name) for name in taken]
+        vars(module)["gradient"] = module.derivative(*given)
         return _by_differences(kind, module, wrong)[0]
 
 
