@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tuple[Estimate, Array]:
+def confirm(
+    mover: Mover, best: Estimate, columns: Array, claimed: Array, *, rounds: bool
+) -> tuple[Estimate, Array]:
     """Look again at these coordinates, each alone, with ever smaller steps.
 
-    Goes on while the round-off of the smaller steps stays below the difference between what is
-    claimed and what was found, or between the sides of a kink.
+    Goes on while their round-off stays below what claim and finding, or a kink's sides, differ by.
 
     Without it `test_high_frequency`, `test_an_error_at_high_frequency` and
     `test_a_value_between_the_sides_of_a_kink_that_is_near` fail.
@@ -33,10 +34,10 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
         best: what is known of them.
         columns: those to look at, ascending.
         claimed: their derivatives, as the gradient has them.
+        rounds: the function may round, as most do.
 
     Returns:
-        What is known then, and whether each claim is refuted. A claim that needs the function to
-        vary over less than the steps is not, whatever they say.
+        What is known then, and whether each claim is refuted: never if it needs shorter steps.
     """
     refuted = np.zeros(len(columns), dtype=bool)
     with np.errstate(all="ignore"):
@@ -51,7 +52,7 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
             told = sequence(mover, mine, steps, dependents=dependents)
             best = merged_with(best, mine, told)
             size = np.maximum(mover.size_of_parts, best.change[mine])
-            refuted[rows] |= _refutes(told, claimed[rows], size)
+            refuted[rows] |= _refutes(told, claimed[rows], size, rounds=rounds)
             now = best.take(mine)
             steps = np.where(now.kink, past_kinks(now), now.finest * stepping.SMALLER)
             useful = steps > stepping.SMALLEST_STEP * mover.space.unit[mine]
@@ -69,7 +70,7 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
             told = sequence(mover, mine, steps, dependents=dependents)
             best = merged_with(best, mine, told)
             size = np.maximum(mover.size_of_parts, best.change[mine])
-            refuted[rows] |= _refutes(told, claimed[rows], size)
+            refuted[rows] |= _refutes(told, claimed[rows], size, rounds=rounds)
             moved[rows] = told.scale > 0
     if not mover.can_refute and best.kink.any():
         # Nor does it keep enough to show a kink: the derivative may be that of either side.
@@ -81,12 +82,18 @@ def confirm(mover: Mover, best: Estimate, columns: Array, claimed: Array) -> tup
     return best, refuted | dependents.independent
 
 
-def _refutes(told: Estimate, claimed: Array, size: Array) -> Array:
+def _refutes(told: Estimate, claimed: Array, size: Array, *, rounds: bool) -> Array:
     """Whether a sequence of steps contradicts each claim, and the claim would show in its steps.
 
-    Without it `test_a_slope_that_no_step_could_show_is_not_refuted` fails.
+    Without it `test_a_slope_that_no_step_could_show_is_not_refuted` fails. Nor does standing still
+    contradict what is below the last digit of how far the function goes: who takes one from one
+    stands still, and inside of a kernel nobody sees that (else
+    `test_what_a_kernel_takes_from_one` fails).
     """
-    within_reach = np.abs(claimed) * told.step <= size
+    shown = np.abs(claimed) * told.step
+    within_reach = shown <= size
+    if rounds:
+        within_reach &= (told.scale > 0) | (shown >= tolerances.LAST_DIGIT * size)
     low, high = np.fmin(told.below, told.above), np.fmax(told.below, told.above)
     nearest = np.where(told.kink, np.clip(claimed, low, high), told.value)
     apart = ~(np.abs(claimed - nearest) <= told.error)

@@ -248,7 +248,7 @@ class Derivatives:
         self, mover: Mover, estimate: Estimate, columns: Array, claimed: Array
     ) -> tuple[Estimate, Array]:
         """Some coordinates moved again, closer; and which of the claims are refuted by that."""
-        best, refuted = confirm(mover, estimate, columns, claimed)
+        best, refuted = confirm(mover, estimate, columns, claimed, rounds=not self.point.is_exact)
         # (Who is as well known as before has no switch beside it that matters.)
         among = np.zeros(len(best.value), dtype=bool)
         among[columns] = best.kink[columns] | (estimate.bound[columns] < best.bound[columns])

@@ -226,6 +226,19 @@ def test_a_slope_that_no_step_could_show_is_not_refuted(tf: Any) -> None:
     assert gradcheck.check(flat, np.zeros(1)).verdict == "mismatch"
 
 
+@pytest.mark.parametrize("x", [-1e-16, -1e-20, -1e-100, -1e-300])
+@pytest.mark.parametrize("beside", [[], [1.0]], ids=["alone", "beside a larger one"])
+def test_what_a_kernel_takes_from_one(tf: Any, x: float, beside: list[float]) -> None:
+    # Its output is zero, and stands still: exp(x) is one there, less one.
+    point = np.array([x, *beside])
+    for right in (tf.nn.elu, tf.nn.selu):
+        assert gradcheck.check(right, point).verdict != "mismatch"
+    # What rounds nothing stands still for good, and what would show is refuted.
+    assert gradcheck.check(tf.nn.relu, point).verdict != "mismatch"
+    for wrong in (planted(tf.nn.elu, lambda gs: [2 * gs[0]]), planted(tf.abs, lambda gs: [-gs[0]])):
+        assert gradcheck.check(wrong, np.array([-1e-9, *beside])).verdict == "mismatch"
+
+
 class TestFarOutInDoublePrecision:
     @pytest.mark.parametrize("size", [1e-12, 1e-6, 1e-3, 1e3, 1e6, 1e12])
     @pytest.mark.parametrize(
