@@ -43,9 +43,8 @@ def confirm(
     with np.errstate(all="ignore"):
         dependents = find_dependents(mover, columns)
         # What was known of these coordinates counts no more.
-        known, again = best.take(columns), best.copy()
-        again.put(columns, replace(Estimate.unknown(len(columns)), change=best.change[columns]))
-        best, rows = again, np.arange(len(columns))
+        known, best, rows = best.take(columns), best.copy(), np.arange(len(columns))
+        best.put(columns, replace(Estimate.unknown(len(columns)), change=known.change))
         steps = first_steps(mover.space)[columns]
         for _ in range(stepping.SEQUENCES):
             mine = columns[rows]
