@@ -143,6 +143,9 @@ class Op:
     for elementwise ops, and for those that are linear in each input."""
     code: Formulas | Callable[[Call], Formulas] = field(default_factory=dict)
     """By input: a line of TensorFlow, where the formula cannot be translated into one."""
+    of_multiple: Mapping[str, str] = field(default_factory=dict)
+    """By input of a function of matrices: its gradient where G is a multiple of I, which commutes
+    with everything. So it is behind a trace."""
     derivation: Derivation | Callable[[Call], Derivation] = ()
     """Written where no rule can generate it."""
     slope: Derivation | Callable[[Call], Derivation] = ()

@@ -11,7 +11,14 @@ from gradcheck import ops
 from gradcheck.errors import GradcheckError
 from gradcheck.explainer.derive.complete_call import make_call
 from gradcheck.model import Result, Stage, Verdict
-from gradcheck.start.guesses import UNKNOWN, data_for, is_image, is_tensor, special_input
+from gradcheck.start.guesses import (
+    UNKNOWN,
+    data_for,
+    is_image,
+    is_several,
+    is_tensor,
+    special_input,
+)
 from gradcheck.start.shape_ladder import shape_sets
 
 if TYPE_CHECKING:
@@ -32,6 +39,9 @@ with other numbers each."""
 
 _SAMPLES = ("positive", "uniform(0.1, 0.9)", "above_one", "spd")
 """For what is not finite at normal numbers: logarithms, roots, probabilities, factorisations."""
+
+_STATES = (1, 2)
+"""How many states a cell has: a GRU's one, an LSTM's two."""
 
 _OF_DTYPES = re.compile(r"float32|float64|double|half|dtype|\btype\b", re.IGNORECASE)
 """How messages about dtypes sound."""
@@ -199,7 +209,10 @@ def _others(rest: list[Taken], shape: list[int]) -> dict[str, Any]:
 
 def _of_tensors(tensors: list[Taken], *, layer: bool) -> Iterator[Any]:
     image = is_image(tensors[0])
+    many = layer and any(is_several(p) for p in tensors)
     for shapes in shape_sets(len(tensors), layer=layer, image=image):
+        # (First as lists: one tensor runs as well, and its rows are then taken for the states.)
+        yield from (_arranged(tensors, shapes, count) for count in _STATES if many)
         yield _arranged(tensors, shapes)
         shorter = tuple(
             shape[:-1] if special_input(p, shape) else shape
@@ -216,9 +229,13 @@ def _of_tensors(tensors: list[Taken], *, layer: bool) -> Iterator[Any]:
         yield {name: {"shape": [2, 3], "sample": "integers(0, 4)", "dtype": "int32"}}
 
 
-def _arranged(tensors: list[Taken], shapes: tuple[list[int], ...]) -> Any:
+def _arranged(tensors: list[Taken], shapes: tuple[list[int], ...], count: int = 0) -> Any:
+    """One input for each tensor; of what is several, a list of so many."""
     values = {
-        p.name: special_input(p, shape) or shape for p, shape in zip(tensors, shapes, strict=True)
+        p.name: {"list": [shape] * count}
+        if count and is_several(p)
+        else special_input(p, shape) or shape
+        for p, shape in zip(tensors, shapes, strict=True)
     }
     # (What can be given by position alone has no name in a spec.)
     return list(values.values()) if any(p.by_position for p in tensors) else values

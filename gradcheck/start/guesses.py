@@ -51,6 +51,7 @@ _INTEGERS = re.compile(
     r"(\w*_)?(ind(ices|ex|exes)|ids?|tokens?|labels?|positions?|lengths?|classes)"
 )
 _MASK = re.compile(r"(\w*_)?(mask|masks|condition|cond|where)")
+_SEVERAL = re.compile(r"(\w*_)?states")
 _IMAGE = re.compile(r"(\w*_)?(images?|img|imgs|pixels|feature_maps?)")
 _PLAIN = re.compile(r"\b(int|float|bool|str|bytes|dtype|DType|Callable|Sequence|Iterable|Any)\b")
 _TENSOR = re.compile(r"Tensor|ndarray|Array|Variable")
@@ -64,6 +65,11 @@ def is_tensor(parameter: Taken) -> bool:
         if _PLAIN.search(parameter.annotation):
             return False
     return not _ARGUMENTS.fullmatch(parameter.name)
+
+
+def is_several(parameter: Taken) -> bool:
+    """Whether a layer takes a list of tensors by this name, as a cell its states."""
+    return _SEVERAL.fullmatch(parameter.name) is not None
 
 
 def data_for(parameter: Taken) -> Any:

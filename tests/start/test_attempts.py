@@ -155,3 +155,25 @@ def test_labels_of_a_loss_are_not_differentiated() -> None:
     found = Found(FoundKind.LOSS, "m:L", (Taken("y_true"), Taken("y_pred")))
     (draft,) = drive(found, lambda _: went(Verdict.PASS), "layer")
     assert draft["inputs"]["y_true"]["grad"] is False
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_states_of_a_cell_are_a_list_of_as_many_as_it_has(count: int) -> None:
+    def takes(draft: Draft) -> Result:
+        given = draft["inputs"]["states"]
+        right = isinstance(given, dict) and len(given["list"]) == count
+        return went(Verdict.PASS) if right else went(Verdict.ERROR)
+
+    found = Found(FoundKind.LAYER, "m:Cell", (Taken("inputs"), Taken("states")))
+    shapes = drive(found, takes, "layer")[-1]["inputs"]
+    assert shapes["states"] == {"list": [shapes["inputs"]] * count}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(FoundKind.LAYER, "stated"), (FoundKind.FUNCTION, "states")]
+)
+def test_what_sounds_like_states_and_is_none_is_one_tensor(kind: FoundKind, name: str) -> None:
+    found = Found(kind, "m:Cell", (Taken("inputs"), Taken(name)))
+    key = "layer" if kind is FoundKind.LAYER else "function"
+    (draft,) = drive(found, lambda _: went(Verdict.PASS), key)
+    assert isinstance(draft["inputs"][name], list)

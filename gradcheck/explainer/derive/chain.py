@@ -24,6 +24,7 @@ from gradcheck.explainer.calculus.translate import OPEN_RULES
 from gradcheck.explainer.derive.composition import Way, added, bar, composed, contributions, fusion
 from gradcheck.explainer.derive.joined_parts import joined_parts
 from gradcheck.explainer.formula.matrix_form import formula_of, without_indices
+from gradcheck.explainer.formula.same_way import same_way_round
 from gradcheck.explainer.formula.sums_and_products import NoMatrixForm
 from gradcheck.explainer.time_limit import TookTooLong, limited
 
@@ -222,7 +223,7 @@ def _written(
     graph: Graph, name: str, node: Node, indices: tuple[Index, ...], space: Space
 ) -> Closed:
     try:
-        formula: ast.expr | None = formula_of(node, indices, space)
+        formula: ast.expr | None = same_way_round(formula_of(node, indices, space))
     except NoMatrixForm:
         formula = None
     named = tuple(step.name for step in graph.steps if mentions(node, step.name))

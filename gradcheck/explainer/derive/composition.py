@@ -33,6 +33,7 @@ __all__ = [
     "contribution",
     "contributions",
     "fusion",
+    "is_traced",
     "ways_back",
 ]
 
@@ -56,9 +57,17 @@ def ways_back(step: Step) -> list[tuple[str, str]]:
 def contribution(graph: Graph, step: Step, parameter: str) -> ast.expr:
     """What a step brings back to one of its inputs."""
     formula = step.op.formulas(step.call)[parameter]
+    if parameter in step.op.of_multiple and is_traced(graph, step):
+        formula = step.op.of_multiple[parameter]
     upstream, out = step.around(ast.Name(bar(graph, step.name)))
     tree = trees.picked(step.filled(formula, G=upstream, out=out))
     return _summed(step, parameter, _with_known(graph, tree))
+
+
+def is_traced(graph: Graph, step: Step) -> bool:
+    """Whether the trace alone is taken of a step: what comes back is then a multiple of I."""
+    uses = graph.uses(step.name)
+    return step.name != graph.output and all(use.op.name == "trace" for use in uses)
 
 
 _PARTS_OF = {

@@ -285,7 +285,8 @@ class Reader:
         except Exception as error:  # an argument of a kind that the rule did not think of
             misfit = f"{type(error).__name__}: {error}"
         if misfit is not None:
-            raise self.refused(node, f"`{op.tf}`: {misfit}")
+            kind = NoRule if op.is_complex else ExpressionError
+            raise self.refused(node, f"`{op.tf}`: {misfit}", kind=kind)
         if part is not None and not -len(shapes) <= part < len(shapes):
             raise self.refused(node, f"`{op.tf}` has {len(shapes)} outputs here")
         part = None if part is None else part % len(shapes)

@@ -33,12 +33,12 @@ from gradcheck.explainer.calculus.indices import Index, extent
 from gradcheck.explainer.calculus.terms import Term
 from gradcheck.explainer.formula.factor import factored
 from gradcheck.explainer.formula.fewer_turns import with_fewer_turns
-from gradcheck.explainer.formula.sums_and_products import NoMatrixForm
+from gradcheck.explainer.formula.sums_and_products import NoMatrixForm, Scaled
 from gradcheck.explainer.formula.term_graph import TermGraph
 from gradcheck.ops.language.vocabulary import FUNCTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from gradcheck.model import Shape
 
@@ -48,6 +48,8 @@ _ALONG_THE_LAST = frozenset(["softmax", "log_softmax"])
 """Functions along one axis, which is counted from the back where there are batches."""
 _OF_MATRICES = frozenset(["inv", "cholesky", "expm", "sqrtm", "pinv"])
 """Functions of the last two axes."""
+_TO_NUMBERS = frozenset(["det", "logdet"])
+"""Functions of the last two axes that give a number for each batch."""
 _REFUSED = frozenset(
     ["reshape", "vector", "diagonal", "part", "take", "pick", "transpose", "array"]
 )
@@ -61,7 +63,8 @@ def batched(node: Node, terms: Sequence[Term], indices: tuple[Index, ...]) -> as
         lead = indices[:-2]
         if not all(isinstance(index, str) for index in lead):
             raise NoMatrixForm
-        found = _formula([_stripped(term, lead) for term in terms], indices[-2:])
+        alone = {p.name for p in walk(node) if isinstance(p, Tensor) and p.indices == lead}
+        found = _formula([_stripped(term, lead) for term in terms], indices[-2:], alone)
     elif len(indices) == 2:
         ready = [_summed(term, indices) for term in terms]
         counts = {count for _, count in ready}
@@ -78,7 +81,11 @@ def batched(node: Node, terms: Sequence[Term], indices: tuple[Index, ...]) -> as
     return found
 
 
-def _formula(terms: list[Term], indices: tuple[Index, ...]) -> ast.expr:
+def _formula(
+    terms: list[Term], indices: tuple[Index, ...], alone: Collection[str] = ()
+) -> ast.expr:
+    """The formula of one batch, as that of all; `alone` are a number for each of them."""
+
     def inner(part: Node, axes: tuple[Index, ...]) -> ast.expr:
         return factored([TermGraph(term, axes, inner).formula() for term in _terms(part)], none)
 
@@ -86,9 +93,20 @@ def _formula(terms: list[Term], indices: tuple[Index, ...]) -> ast.expr:
     numbers = frozenset(
         p.name for t in terms for p in walk(t.node) if isinstance(p, Tensor) and not p.indices
     )
-    made = factored([TermGraph(term, indices, inner).formula() for term in terms], numbers)
-    found: ast.expr = _LastAxes().visit(trees.read(trees.text_of(made)))
+    scaled = _merged([TermGraph(term, indices, inner).formula() for term in terms])
+    made = factored(scaled, numbers)
+    found: ast.expr = _LastAxes(alone).visit(trees.read(trees.text_of(made)))
     return with_fewer_turns(found)
+
+
+def _merged(scaled: list[Scaled]) -> list[Scaled]:
+    """Terms that are written the same added up: of XXᵀ the inverse is its own transpose."""
+    found: dict[str, Scaled] = {}
+    for coefficient, formula in scaled:
+        text = "" if formula is None else trees.text_of(formula)
+        before, first = found.get(text, (Fraction(0), formula))
+        found[text] = before + coefficient, first
+    return [each for each in found.values() if each[0]]
 
 
 def _terms(node: Node) -> list[Term]:
@@ -163,7 +181,8 @@ def _array_without(node: Array, lead: tuple[Index, ...]) -> Array:
     for arg in node.args:
         if isinstance(arg, Grid):
             own = arg.indices[:count]
-            if len(arg.indices) != len(node.indices):
+            more = 2 if node.function in _TO_NUMBERS else 0
+            if len(arg.indices) != len(node.indices) + more:
                 raise NoMatrixForm
             body = _without(arg.body, own)
             args.append(Grid(body, arg.indices[count:], arg.shape[count:]))
@@ -171,7 +190,7 @@ def _array_without(node: Array, lead: tuple[Index, ...]) -> Array:
             args.append(str(int(arg) % len(node.indices) - len(node.indices)))
         else:
             raise NoMatrixForm
-    if node.function not in _ALONG_THE_LAST | _OF_MATRICES:
+    if node.function not in _ALONG_THE_LAST | _OF_MATRICES | _TO_NUMBERS:
         raise NoMatrixForm
     return Array(node.function, tuple(args), _rest(node.indices, lead), node.shape[count:])
 
@@ -179,11 +198,19 @@ def _array_without(node: Array, lead: tuple[Index, ...]) -> Array:
 class _LastAxes(ast.NodeTransformer):
     """The formula of a matrix as that of the last two axes."""
 
+    def __init__(self, alone: Collection[str]) -> None:
+        self.alone = alone
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return _beside_matrices(node) if node.id in self.alone else node
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         name, args = trees.called(node), node.args
         if name in _REFUSED or name not in FUNCTIONS:
             raise NoMatrixForm
+        if name in _TO_NUMBERS:
+            return _beside_matrices(node)
         if name in ("column", "row"):
             return trees.call("expand_dims", args[0], ast.Constant(-1 if name == "column" else -2))
         if name in ("sum", "mean") and len(args) == 3:
@@ -199,6 +226,11 @@ class _LastAxes(ast.NodeTransformer):
         if name == "diag":
             return trees.call("diag_matrix", *args)
         return args[0] if name == "scalar" else node
+
+
+def _beside_matrices(numbers: ast.expr) -> ast.expr:
+    """A number for each batch, so that it fits beside the matrices."""
+    return trees.call("expand_dims", numbers, trees.read("[-2, -1]"))
 
 
 def _is_same(node: Node, indices: tuple[Index, ...], formula: ast.expr) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.indices import named
 from gradcheck.explainer.derive.chain import Adjoint, Closed, ClosedForms, adjoints, bar
+from gradcheck.explainer.derive.composition import is_traced
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.derive.whole_op import as_one_op
 from gradcheck.explainer.document import (
@@ -201,6 +202,12 @@ def _backward(
     words = glossary(tuple(adjoint.tree for adjoint in found))
     if any(step.op is STOPPED for step in graph.steps):
         words += ("stop_gradient: the value is that of its input; nothing goes back through it.",)
+    words += tuple(
+        f"{step.op.name}: what comes back to it is a multiple of I here, which commutes with "
+        "everything; any other gradient would not go through so simply."
+        for step in graph.steps
+        if step.op.of_multiple and is_traced(graph, step)
+    )
     return (*blocks, Bullets(words)) if words else tuple(blocks)
 
 

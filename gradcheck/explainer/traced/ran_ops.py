@@ -70,8 +70,8 @@ class Watched:
         """Whether it takes float32, or makes it of more: what it gives has the digits of that."""
         given = any(operand.value.dtype == np.float32 for operand in self.operands)
         return given or any(
-            any(tensor.dtype.name == "float64" for tensor in ran.inputs)
-            and any(tensor.dtype.name == "float32" for tensor in ran.outputs)
+            any(tensor.dtype.name in ("float64", "complex128") for tensor in ran.inputs)
+            and any(tensor.dtype.name in ("float32", "complex64") for tensor in ran.outputs)
             for ran in self.ran
         )
 

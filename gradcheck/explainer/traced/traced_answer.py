@@ -18,6 +18,7 @@ from gradcheck.explainer.tangents.along import prove_along, with_directions
 from gradcheck.explainer.tangents.tangent_proof import Point
 from gradcheck.explainer.traced.own_gradients import own_gradients, raised_by_tape, told_of_own
 from gradcheck.explainer.traced.ran_ops import watch
+from gradcheck.explainer.traced.same_draws import DRAWN, drawn_again, random_state_kept
 from gradcheck.explainer.traced.traced_graph import TooLarge, read_ops
 from gradcheck.explainer.traced.traced_page import explain_traced, list_ops
 from gradcheck.explainer.traced.traced_proof import symbol_values, verify_traced
@@ -56,7 +57,22 @@ def answer_traced(
         verify: prove what is printed.
         directions: what to derive beside the gradient.
     """
+    with random_state_kept():
+        return _answered(case, code, upstream, directions, numbers=numbers, verify=verify)
+
+
+def _answered(
+    case: Case,
+    code: Code,
+    upstream: Array | None,
+    directions: Directions,
+    *,
+    numbers: bool,
+    verify: bool,
+) -> tuple[Document, list[Proof]]:
     problem, watched, said = _at_a_good_point(case, code)
+    problem, watched, drawn = _with_draws_held(problem, watched)
+    said += drawn
     own, title = own_gradients(problem, watched), _title(case)
     try:
         traced = read_ops(watched, title)
@@ -146,6 +162,11 @@ def _in_its_precision(case: Case, code: Code) -> tuple[Problem, Watched, Case, l
     if watched.is_single and not said:
         said.append("It computes in float32 inside: what is proved holds to the digits of that.")
     return problem, watched, case, said
+
+
+def _with_draws_held(problem: Problem, watched: Watched) -> tuple[Problem, Watched, list[str]]:
+    again, seen = drawn_again(problem, watched)
+    return again, seen, [DRAWN] if again is not problem else []
 
 
 def _drawn(given: Input, sample: str) -> Input:

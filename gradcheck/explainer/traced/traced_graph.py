@@ -15,6 +15,8 @@ from gradcheck.errors import GradcheckError, UsageError
 from gradcheck.explainer.derive.call_graph import Graph
 from gradcheck.explainer.derive.read_graph import Reader
 from gradcheck.explainer.derive.safe_names import renamed
+from gradcheck.explainer.traced.complex_steps import ComplexSteps, has_complex
+from gradcheck.explainer.traced.op_given import Given
 from gradcheck.explainer.traced.op_texts import CONSTANT_OPS, PASSED_OPS, text_of_op
 from gradcheck.explainer.traced.opaque_steps import Jacobian, opaque_step
 from gradcheck.explainer.traced.read_texts import NoRule
@@ -109,6 +111,7 @@ class _Translator:
         self.held: dict[str, Array] = {}
         self.jacobians: list[Jacobian] = []
         self.by_text: dict[tuple[Any, ...], str] = {}
+        self.complex = ComplexSteps(self)
 
     def traced(self, title: str, reasons: tuple[str, ...]) -> Traced:
         """All of it."""
@@ -132,14 +135,16 @@ class _Translator:
         return Traced(graph, self.names, wanted, *found, reasons)
 
     def _op(self, ran: Ran) -> None:
-        moves = any(id(given) in self.values for given in ran.inputs)
-        if not moves or ran.kind in CONSTANT_OPS:
+        if not any(self.moves(given) for given in ran.inputs) or ran.kind in CONSTANT_OPS:
             return
         between_floats = (
             ran.kind == "Cast" and _is_float(ran.inputs[0]) and _is_float(ran.outputs[0])
         )
         if ran.kind in PASSED_OPS or between_floats:
             self._pass(ran)
+            return
+        if has_complex(ran):
+            self._complex(ran)
             return
         if self._does_nothing(ran):
             self.values[id(ran.outputs[0])] = self.values[id(ran.inputs[0])]
@@ -150,8 +155,31 @@ class _Translator:
 
     def _pass(self, ran: Ran) -> None:
         for given, out in zip(ran.inputs, ran.outputs, strict=False):
-            if id(given) in self.values:
+            if given in self.complex:
+                self.complex.same(given, out)
+            elif id(given) in self.values:
                 self.values[id(out)] = self.values[id(given)]
+
+    def _complex(self, ran: Ran) -> None:
+        """What takes complex numbers or gives them, as steps of real ones."""
+        for place, out in enumerate(ran.outputs):
+            if id(out) in self.watched.needed:
+                try:
+                    real = self.complex.add(ran, place)
+                except (NoRule, GradcheckError):
+                    raise TooLarge(
+                        f"it computes {ran.kind} of complex numbers, of which pages say nothing"
+                    ) from None
+                if real is not None:
+                    self.values[id(out)] = real
+
+    def moves(self, tensor: Any) -> bool:
+        """Whether it depends on the inputs."""
+        return id(tensor) in self.values or tensor in self.complex
+
+    def given(self, ran: Ran) -> Given:
+        """An op, for rules."""
+        return Given(ran, self.x, self.moves)
 
     def _does_nothing(self, ran: Ran) -> bool:
         """Whether it divides by a one, or takes a zero away: defaults leave such ops behind."""
@@ -166,20 +194,22 @@ class _Translator:
             text = (
                 f"tf.cast({self.x(ran.inputs[0])}, tf.float64)"
                 if ran.kind == "Cast" and _is_float(ran.outputs[0])
-                else text_of_op(ran.kind, _Op(self, ran), place)
+                else text_of_op(ran.kind, self.given(ran), place)
             )
-            before = len(self.reader.steps)
-            self.reader.tree = parse_tree(text)
-            found = self.reader.value(self.reader.tree.body)
-            if self._fits(found, ran.outputs[place]):
-                return found
-            self._forget(before)
+            return self.read(text, tuple(ran.outputs[place].shape))
         except (NoRule, GradcheckError):
             pass
         return self._without_rule(ran, place)
 
-    def _fits(self, found: ast.expr, out: Any) -> bool:
-        return self.reader.shape_of(found) == tuple(out.shape)
+    def read(self, text: str, shape: Shape) -> ast.expr:
+        """The steps of a text; NoRule where it has another shape."""
+        before = len(self.reader.steps)
+        self.reader.tree = parse_tree(text)
+        found = self.reader.value(self.reader.tree.body)
+        if self.reader.shape_of(found) != shape:
+            self._forget(before)
+            raise NoRule("another thing")
+        return found
 
     def _forget(self, count: int) -> None:
         """Take back the steps of a translation that is another thing."""
@@ -190,8 +220,6 @@ class _Translator:
     def _without_rule(self, ran: Ran, place: int) -> ast.expr:
         """A symbol for what it gives, and one for each of its Jacobians."""
         out = ran.outputs[place]
-        if out.dtype.is_complex:
-            raise TooLarge("it computes with complex numbers, of which pages say nothing")
         operands = {
             i: self.values[id(given)]
             for i, given in enumerate(ran.inputs)
@@ -240,8 +268,12 @@ class _Translator:
             return ast.unparse(self.values[id(tensor)])
         if tensor.dtype.name in ("resource", "variant", "string"):
             return str(tensor.dtype.name)
-        value = np.asarray(tensor.numpy())
-        if value.size <= LONGEST_CONSTANT and value.dtype != np.bool_ and np.isfinite(value).all():
+        return self.constant(np.asarray(tensor.numpy()), typed=typed)
+
+    def constant(self, value: Array, *, typed: bool = True, told: str = "") -> str:
+        """An array as it is written: its numbers, or its name where it is long or told of."""
+        short = value.size <= LONGEST_CONSTANT and not told
+        if short and value.dtype != np.bool_ and np.isfinite(value).all():
             text = repr(value.tolist())
             needs = typed and value.ndim and value.dtype.kind == "f"
             return f"tf.constant({text}, G.dtype)" if needs else text
@@ -249,38 +281,8 @@ class _Translator:
         if key not in self.by_text:
             symbol = self.by_text[key] = self._fresh("c")
             self.constants[symbol] = value
-            self._add(symbol, value.shape, "a constant that it holds")
+            self._add(symbol, value.shape, told or "a constant that it holds")
         return self.by_text[key]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Op:
-    """An op for the rules that write it."""
-
-    translator: _Translator
-    ran: Ran
-
-    @property
-    def count(self) -> int:
-        return len(self.ran.inputs)
-
-    def x(self, place: int) -> str:
-        return self.translator.x(self.ran.inputs[place])
-
-    def plain(self, place: int) -> Any:
-        given = self.ran.inputs[place]
-        if id(given) in self.translator.values:
-            raise NoRule("an argument that depends on the inputs")
-        return np.asarray(given.numpy()).tolist()
-
-    def shape(self, place: int) -> Shape:
-        return tuple(self.ran.inputs[place].shape)
-
-    def out_shape(self, place: int) -> Shape:
-        return tuple(self.ran.outputs[place].shape)
-
-    def attribute(self, name: str, default: Any = None) -> Any:
-        return self.ran.attributes.get(name, default)
 
 
 def _is_float(tensor: Any) -> bool:

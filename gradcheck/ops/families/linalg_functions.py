@@ -117,6 +117,7 @@ OPS = (
         formula=lambda call: {"input": f"pick(expm({_block('mT(input)', 'G')}), {_corner(call)})"},
         forward="expm(input)",
         tangent=lambda call: f"pick(expm({_block('input', 'dinput')}), {_corner(call)})",
+        of_multiple={"input": "matmul(G, mT(out))"},
         code=lambda call: {
             "input": "tf.linalg.expm(tf.concat([tf.concat([tf.linalg.matrix_transpose(input), G], "
             "-1), tf.concat([tf.zeros_like(input), tf.linalg.matrix_transpose(input)], -1)], -2))"
@@ -143,6 +144,7 @@ OPS = (
         formula={"input": "sylvester(mT(out), mT(out), G)"},
         forward="sqrtm(input)",
         tangent="sylvester(out, out, dinput)",
+        of_multiple={"input": "matmul(G, mT(inv(out))) / 2"},
         code=lambda call: {"input": _sylvester_code(call)},
         shape=square,
         real_only=True,

@@ -74,7 +74,7 @@ CODE = """
         return x
 
     def spectrum(x):
-        return tf.abs(tf.signal.fft(tf.cast(x, tf.complex128)))
+        return tf.abs(tf.tanh(tf.signal.fft(tf.cast(x, tf.complex128))))
 
     def same(x):
         return x
