@@ -209,6 +209,10 @@ UNDOING_DRAWS: Final = 3
 other last digits in their own precision, at how many such points at most, and at how many of them
 each has to be off by something else. (Beside a kink one or two may be off by anything.)"""
 
+EXPLAINING_DRAWS: Final = 12
+ACCOMPANIED: Final = 2
+"""At how many more it is seen in which shares they are off, and of how many with neighbours."""
+
 NEIGHBOUR_TRIES: Final = 16
 """How often other neighbours are drawn because numbers that were equal are so again."""
 

@@ -190,12 +190,13 @@ ROUNDING_SAFETY: Final = 4.0
 the largest of many to within a factor of two or three."""
 
 PERSISTS: Final = 2.0
-"""Other last digits of the inputs excuse what is off by so many times what it changes by: a whole
-unit in the last place, up or down, does three times what rounding by half a unit at most does on
-average."""
-
 ROUNDS_BESIDE: Final = 1 / 8
-"""What share of what is excused so must be off beside the point: else it is off here alone."""
+UNEXPLAINED: Final = 12.0
+HIDDEN_SHARE: Final = 0.25
+"""Last digits excuse what is off by so many times what it changes by (a whole unit does three times
+what rounding does), if this share of it is off beside the point too, and if any two elements are no
+more standard deviations of twelve draws off (normal ones are once in a million times); and let
+nothing pass where a fault of this share of all the gradient would not show."""
 
 LOST_ON_THE_WAY: Final = 2.0**-30
 """Share of the numbers that meet in a gradient (the upstream, the outputs, these by an input) that

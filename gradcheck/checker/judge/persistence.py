@@ -4,7 +4,8 @@ Labels that are rounded to float32 add up to one but for their last digits, and 
 cross-entropy takes for granted that they do. So do others that inputs have unit length, or are
 orthogonal. In float64 what is missing shows, and is no fault: it is another one, with the other
 sign as often as not, at each of the points that the same numbers could have been rounded to. A
-fault is the same at all of these.
+fault is the same at all of these. One that is smaller than what last digits do shows where elements
+are looked at together (`explained.py`); where nothing would show, nothing passes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.budget import Spent
-from gradcheck.checker.judge.agreement import MISMATCH, PASS
+from gradcheck.checker.judge.agreement import INCONCLUSIVE, MISMATCH, PASS
+from gradcheck.checker.judge.explained import explained
 from gradcheck.checker.judge.rounding import in_place
 from gradcheck.checker.numerics.vectors import epsilon_of, largest
 from gradcheck.checker.reference.point import evaluate_at
@@ -41,6 +43,13 @@ if TYPE_CHECKING:
 EXCUSE = (
     "what the gradient is off in float64 hangs on the last digits of the inputs or constants in "
     "their own precision, as where it takes for granted that they add up to one"
+)
+
+
+HIDDEN = (
+    "other last digits of the inputs or constants make the gradient off by as much, and a "
+    "factor of all of it would not show among that: choose inputs for which it is larger, or more "
+    "digits"
 )
 
 
@@ -76,8 +85,9 @@ def _elements_excused(derivatives: Derivatives, own: OfInput) -> OfInput:
         return own
     worst = agreement.worst(limits.PERSISTENT)
     plan = derivatives.plan.coordinates
-    off = _Off(derivatives, own, plan.space, own.part.columns[worst], own.estimate.take(worst))
-    excused = _excused(off, agreement)
+    off = partial(_off, derivatives, own, plan.space)
+    rows = np.union1d(worst, _companions(worst, agreement.error, own.operand.value.shape))
+    excused = _excused(off(worst), off(rows), agreement)
     return own if excused is None else replace(own, agreement=excused, stage=Stage.ROUNDING)
 
 
@@ -87,8 +97,27 @@ def _directions_excused(derivatives: Derivatives, own: OfInput, along: Estimate)
     if directed is None or space is None or not directed.failing.any():
         return own
     columns = own.part.directions[directed.worst(limits.PERSISTENT)]
-    excused = _excused(_Off(derivatives, own, space, columns, along.take(columns)), directed)
+    off = _Off(derivatives, own, space, columns, along.take(columns))
+    excused = _excused(off, None, directed)
     return own if excused is None else replace(own, directed=excused, stage=Stage.ROUNDING)
+
+
+def _off(derivatives: Derivatives, own: OfInput, space: Space, rows: Array) -> _Off:
+    return _Off(derivatives, own, space, own.part.columns[rows], own.estimate.take(rows))
+
+
+def _companions(worst: Array, error: Array, shape: tuple[int, ...]) -> Array:
+    """The neighbours along each axis of the two worst: what has to add up does so along one."""
+    first = worst[np.argsort(-error[worst])][: limits.ACCOMPANIED]
+    if int(np.prod(shape)) != len(error):
+        return np.asarray(np.minimum(first + 1, len(error) - 1))
+    places = np.array(np.unravel_index(first, shape))
+    found = [first]
+    for axis in range(len(shape)):
+        step = np.zeros((len(shape), 1), dtype=int)
+        step[axis] = 1
+        found.append(np.ravel_multi_index(tuple(places + step), shape, "wrap"))
+    return np.unique(np.concatenate(found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +142,14 @@ class _Off:
         return largest(np.linalg.norm(vectors[self.columns], axis=1))
 
     @property
+    def known(self) -> Array:
+        """How well what they are off is known."""
+        size = np.maximum(np.abs(self.estimate.numeric), self.estimate.scale)
+        return np.asarray(
+            tolerances.BOUND_SAFETY * self.estimate.bound + tolerances.ARITHMETIC * size
+        )
+
+    @property
     def gradient(self) -> Array:
         """The gradient along them, at the point itself."""
         return self.of(self.derivatives.point, self.own.gradient)
@@ -123,8 +160,14 @@ class _Off:
         return np.asarray(self.space.project(full)[self.columns])
 
 
-def _excused(off: _Off, agreement: Agreement) -> Agreement | None:
-    """How they compare once what is off is granted; None if it stays, or is too much."""
+def _excused(off: _Off, together: _Off | None, agreement: Agreement) -> Agreement | None:
+    """How they compare once what is off is granted; None if it stays, or is too much.
+
+    Args:
+        off: what looks wrong, the worst of it.
+        together: these, and some beside them; None if that would cost too much.
+        agreement: how all of them compare.
+    """
     derivatives, own = off.derivatives, off.own
     point = derivatives.point
     wrong = agreement.grades == MISMATCH
@@ -144,7 +187,22 @@ def _excused(off: _Off, agreement: Agreement) -> Agreement | None:
     slope = off.estimate.numeric
     if stays(off.gradient - slope, slope, partial(_beside, off, factors)):
         return None
-    return replace(agreement, grades=np.where(wrong, PASS, agreement.grades), excuse=EXCUSE)
+    passing = replace(agreement, grades=np.where(wrong, PASS, agreement.grades), excuse=EXCUSE)
+    if together is None:
+        return passing
+    draws = range(limits.PERSISTENCE_DRAWS, limits.PERSISTENCE_DRAWS + limits.EXPLAINING_DRAWS)
+    told = explained(
+        together.gradient - together.estimate.numeric,
+        together.estimate.numeric,
+        [_beside(together, factors, draw)[0] for draw in draws],
+        together.known,
+    )
+    if not told.fits:
+        return None
+    if told.hides > tolerances.HIDDEN_SHARE:
+        grades = np.where(wrong, INCONCLUSIVE, agreement.grades)
+        return replace(agreement, grades=grades, excuse=HIDDEN)
+    return passing
 
 
 def stays(here: Array, slope: Array, beside: Callable[[int], tuple[Array, Array]]) -> bool:

@@ -21,6 +21,8 @@ def on_the_unknown(derivatives: Derivatives, own: OfInput, agreement: Agreement)
     unknown = agreement.grades == INCONCLUSIVE
     if not unknown.any() or agreement.overall is not Verdict.INCONCLUSIVE:
         return ""
+    if agreement.excuse:  # which tells it
+        return ""
     hidden = f"{int(np.count_nonzero(unknown))} of {len(unknown)} derivatives"
     lost = np.flatnonzero(~np.isfinite(derivatives.point.base))
     if len(lost):

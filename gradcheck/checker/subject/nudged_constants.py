@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcheck.checker import limits
 from gradcheck.checker.numerics.vectors import epsilon_of
 from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.promote_graph import rounding_of
@@ -132,7 +133,7 @@ class NudgedConstants:
         # is the same by chance.)
         if not unit or value.size < self._fewest or np.isin(wide[wide != 0], self._given).all():
             return value
-        nudges = _nudges(wide, self._draw) + _common(self._draw)
+        nudges = _nudges(wide, self._draw) + _common(self._draw, wide.shape)
         return np.asarray(wide * (1 + unit * nudges)).astype(value.dtype)
 
     def _unit_of(self, value: Array) -> float:
@@ -183,21 +184,31 @@ def nudged(value: Array, draw: int) -> Array:
         return np.asarray(nudged(wide.real, draw) + 1j * nudged(wide.imag, draw)).astype(
             value.dtype
         )
-    nudges = _nudges(wide, draw) + _common(draw)
+    nudges = _nudges(wide, draw) + _common(draw, wide.shape)
     return np.asarray(wide * (1 + epsilon_of(value.dtype) * nudges)).astype(value.dtype)
 
 
-def _common(draw: int) -> int:
+def _common(draw: int, shape: tuple[int, ...]) -> Array:
     """What all the numbers are larger or smaller by besides, in units in the last place.
 
     What was divided by its sum or its length has the rounding of that in common: in float32 up to
-    1.3 units, of 10 to 1,000 numbers. Without it `test_many_labels` fails.
+    1.3 units, of 10 to 1,000 numbers. Without it `test_many_labels` fails. Later draws give every
+    row one of its own, or every column: where two of them are compared, they were divided apart.
     """
-    return draw % 3 - 1
+    if draw < limits.PERSISTENCE_DRAWS or not shape:
+        return np.asarray(draw % 3 - 1)
+    axis = -1 if draw % 2 else draw // 2 % len(shape)
+    kept = np.sum(np.ones(shape), axis=axis, keepdims=True).shape
+    which = np.arange(int(np.prod(kept))).reshape(kept)
+    return _shuffled((which + 0.5) * (78.233 + draw))
 
 
 def _nudges(values: Array, draw: int) -> Array:
     """One less, none or one more, by number: the same for the same numbers and the same draw."""
     mantissa, _ = np.frexp(values)
-    shuffled = np.sin((mantissa * 2.0**24 + 0.5) * (12.9898 + draw)) * 43758.5453
+    return _shuffled((mantissa * 2.0**24 + 0.5) * (12.9898 + draw))
+
+
+def _shuffled(numbers: Array) -> Array:
+    shuffled = np.sin(numbers) * 43758.5453
     return np.asarray(np.floor(3 * (shuffled - np.floor(shuffled))) - 1)

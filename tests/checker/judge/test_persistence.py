@@ -10,7 +10,7 @@ import pytest
 import gradcheck
 from gradcheck.checker import limits
 from gradcheck.checker.judge import persistence
-from gradcheck.checker.judge.persistence import EXCUSE
+from gradcheck.checker.judge.persistence import EXCUSE, HIDDEN
 from tests.checker.planted import planted, with_gradient
 from tests.checker.verdicts import draw, verdict
 
@@ -59,6 +59,48 @@ def test_labels_that_are_nearly_met(tf: Any, classes: int, close: float, dtype: 
         assert verdict(planted(loss, lambda gs: [gs[0], -gs[1]]), labels, at) == "mismatch"
         added = planted(loss, lambda gs: [gs[0], gs[1] + 1e-6])
         assert verdict(added, labels, at) == "mismatch"
+
+
+def _first_times(factor: float) -> Any:
+    return lambda gs: [factor * gs[0], gs[1]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+class TestFaultsAmongLastDigits:
+    """Of labels that are met to 1e-3 the gradient is hardly more than what their rounding does."""
+
+    @staticmethod
+    def _loss(tf: Any, seed: int, dtype: str) -> tuple[Any, Any, Any]:
+        rng = np.random.default_rng(seed)
+        at = rng.standard_normal((2, 3))
+        labels = tf.nn.softmax(tf.constant(at + 1e-3 * rng.standard_normal(at.shape)))
+
+        def loss(logits: Any, labels: Any) -> Any:
+            return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+        return loss, tf.constant(at, dtype), tf.cast(labels, dtype)
+
+    def test_a_factor_of_what_last_digits_do(self, tf: Any, seed: int) -> None:
+        loss, *at = self._loss(tf, seed, "float32")
+        assert verdict(loss, *at) == "pass"
+        for factor in (1 + 1e-5, 1 + 1e-4, 1 + 1e-3):
+            faulty = planted(loss, _first_times(factor))
+            assert verdict(faulty, *at) == "mismatch"
+
+    def test_one_element_of_it(self, tf: Any, seed: int) -> None:
+        loss, *at = self._loss(tf, seed, "float32")
+        one = np.zeros((2, 3))
+        one[1, 0] = 3e-8
+        assert verdict(planted(loss, lambda gs: [gs[0] + one, gs[1]]), *at) == "mismatch"
+
+    def test_what_is_hidden_by_few_bits_is_no_pass(self, tf: Any, seed: int) -> None:
+        loss, *at = self._loss(tf, seed, "bfloat16")
+        assert verdict(loss, *at) == "pass"
+        for factor in (1.05, 1.5):
+            faulty = planted(loss, _first_times(factor))
+            result = gradcheck.check(faulty, *at)
+            assert result.verdict == "inconclusive"
+            assert result.comparisons[0].note == HIDDEN
 
 
 def _many_labels(tf: Any, seed: int) -> tuple[Any, Any]:
@@ -134,7 +176,9 @@ def test_no_more_draws_than_it_takes(tf: Any, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(persistence, "_beside", counted)
     assert verdict(loss, at) == "pass"
-    assert limits.UNDOING_DRAWS <= len(draws) < limits.PERSISTENCE_DRAWS
+    first = [draw for draw in draws if draw < limits.PERSISTENCE_DRAWS]
+    assert limits.UNDOING_DRAWS <= len(first) < limits.PERSISTENCE_DRAWS
+    assert len(draws) - len(first) == limits.EXPLAINING_DRAWS
     draws.clear()
     assert verdict(planted(tf.sin, lambda gs: [(1 + 1e-7) * gs[0]]), at) == "mismatch"
     assert max(draws) == limits.PERSISTENCE_DRAWS - limits.UNDOING_DRAWS

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 import gradcheck
-from gradcheck.checker.subject.refusals import told_not_differentiable, told_without_gradient
-from gradcheck.model import CheckKind, Verdict
+from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.refusals import (
+    must_be_compiled,
+    told_not_differentiable,
+    told_without_gradient,
+)
+from gradcheck.model import CheckKind, Mode, Verdict
 
 X = np.array([0.3, 0.7, 1.1])
 
@@ -17,6 +22,36 @@ def test_what_xla_cannot_compile_is_skipped(tf: Any, check: str) -> None:
     result = gradcheck.check(tf.math.bessel_i0, X, checks=check, mode="xla")
     assert result.verdict is Verdict.SKIPPED
     assert result.message.startswith("XLA cannot compile BesselI0")
+
+
+@pytest.mark.parametrize("check", ["reverse", "second", "jacobian"])
+def test_a_loop_whose_gradient_needs_to_know_how_long_it_is(tf: Any, check: str) -> None:
+    def loop(x: Any, **given: Any) -> Any:
+        body = lambda i, v: (i + 1, tf.sin(v))  # noqa: E731
+        return tf.while_loop(lambda i, _: i < 3, body, (0, x), **given)[1]
+
+    result = gradcheck.check(loop, X, checks=check, mode="xla")
+    assert result.verdict is Verdict.SKIPPED, str(result)
+    assert "XLA compilation requires a fixed tensor list size" in result.message
+    if check == "reverse":
+        told = lambda x: loop(x, maximum_iterations=3)  # noqa: E731
+        assert gradcheck.check(told, X, mode="xla").verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "XLA can't use dynamic begin values for slice.",
+        "XLA can't deduce compile time constant output shape for strided slice: [?], output shape",
+        "XLA does not support pooling ops with explicit padding.",
+        "XLA compilation requires a fixed tensor list size. Set the max number of elements.",
+    ],
+)
+def test_how_tensorflow_says_that_it_is_xla(text: str) -> None:
+    with pytest.raises(Ended, match="XLA cannot compile the function or its gradient"):
+        must_be_compiled(ValueError(text), Mode.XLA)
+    must_be_compiled(ValueError(text), Mode.GRAPH)
+    must_be_compiled(ValueError("XLA was mentioned by somebody"), Mode.XLA)
 
 
 def test_in_less_than_float64_too(tf: Any) -> None:
