@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -194,8 +195,12 @@ def test_of_several_wrong_inputs_one_may_go_through_a_function(tf: Any, own: Any
 def test_what_raises_for_one_input_hides_nothing_of_another(tf: Any, own: Any) -> None:
     image = np.full((1, 1, 3), 0.5, np.float32)
     operands = [Operand(name, image) for name in "xy"]
-    hue = lambda x: tf.raw_ops.AdjustHue(images=x, delta=0.1)  # noqa: E731  (it has no gradient)
-    orders = lambda x, y: own.swish(y) + hue(x), lambda x, y: hue(x) + own.swish(y)
+    # (It has no gradient.)
+    hue = partial(tf.raw_ops.AdjustHue, delta=0.1)
+    orders: tuple[Callable[[Any, Any], Any], ...] = (
+        lambda x, y: own.swish(y) + hue(images=x),
+        lambda x, y: hue(images=x) + own.swish(y),
+    )
     for function in orders:
         assert may_be_any(function, operands, [image], "xy")
         assert gradient_functions(function, operands, [image], "y")

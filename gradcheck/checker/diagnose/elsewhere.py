@@ -23,6 +23,7 @@ from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.reference.measured import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import along_coordinates, with_sample
 from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.memoise import RememberingEvaluator
 from gradcheck.checker.subject.upstream import draw_upstream
 from gradcheck.model import Mode, Stage, Verdict
 
@@ -36,10 +37,15 @@ if TYPE_CHECKING:
 
 
 class OtherPoints:
-    """Other points for a function and its gradients; nothing is evaluated before somebody asks."""
+    """Other points for a function and its gradients; nothing is evaluated before somebody asks.
+
+    Suspects ask for the same points again: each for another upstream, and of each input. By now the
+    function is known to repeat itself, so that it is called once for each of them. Without it
+    `test_suspects_share_what_they_evaluate` fails.
+    """
 
     def __init__(self, here: Evidence) -> None:
-        self.here = here
+        self.here = _remembering(here)
         self._drawn: dict[tuple[int, str], Evidence | None] = {}
 
     def drawn(self, number: int, mirrored: str = "") -> Evidence | None:
@@ -117,6 +123,14 @@ class OtherPoints:
             return _seen(point, tape)
         except Exception:  # whatever the function does at another point
             return None
+
+
+def _remembering(here: Evidence) -> Evidence:
+    point = replace(here.point, evaluator=RememberingEvaluator(here.point.evaluator))
+    known = here.derivatives
+    return replace(
+        here, point=point, derivatives=None if known is None else replace(known, point=point)
+    )
 
 
 class Elsewhere:
