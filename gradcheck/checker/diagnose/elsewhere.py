@@ -45,8 +45,13 @@ class OtherPoints:
     """
 
     def __init__(self, here: Evidence) -> None:
-        self.here = _remembering(here)
+        self._here = here
         self._drawn: dict[tuple[int, str], Evidence | None] = {}
+
+    @cached_property
+    def here(self) -> Evidence:
+        """The evidence at the point itself; most checks never ask."""
+        return _remembering(self._here)
 
     def drawn(self, number: int, mirrored: str = "") -> Evidence | None:
         """The point of this number, as far away as the function allows; None if nowhere.
