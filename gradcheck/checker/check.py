@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcheck.checker import costs
 from gradcheck.checker.budget import Budget, Spent, spending
-from gradcheck.checker.code_places import with_places
+from gradcheck.checker.code_places import may_have_places, with_places
 from gradcheck.checker.forward import check_forward
 from gradcheck.checker.jacobian import check_jacobian
 from gradcheck.checker.judge.notes import joined
@@ -146,7 +146,7 @@ def _judged(problem: Problem, *, second: bool) -> list[Comparison]:
     comparisons = _compared(point, tape)
     if not all(c.verdict.acceptable for c in comparisons):
         point, comparisons = _without_twin(problem, comparisons) or (point, comparisons)
-    return [_placed(c, point, second=second) for c in comparisons]
+    return _placed(comparisons, point, second=second)
 
 
 def _recorded(problem: Problem) -> tuple[Point, Tape | None]:
@@ -198,12 +198,14 @@ def _without_twin(
     return point, [first if c.decided_by is Stage.BUDGET else c for first, c in pairs]
 
 
-def _placed(comparison: Comparison, point: Point, *, second: bool) -> Comparison:
-    """The comparison with the places in the user's code, if there is something left to spend."""
-    try:
-        return with_places(comparison, point, second=second)
-    except Spent:
-        return comparison
+def _placed(comparisons: list[Comparison], point: Point, *, second: bool) -> list[Comparison]:
+    """The comparisons with the places in the user's code, as far as there is something to spend."""
+    placed = list(comparisons)
+    with suppress(Spent):
+        if may_have_places(comparisons, point):
+            for i, comparison in enumerate(comparisons):
+                placed[i] = with_places(comparison, point, second=second)
+    return placed
 
 
 _Judge = Callable[["Point", "Noise | None"], list[Comparison]]

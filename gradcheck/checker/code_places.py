@@ -19,7 +19,11 @@ from gradcheck.checker import causes
 from gradcheck.checker.judge.notes import IS_MISSING
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.second_order import gradient_problem
-from gradcheck.checker.subject.gradient_functions import CustomCall, gradient_functions
+from gradcheck.checker.subject.gradient_functions import (
+    CustomCall,
+    gradient_functions,
+    may_be_any,
+)
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.tape import Tape
@@ -48,6 +52,18 @@ def with_places(comparison: Comparison, point: Point, *, second: bool = False) -
         return comparison
     ran = gradient_functions(problem.function, problem.operands, point.upstream, comparison.name)
     return replace(comparison, places=_to_blame(ran, second, problem))
+
+
+def may_have_places(comparisons: Sequence[Comparison], point: Point) -> bool:
+    """Whether any of them may point anywhere: one pass is asked for all the inputs that are wrong.
+
+    Of a single one, its own pass tells as much. Without it
+    `test_where_nothing_of_the_users_runs_inputs_share_a_pass` fails.
+    """
+    problem, names = point.problem, {c.name for c in comparisons if _is_fault(c)}
+    if problem.tape is not Tape or len(names) < 2:
+        return True
+    return may_be_any(problem.function, problem.operands, point.upstream, names)
 
 
 def _is_fault(comparison: Comparison) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from gradcheck.checker.api import describe
 from gradcheck.checker.code_places import with_places
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.gradient_functions import _run, gradient_functions, may_be_any
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
 from gradcheck.model import Verdict
@@ -172,3 +174,37 @@ def test_a_profiler_is_left_alone(own: Any) -> None:
     finally:
         sys.setprofile(None)
     assert result.places == ()
+
+
+def test_where_nothing_of_the_users_runs_inputs_share_a_pass(
+    tf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gradcheck.checker.code_places.gradient_functions", None)
+    result = gradcheck.check(lambda x, y: tf.stop_gradient(x * y) * x * y, X + 3, X - 3)
+    assert [c.verdict for c in result.comparisons] == [Verdict.MISMATCH] * 2, describe(result)
+    assert result.places == ()
+
+
+def test_of_several_wrong_inputs_one_may_go_through_a_function(tf: Any, own: Any) -> None:
+    result = gradcheck.check(lambda x, y: tf.stop_gradient(x) * x + own.swish(y), X + 3, X - 3)
+    assert [c.verdict for c in result.comparisons] == [Verdict.MISMATCH] * 2, describe(result)
+    functions = [[place.function for place in c.places] for c in result.comparisons]
+    assert functions == [[], ["swish.wrong"]]
+
+
+def test_what_raises_for_one_input_hides_nothing_of_another(tf: Any, own: Any) -> None:
+    image = np.full((1, 1, 3), 0.5, np.float32)
+    operands = [Operand(name, image) for name in "xy"]
+    # (It has no gradient.)
+    hue = partial(tf.raw_ops.AdjustHue, delta=0.1)
+    orders: tuple[Callable[[Any, Any], Any], ...] = (
+        lambda x, y: own.swish(y) + hue(images=x),
+        lambda x, y: hue(images=x) + own.swish(y),
+    )
+    for function in orders:
+        assert may_be_any(function, operands, [image], "xy")
+        assert gradient_functions(function, operands, [image], "y")
+    # (Else this could not fail.)
+    assert not all(gradient_functions(f, operands, [image], "x") for f in orders)
+    seen = [_run(function, operands, [image], "xy") for function in orders]
+    assert any(each.has_raised and not each.found for each in seen)

@@ -23,6 +23,7 @@ from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.reference.measured import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import along_coordinates, with_sample
 from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.memoise import RememberingEvaluator
 from gradcheck.checker.subject.upstream import draw_upstream
 from gradcheck.model import Mode, Stage, Verdict
 
@@ -36,11 +37,21 @@ if TYPE_CHECKING:
 
 
 class OtherPoints:
-    """Other points for a function and its gradients; nothing is evaluated before somebody asks."""
+    """Other points for a function and its gradients; nothing is evaluated before somebody asks.
+
+    Suspects ask for the same points again: each for another upstream, and of each input. By now the
+    function is known to repeat itself, so that it is called once for each of them. Without it
+    `test_suspects_share_what_they_evaluate` fails.
+    """
 
     def __init__(self, here: Evidence) -> None:
-        self.here = here
+        self._here = here
         self._drawn: dict[tuple[int, str], Evidence | None] = {}
+
+    @cached_property
+    def here(self) -> Evidence:
+        """The evidence at the point itself; most checks never ask."""
+        return _remembering(self._here)
 
     def drawn(self, number: int, mirrored: str = "") -> Evidence | None:
         """The point of this number, as far away as the function allows; None if nowhere.
@@ -117,6 +128,14 @@ class OtherPoints:
             return _seen(point, tape)
         except Exception:  # whatever the function does at another point
             return None
+
+
+def _remembering(here: Evidence) -> Evidence:
+    point = replace(here.point, evaluator=RememberingEvaluator(here.point.evaluator))
+    known = here.derivatives
+    return replace(
+        here, point=point, derivatives=None if known is None else replace(known, point=point)
+    )
 
 
 class Elsewhere:

@@ -16,12 +16,12 @@ import numpy as np
 from gradcheck.checker import causes, tolerances
 from gradcheck.checker.case import check_case, problem_of
 from gradcheck.checker.judge.figures import place
-from gradcheck.checker.power.memoise import RememberingEvaluator, RememberingTape
 from gradcheck.checker.power.mutations import Mutation, Scene, mutations
 from gradcheck.checker.reference.measured import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.memoise import RememberingEvaluator, RememberingTape
 from gradcheck.checker.subject.quantile import along_the_quantile
 from gradcheck.checker.subject.tape import Backward
 from gradcheck.checker.subject.upstream import draw_upstream

@@ -12,6 +12,7 @@ import gradcheck
 from gradcheck.checker.diagnose.elsewhere import Elsewhere, OtherPoints
 from gradcheck.checker.diagnose.view import View
 from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.evaluator import Evaluator
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.verdict import GATHERING, gradients
@@ -178,3 +179,28 @@ def test_no_longer_axis_for_what_takes_no_other_shapes(tf: Any) -> None:
     strict = replace(point, problem=replace(point.problem, takes_other_shapes=False))
     other = OtherPoints(replace(found.here.evidence, point=strict))
     assert other.resized([("x", 0)]) is None
+
+
+def test_suspects_share_what_they_evaluate(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    doubled = planted(tf.sin, lambda gradients: [2 * gradients[0]])
+    function, evaluate, rows = (
+        elsewhere(doubled, Operand("x", np.linspace(-2, 2, 5))),
+        Evaluator.__call__,
+        0,
+    )
+
+    def counted(self: Evaluator, points: Array) -> Array:
+        nonlocal rows
+        rows += len(points)
+        return evaluate(self, points)
+
+    monkeypatch.setattr(Evaluator, "__call__", counted)
+    for evidence in (function._points.here, next(function.views()).evidence):
+        derivatives, before = evidence.derivatives, rows
+        assert derivatives is not None
+        first = derivatives.with_weights(evidence.point.weights)
+        assert evidence is not function._points.here or rows > before
+        before = rows
+        other = derivatives.with_weights(-evidence.point.weights)
+        np.testing.assert_array_equal(other.numeric, -first.numeric)
+        assert rows == before

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradcheck.checker import limits
-from gradcheck.checker.power.memoise import RememberingEvaluator, RememberingTape
+from gradcheck.checker.subject.memoise import RememberingEvaluator, RememberingTape
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.row_function import OneByOne
