@@ -95,7 +95,9 @@ def formula(asked: Open) -> Open | Comparison:
         if opinion.standing is Standing.AGREES:
             if numbers is Verdict.INCONCLUSIVE:
                 # It vouches for the tape where the numeric derivative could not judge.
-                asked = replace(asked, note=opinion.note, figures=replace(asked.figures, failing=0))
+                unjudged = notes.what_was_judged(asked.evidence.point, asked.own.operand)
+                note = notes.joined(opinion.note, unjudged)
+                asked = replace(asked, note=note, figures=replace(asked.figures, failing=0))
                 asked = replace(asked, suggested=Verdict.PASS, suggested_by=Stage.FORMULA)
             continue
         note = notes.joined(asked.note, opinion.note)

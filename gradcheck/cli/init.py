@@ -89,7 +89,12 @@ def _nothing_new(found: Survey, names: str) -> int:
         say(f"{module} cannot be imported, so that nothing with a gradient was found: {reason}")
         next_ = f"python -c 'import {module}'    shows the whole error; then: gradcheck init"
     else:
-        say(f"nothing with a gradient was found in {names}")
+        kind = (
+            "nothing with a gradient that a spec can name"
+            if found.unnamed
+            else ("nothing with a gradient")
+        )
+        say(f"{kind} was found in {names}")
     _tell_left_out(found)
     say(f"\nnext:\n  {next_}")
     return ExitCode.OK if found.known else ExitCode.NOTHING_SELECTED
@@ -147,6 +152,14 @@ def _tell_left_out(found: Survey) -> None:
         say(f"  {target}: {reason}")
     if len(reasons) > MOST_REASONS:
         say(f"  and {len(reasons) - MOST_REASONS} more: the specs have them as comments")
+    if found.unnamed:
+        shown = ", ".join(found.unnamed[:MOST_REASONS])
+        more = ", …" if len(found.unnamed) > MOST_REASONS else ""
+        say(
+            "\nchecked only by what calls them, since a spec cannot name what is private or has "
+            f"other letters than a to z: {shown}{more}\n"
+            "  a public name beside it, as in `swish = _swish`, lets a spec name it"
+        )
     if found.not_called:
         many = len(found.not_called)
         shown = ", ".join(found.not_called[:5]) + (", …" if many > 5 else "")

@@ -73,3 +73,5 @@ class Sighting(Result):
     """What a module offers, once it was imported; an `error` where that cannot be done."""
 
     found: tuple[Found, ...] = ()
+    unnamed: tuple[Found, ...] = ()
+    """What has a gradient, and a name that no spec can give: a private one, or other letters."""

@@ -51,14 +51,22 @@ def look_at_module(case: Case, *, allow: Collection[str], root: str) -> Sighting
     except BaseException as error:  # whatever a module does when it is imported, sys.exit too
         told = f"importing it raises {explain_exception(error)}{near_module(error)}"
         return Sighting(case.id, Verdict.ERROR, message=told, case=case)
-    found: list[Found] = []
+    named: list[Found] = []
+    unnamed: list[Found] = []
     for name, value in sorted(vars(module).items()):
         text = f"{case.name}:{name}"
-        if re.fullmatch(FUNCTION, text):
-            seen = _seen(text, value, allow)
-            found += [] if seen is None else [seen]
-    told = "" if len(found) <= MOST_FOUND else _cut(found)
-    return Sighting(case.id, Verdict.PASS, message=told, case=case, found=tuple(found[:MOST_FOUND]))
+        seen = _seen(text, value, allow)
+        if seen is not None:
+            (named if re.fullmatch(FUNCTION, text) else unnamed).append(seen)
+    told = "" if len(named) <= MOST_FOUND else _cut(named)
+    return Sighting(
+        case.id,
+        Verdict.PASS,
+        message=told,
+        case=case,
+        found=tuple(named[:MOST_FOUND]),
+        unnamed=tuple(thing for thing in unnamed if thing.kind is not FoundKind.FUNCTION),
+    )
 
 
 def _cut(found: list[Found]) -> str:

@@ -31,6 +31,8 @@ class Survey:
     """What has one."""
     not_called: tuple[str, ...]
     """Functions of which nothing says that they take tensors: they may do anything."""
+    unnamed: tuple[str, ...]
+    """What has a gradient, and no name that a spec could give."""
     unreadable: tuple[tuple[str, str], ...]
     """Modules that could not be looked into, or not at all of them, with the reason."""
 
@@ -58,7 +60,7 @@ def survey(
     progress(f"importing {len(modules)} module{'' if len(modules) == 1 else 's'}")
     sightings = look_at_modules(modules, allow=project.packages, root=root)
     unreadable += [(seen.id, seen.message) for seen in sightings if seen.message]
-    things = _each_once(sightings)
+    things = _each_once(found for seen in sightings for found in seen.found)
     wanted = [
         found
         for found in things
@@ -75,14 +77,21 @@ def survey(
         tuple(tried),
         tuple(found.target for found in things if found.target in known),
         tuple(found.target for found in things if found.kind is FoundKind.FUNCTION),
+        _unnamed(sightings, {found.place for found in things if found.place}),
         tuple(unreadable),
     )
 
 
-def _each_once(sightings: Iterable[Sighting]) -> list[Found]:
+def _unnamed(sightings: Iterable[Sighting], offered: Collection[str]) -> tuple[str, ...]:
+    """What no spec can name, but what has a name besides that one can: `swish = _swish`."""
+    things = _each_once(found for seen in sightings for found in seen.unnamed)
+    return tuple(found.target for found in things if found.place not in offered)
+
+
+def _each_once(things: Iterable[Found]) -> list[Found]:
     """What several modules offer is taken from the one that defines it, if that is public."""
     chosen: dict[tuple[str, str], Found] = {}
-    for found in (found for seen in sightings for found in seen.found):
+    for found in things:
         key = (found.home, found.place or found.target)
         if key not in chosen or found.target.partition(":")[0] == found.home:
             chosen[key] = found

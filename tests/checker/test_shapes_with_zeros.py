@@ -9,6 +9,7 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.api import describe
+from tests.checker.cases import run, values
 
 FUNCTIONS: dict[str, tuple[str, list[tuple[int, ...]]]] = {
     "a sum of nothing": ("lambda x: tf.reduce_sum(x)", [(0, 3)]),
@@ -101,6 +102,11 @@ class TestReservations:
             (found,) = gradcheck.check(some, np.array([0.3, 0.7]), checks=kind).comparisons
             assert found.verdict == "pass"
             assert found.reservation == "judged 2 of 5 outputs: 2 are NaN and 1 is infinite"
+
+    def test_so_does_one_for_which_a_formula_vouches(self) -> None:
+        (found,) = run("op", "log", values("x", [0.0, 1.0, -1.0])).comparisons
+        assert (found.verdict, found.decided_by) == ("pass", "formula")
+        assert found.reservation == "judged 1 of 3 outputs: 1 is NaN and 1 is infinite"
 
     def test_one_that_judged_all_says_nothing(self, tf: Any) -> None:
         (found,) = gradcheck.check(tf.sin, np.array([0.3, 0.7])).comparisons

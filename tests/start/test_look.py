@@ -107,6 +107,26 @@ def test_what_has_a_gradient_is_found_with_what_it_takes(seen: Look) -> None:
     assert sighting.message == ""
 
 
+def test_what_no_spec_can_name_is_told_apart(seen: Look) -> None:
+    source = """
+        import tensorflow as tf
+
+        @tf.custom_gradient
+        def _private(x):
+            return x, lambda dy: dy
+
+        @tf.custom_gradient
+        def größe(x):
+            return x, lambda dy: dy
+
+        def _may_do_anything(path):
+            raise SystemExit
+    """
+    sighting = seen(source)
+    assert sighting.found == ()
+    assert [thing.target.partition(":")[2] for thing in sighting.unnamed] == ["_private", "größe"]
+
+
 @pytest.mark.parametrize(
     ("source", "told"),
     [

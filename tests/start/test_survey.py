@@ -25,6 +25,16 @@ def square(x):
 def cube(x):
     return x ** 3, lambda dy: 3 * x * x * dy
 
+@tf.custom_gradient
+def _hidden(x):
+    return x * x, lambda dy: 3 * x * dy
+
+@tf.custom_gradient
+def _seen_by_another_name(x):
+    return x * x, lambda dy: 2 * x * dy
+
+double = _seen_by_another_name
+
 def save(path): raise SystemExit
 """,
     "broken": "import tensorflow\nraise RuntimeError('no licence')\n",
@@ -48,13 +58,20 @@ def found(project: Project) -> Survey:
 
 
 def test_what_has_a_spec_is_left_alone_and_what_is_passed_on_is_taken_once(found: Survey) -> None:
-    assert [tried.found.target for tried in found.tried] == ["gc_surveyed.right:square"]
+    assert [tried.found.target for tried in found.tried] == [
+        "gc_surveyed.right:square",
+        "gc_surveyed.right:double",
+    ]
     assert found.tried[0].works
     assert found.known == ("gc_surveyed.right:cube",)
 
 
 def test_what_may_do_anything_is_not_called(found: Survey) -> None:
     assert found.not_called == ("gc_surveyed.right:save",)
+
+
+def test_what_no_spec_can_name_is_told_unless_it_has_another_name(found: Survey) -> None:
+    assert found.unnamed == ("gc_surveyed.right:_hidden",)
 
 
 def test_modules_that_cannot_be_read_or_imported_are_told(found: Survey) -> None:

@@ -178,9 +178,32 @@ def explain_exception(error: BaseException) -> str:
             "function's own tensors have (`dtype:` in a spec), or let those follow its input "
             "(tf.cast(w, x.dtype))"
         )
+    if _is_no_pair(error, text):
+        text = (
+            f"{text.strip()}: what stands under tf.custom_gradient must return two things, its "
+            "value and the function of its gradient"
+        )
     reason, where = _reason(text)
     reason = _cut(reason, limits.LONGEST_REASON)
     return f"{type(error).__name__}: {reason}{where}" if reason else type(error).__name__
+
+
+_TAKEN_APART = re.compile("unpack|iterate over|unsupported callable")
+"""What Python says of something that is not the two things that were asked for."""
+
+
+def _is_no_pair(error: BaseException, text: str) -> bool:
+    """Whether TensorFlow raised it over what a function under tf.custom_gradient had returned.
+
+    (Eagerly: in what is traced TensorFlow drops the frames that tell.)
+    """
+    files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
+    homes = [at for at, file in enumerate(files) if file.endswith(_CUSTOM_GRADIENT)]
+    behind = files[homes[-1] :] if homes else []
+    return bool(behind and _TAKEN_APART.search(text)) and not any(map(is_own_code, behind))
+
+
+_CUSTOM_GRADIENT = "tensorflow/python/ops/custom_gradient.py"
 
 
 def _text_of(error: BaseException) -> str:

@@ -121,7 +121,8 @@ class Parameters:
         given = {*inputs, *args}
         missing = [n for n in self.names if n in self.required and n not in given]
         # A wrong name explains a missing one: it is said once.
-        yield from (self._missing(function, name) for name in missing[strangers:])
+        others = sorted(given - set(self.names)) if self.open_ended else []
+        yield from (self._missing(function, name, others) for name in missing[strangers:])
 
     def placed_misfits(self, function: str, count: int, args: Collection[str]) -> Iterator[Misfit]:
         """What is wrong with a call of so many inputs by position."""
@@ -151,5 +152,11 @@ class Parameters:
             hint = "write `inputs` as a list, [[3], [3]]: it takes them by position"
         return Misfit(name, f"{function} has no {kind} `{name}`", hint)
 
-    def _missing(self, function: str, name: str) -> Misfit:
-        return Misfit("", f"{function} needs `{name}`", self.list_text())
+    def _missing(self, function: str, name: str, others: Sequence[str] = ()) -> Misfit:
+        """What is said of a name that is not given; one of the others may be a slip for it.
+
+        (A function that takes any other name takes a misspelt one without a word.)
+        """
+        slip = nearest(name, others)
+        hint = f"did you mean `{name}` by `{slip}`? {self.list_text()}" if slip else ""
+        return Misfit(slip, f"{function} needs `{name}`", hint or self.list_text())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gradcheck.errors import nearest
 from gradcheck.spec.expression.translator import MOST_LISTED
-from gradcheck.spec.format.keys import IDENTIFIER
+from gradcheck.spec.format.keys import IDENTIFIER, PLAIN_LETTERS
 from gradcheck.spec.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 from gradcheck.spec.yaml.source import Source, shown
 
@@ -158,7 +158,7 @@ def name_is_good(
 ) -> bool:
     """Whether a name of the spec's can be used in a call and in expressions."""
     if not re.fullmatch(IDENTIFIER, name) or keyword.iskeyword(name):
-        hint = "letters, digits and _ make a name, as in Python"
+        hint = "Python has that word for itself" if keyword.iskeyword(name) else PLAIN_LETTERS
         source.problem(key, f"{shown(name)} cannot be the name of {what}", hint)
         return False
     if name in reserved:

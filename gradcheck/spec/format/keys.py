@@ -45,6 +45,8 @@ DOTTED = rf"{IDENTIFIER}(\.{IDENTIFIER})*"
 _PUBLIC = r"[A-Za-z][A-Za-z0-9_]*"
 FUNCTION = rf"{_PUBLIC}(\.{_PUBLIC})*:{_PUBLIC}(\.{_PUBLIC})*"
 """A function or class of the user's: no name in it is private, in the module's neither."""
+PLAIN_LETTERS = "the letters a to z and A to Z, digits and _ make a name"
+"""What to say of a name with others: Python has more, of which many look like one of these."""
 PATH = rf"{IDENTIFIER}(\[[^\]]+\]|\.values)*"
 """An input, or a tensor inside of one: `x`, `x['a']`, `x[0]`, `x.values`."""
 

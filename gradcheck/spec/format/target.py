@@ -12,7 +12,7 @@ from gradcheck.model.problems import or_pass
 from gradcheck.spec.expression import allowlist
 from gradcheck.spec.expression.control_flow import CONTROL_FLOW
 from gradcheck.spec.format import fields
-from gradcheck.spec.format.keys import DOTTED, FUNCTION, package_allowed
+from gradcheck.spec.format.keys import DOTTED, FUNCTION, PLAIN_LETTERS, package_allowed
 from gradcheck.spec.yaml.source import Source, shown
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _package_allowed(
         return False
     if not re.fullmatch(FUNCTION, text):
         message = f"`{key}` must be written package.module:name, not {shown(text)}"
-        source.problem(node, message)
+        source.problem(node, message, _as_written(text))
         return False
     module = text.partition(":")[0]
     if package_allowed(module, allow):
@@ -168,3 +168,11 @@ def _package_allowed(
         f"add it to `allow` in [tool.gradcheck] of pyproject.toml{or_pass(f'--allow {package}')}",
     )
     return False
+
+
+def _as_written(text: str) -> str:
+    """How such a name is written, where that can be told."""
+    module, dot, name = text.rpartition(".")
+    if dot and re.fullmatch(FUNCTION, f"{module}:{name}"):
+        return f"did you mean `{module}:{name}`?"
+    return "" if text.isascii() else PLAIN_LETTERS

@@ -88,6 +88,24 @@ def test_tensors_of_two_precisions(tf: Any) -> None:
     assert "`dtype:` in a spec" in str(raised.value)
 
 
+@pytest.mark.parametrize("value", [1.0, [1.0], [1.0, 2.0], [1.0, 2.0, 3.0]])
+def test_a_custom_gradient_without_a_gradient(tf: Any, value: Any) -> None:
+    with pytest.raises(FunctionRaised) as raised:
+        call(tf.custom_gradient(lambda x: x * x), [tf.constant(value)])
+    assert "must return two things" in str(raised.value)
+
+
+def test_what_the_function_itself_unpacks_is_its_own(tf: Any) -> None:
+    def unpacks(x: Any) -> Any:
+        first, second = tuple(range(3))
+        return first * second * x, lambda dy: dy
+
+    with pytest.raises(FunctionRaised) as raised:
+        call(tf.custom_gradient(unpacks), [tf.constant([1.0])])
+    assert "unpack" in str(raised.value)
+    assert "must return two things" not in str(raised.value)
+
+
 class Untellable(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no text")

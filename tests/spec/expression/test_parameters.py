@@ -79,3 +79,12 @@ def test_any_number_and_any_name() -> None:
     assert known.list_text() == "it takes: x, y, *rest, any other name"
     (misfit,) = known.named_misfits("`f`", ["x", "y"], [])
     assert str(misfit).startswith("`f` has no input `x`; write `inputs` as a list")
+
+
+def test_a_slip_that_any_other_name_swallows() -> None:
+    known = Parameters.read(["units", "**rest"])
+    (misfit,) = known.named_misfits("`L`", (), ("unitz", "name"))
+    assert misfit.message == "`L` needs `units`"
+    assert misfit.hint == "did you mean `units` by `unitz`? it takes: units, any other name"
+    (misfit,) = known.named_misfits("`L`", (), ("name",))
+    assert misfit.hint == "it takes: units, any other name"

@@ -38,6 +38,8 @@ def test_a_function_of_any_other_package(load_text: Load, entry: str) -> None:
         ("op: a.b:c\ninputs: {a: [2]}\n", (1, 5), "under `function:`"),
         ("op: 3\ninputs: {a: [2]}\n", (1, 5), "must be a text"),
         ("function: swish\ninputs: {a: [2]}\n", (1, 11), "package.module:name"),
+        ("function: m.deep.f\ninputs: {a: [2]}\n", (1, 11), "did you mean `m.deep:f`?"),
+        ("function: m:größe\ninputs: {a: [2]}\n", (1, 11), "the letters a to z"),
         ("function: 'm:a b'\ninputs: {a: [2]}\n", (1, 11), "package.module:name"),
         (f"op: {'x' * 100_000}\ninputs: {{x: [2]}}\n", (1, 5), "there is no op `xxx"),
     ],
