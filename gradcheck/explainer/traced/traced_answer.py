@@ -71,8 +71,8 @@ def _answered(
     verify: bool,
 ) -> tuple[Document, list[Proof]]:
     problem, watched, said = _at_a_good_point(case, code)
-    problem, watched, drawn = _with_draws_held(problem, watched)
-    said += drawn
+    problem, watched, of_draws = _with_draws_held(problem, watched)
+    said += of_draws
     own, title = own_gradients(problem, watched), _title(case)
     try:
         traced = read_ops(watched, title)

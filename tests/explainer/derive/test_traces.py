@@ -24,8 +24,8 @@ def test_the_shorter_gradient_is_the_other_one_for_multiples_of_i(op: ops.Op, si
     values = {"input": x, "out": trees.run(op.forward_text(call), {"input": x})}
     both = {"of_multiple": op.of_multiple["input"], "formula": op.formulas(call)["input"]}
     for upstream, same in ((1.7 * np.eye(size), True), (root, False)):
-        found = [trees.run(text, {**values, "G": upstream}) for text in both.values()]
-        assert np.allclose(*found, rtol=1e-9) is same
+        short, full = (trees.run(text, {**values, "G": upstream}) for text in both.values())
+        assert np.allclose(short, full, rtol=1e-9) is same
 
 
 @pytest.mark.parametrize(
