@@ -96,9 +96,9 @@ def _losses(text: str, shape: Shape) -> list[Way]:
     }  # fmt: skip
     pairs = dict.fromkeys(plain, (f"tf.sin({text})", text))
     pairs |= dict.fromkeys(("MAE", "MAPE", "MSLE", "poisson"), (positive, f"(2.0 + {positive})"))
-    pairs |= dict.fromkeys(
-        ("KLD", "binary_crossentropy", "categorical_crossentropy"), (share, other)
-    )
+    pairs |= dict.fromkeys(("KLD", "binary_crossentropy"), (share, other))
+    if shape and shape[-1] > 1:  # (The share of a single class is one, whatever it is.)
+        pairs["categorical_crossentropy"] = share, other
     pairs["cosine_similarity"] = (positive, f"(tf.sin({text}) + 2.0)")
     return [
         (names.get(name, name), f"tf.keras.losses.{name}({a}, {b})", shape[:-1])

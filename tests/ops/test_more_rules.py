@@ -43,6 +43,7 @@ CELL = {"inputs": (2, 3), "h": (2, 2), "recurrent_kernel": (2, 6), "bias": (6,)}
         ),
         ("scatter_nd", {"indices": (3, 2), "updates": (3,)}, {"shape": [4]}, "shape only 1"),
         ("huber", {"y_true": (2,), "y_pred": (3,)}, {}, "same shape"),
+        ("categorical_crossentropy", {"y_true": (2, 1), "y_pred": (2, 1)}, {}, "two classes"),
         ("sort", {"values": (2,)}, {"direction": "UP"}, "'ASCENDING' or 'DESCENDING'"),
         ("top_k", {"input": (2,)}, {"k": 3}, "does not have so many"),
         (

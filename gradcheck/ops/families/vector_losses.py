@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradcheck.errors import ShapeError
 from gradcheck.ops.declaration import Example, Op, Parameter, Step
 from gradcheck.ops.factories.mean_loss import (
     EACH_HAS_A_LOSS,
@@ -24,6 +25,17 @@ def _along_axis(call: Call) -> Shape:
     shape = pairs(call)
     axis = one_axis(call.args["axis"], len(shape))
     return (*shape[:axis], *shape[axis + 1 :])
+
+
+def _classes(call: Call) -> Shape:
+    shape = loss_shape(call)
+    if call.shapes["y_pred"][-1] == 1:
+        # (Keras holds the shares below 1 - 1e-7, and warns: the loss is a constant.)
+        raise ShapeError(
+            f"y_pred {list(call.shapes['y_pred'])} needs two classes or more along its last axis: "
+            "the share of a single one is 1 whatever it is"
+        )
+    return shape
 
 
 _TOTAL = "sum(y_pred, -1, True)"
@@ -96,7 +108,7 @@ OPS = (
         forward=f"-sum(y_true * log(y_pred / {_TOTAL}), -1)",
         tangent=f"sum((sum(y_true, -1, True) / {_TOTAL} - y_true / y_pred) * dy_pred, -1) - "
         f"sum(log(y_pred / {_TOTAL}) * dy_true, -1)",
-        shape=loss_shape,
+        shape=_classes,
         real_only=True,
         symbols=LOSS_SYMBOLS,
         batches=EACH_HAS_A_LOSS,
