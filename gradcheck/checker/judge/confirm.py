@@ -77,8 +77,8 @@ class _Judge:
         """Compare element by element; what looks wrong is looked at again, alone and closer."""
         own, part, analytic = self.own, self.own.part, self.own.analytic
         derivatives, point = self.derivatives, self.derivatives.point
-        estimate, unseen = own.estimate, self._unseen(own.estimate)
-        slack: Array | float = 0.0
+        unseen, slack = self._unseen(own.estimate), np.zeros(len(analytic))
+        estimate = own.estimate.without(unseen)
         looked_at, nudged, stage = np.zeros(len(analytic), dtype=bool), False, Stage.NOISE
         while True:
             agreement = self._compare(estimate, slack, unseen)

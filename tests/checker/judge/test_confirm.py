@@ -19,6 +19,13 @@ class TestOutputsThatDoNotMove:
         found = gradcheck.check(tf.math.log, np.array([-1.0, 2.0]))
         assert found.verdict == "inconclusive"
 
+    def test_no_number_for_what_reaches_none(self, tf: Any) -> None:
+        (comparison,) = gradcheck.check(tf.math.log, np.array([-1.0, 2.0, 0.0])).comparisons
+        assert comparison.numeric is not None
+        assert comparison.bound is not None
+        assert np.isnan(comparison.numeric).tolist() == [True, False, True]
+        assert np.isinf(comparison.bound).tolist() == [True, False, True]
+
 
 class TestInfiniteInputs:
     @pytest.mark.parametrize("name", ["tanh", "exp", "sigmoid"])
