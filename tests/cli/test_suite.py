@@ -38,8 +38,8 @@ PART = (1, 3)
 """Of these cases one in three is run: those of the others are no other to who is killed."""
 
 KILLS = 8
-"""So few that they are over when half of the cases are not yet. What then
-runs alone is left in peace: who is killed there again and again is to blame."""
+"""So few that they are over before what they struck runs alone, which is left in peace: who is
+killed there again is to blame."""
 
 
 def suite(folder: Path, name: str, *options: str) -> subprocess.Popen[bytes]:
