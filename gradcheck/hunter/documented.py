@@ -83,7 +83,8 @@ def takes_any_order(draft: Draft) -> bool:
     whole: dict[Any, list[Any]] = {}
     for path, entry in tensors(draft):
         array = array_of(entry)
-        if array is not None and array.dtype.kind in "iu" and array.ndim:
+        # (A place alone is one, too, where several are given.)
+        if array is not None and array.dtype.kind in "iu" and (array.ndim or len(path) > 1):
             whole.setdefault(path[0], []).append(array)
     # (Several lists of indices may repeat those of one another.)
     flat = (a[0] if len(a) == 1 else np.concatenate([*map(np.ravel, a)]) for a in whole.values())

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gradcheck.checker.subject.jacobian_ways import Way
@@ -271,10 +272,22 @@ def test_fewer_axes_than_are_described() -> None:
     assert not any(of_a_lower_rank(kernel(name, inputs)) for name, inputs in taken.items())
 
 
-@pytest.mark.parametrize("lists", [[[0, 0]], [[0], [0]]], ids=["of one list", "of two"])
-def test_places_that_are_merged_twice(lists: list[list[int]]) -> None:
+_TWICE: dict[str, list[Any]] = {
+    "of one list": [[0, 0]],
+    "of two": [[0], [0]],
+    "of none": [0, 0],
+    "of a list and none": [[0, 1], 0],
+}
+
+
+@pytest.mark.parametrize("lists", _TWICE.values(), ids=_TWICE.keys())
+def test_places_that_are_merged_twice(lists: list[Any]) -> None:
     """One function says which value is kept, the other that the result may be invalid."""
-    data = {"list": [{"values": [1.0 + i for i in range(len(each))]} for each in lists]}
+    data = {"list": [{"values": np.arange(1.0, 1.0 + np.size(e)).tolist()} for e in lists]}
+    data["list"] = [
+        {"values": v["values"] if np.ndim(e) else v["values"][0]}
+        for v, e in zip(data["list"], lists, strict=True)
+    ]
     indices = {"list": [{**INT, "values": each} for each in lists]}
     draft = kernel("ParallelDynamicStitch", {"indices": indices, "data": data})
     answer = opinion(draft, WRONG, "data[0]")
