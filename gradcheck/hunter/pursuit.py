@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradcheck.hunter import task
-from gradcheck.hunter.blame import Culprit, traced
+from gradcheck.hunter.blame import Culprit, made_by, traced, with_more_bits
 from gradcheck.hunter.drafts import (
     Draft,
     array_of,
@@ -49,6 +49,10 @@ if TYPE_CHECKING:
 STEPS_OF_A_CRASH = 5
 """Steps to shrink what kills its worker: each takes a new one, and all others wait."""
 
+LONGEST_TOLD = 400
+"""Characters of what a spec says was seen."""
+CONFIRMED = "confirmed twice: by a program in plain TensorFlow, and by this spec as it is written"
+
 
 def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
     """Follow what a check has seen."""
@@ -73,15 +77,36 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
         if hunt.ledger.is_settled(cause):
             hunt.ledger.settle(provisional, f"see {cause}")
             return
-        if cause in hunt.open:
+        plainer = yield from with_more_bits(hunt, culprit)
+        if plainer is not None:
+            yield from _followed(hunt, plainer)
+            if hunt.ledger.has(plainer.cause):
+                hunt.ledger.settle(cause, f"see {plainer.cause}")
+                return
+        yield from _followed(hunt, culprit)
+    finally:
+        hunt.open.discard(provisional)
+
+
+def _followed(hunt: Hunt, culprit: Culprit) -> Errand:
+    """Confirm it, if nobody has or is at it: for this kernel, nor for one that shares its cause."""
+    if hunt.ledger.is_settled(culprit.cause) or culprit.cause in hunt.open:
+        return
+    hunt.open.add(culprit.cause)
+    try:
+        shared = yield from made_by(hunt, culprit)
+        if other := hunt.ledger.told_by(shared, culprit.failure.diagnosis):
+            hunt.ledger.settle(culprit.cause, f"see {other}: one function makes both gradients")
             return
-        hunt.open.add(cause)
+        if shared and shared in hunt.open:
+            return
+        hunt.open.add(shared)
         try:
             yield from _confirmed(hunt, culprit)
         finally:
-            hunt.open.discard(cause)
+            hunt.open.discard(shared)
     finally:
-        hunt.open.discard(provisional)
+        hunt.open.discard(culprit.cause)
 
 
 def is_known(hunt: Hunt, draft: Draft, failure: Failure) -> bool:
@@ -126,7 +151,11 @@ def _confirmed(hunt: Hunt, culprit: Culprit) -> Errand:
             return
         told, shown, text = yield from _shown(hunt, seen.draft, seen.failure)
         if not told:
-            yield from _written(hunt, seen, shown, text)
+            shared = yield from made_by(hunt, seen)
+            if other := hunt.ledger.told_by(shared, seen.failure.diagnosis):
+                hunt.ledger.settle(first, f"see {other}: one function makes both gradients")
+                return
+            yield from _written(hunt, seen, shown, text, shared)
             return
         why = why or f"{told}: {json.dumps(seen.draft)}"
     hunt.ledger.doubt(first, why)
@@ -204,14 +233,20 @@ def _second_opinion(
     return "", opinion["why"], opinion.get("short") or program.text
 
 
-def _written(hunt: Hunt, culprit: Culprit, shown: str, script: str) -> Errand:
+def _written(hunt: Hunt, culprit: Culprit, shown: str, script: str, shared: str) -> Errand:
+    """Write it down, if the check ends so once more, and the spec as it is written does."""
     draft, failure = culprit.draft, culprit.failure
     cause, blamed = culprit.cause, culprit.blamed
     result = yield from hunt.check(draft)
     mode, check, numbers = mode_of(draft), check_of(draft), dtype_class(draft)
     seen = " ".join((failure.text or result.meaning).split())
+    if not same(failure_of(result), failure):
+        hunt.ledger.doubt(cause, "it did not fail again")
+        return
     told = f"{failure.kind.told[0].upper()}{failure.kind.told[1:]}: {shown or seen}"
-    spec = copied(draft, expect=result.verdict.value, reason=told[:400])
+    # (Both have been seen by now; what is written is not, until the spec has ended so.)
+    reason = f"{told[:LONGEST_TOLD]}; {CONFIRMED}"
+    spec = copied(draft, expect=result.verdict.value, reason=reason)
     if failure.kind is FailureKind.HANG:
         spec["timeout"] = CHECK_SECONDS
     name = hunt.ledger.file_for(failure.kind, blamed, mode, check, numbers)
@@ -224,6 +259,10 @@ def _written(hunt: Hunt, culprit: Culprit, shown: str, script: str) -> Errand:
         return
     tried = f"Found by `gradcheck hunt` with TensorFlow {hunt.version}" if hunt.version else ""
     lines = [*comment(tried or "Found by `gradcheck hunt`."), *comment(seen), *case_lines(spec)]
-    finding = Finding(cause, failure.kind, blamed, mode, check, numbers, told, name)
+    finding = Finding(
+        *(cause, failure.kind, blamed, mode, check, numbers, told, name),
+        shared=shared,
+        diagnosis=failure.diagnosis,
+    )
     hunt.ledger.write(finding, "\n".join(lines) + "\n", script)
     hunt.found(finding)
