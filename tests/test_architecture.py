@@ -147,7 +147,7 @@ LAYERS = {
         ("script", "short_script"),
         ("signatures",),
         ("documented", "draw_sparse"),
-        ("described", "draws", "shrinker"),
+        ("described", "random_kernels", "shrinker"),
         ("meant_call",),
         ("second_opinion",),
         ("draw_call", "gradient_code", "record_calls"),

@@ -16,6 +16,7 @@ from gradcheck.hunter.drafts import (
     check_of,
     copied,
     dtype_class,
+    each_once,
     is_differentiated,
     mode_of,
     target_of,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
     from gradcheck.hunter.errands import Hunt
 
+NEAR_ZERO = 2.0**-8
+"""What few bits may take for zero: its third power, which quotients have in their second
+derivatives, is the smallest number of float16."""
 _OFF = (FailureKind.WRONG, FailureKind.NONFINITE)
 """What few bits make of a number."""
 
@@ -72,7 +76,12 @@ def made_by(hunt: Hunt, culprit: Culprit) -> Generator[Case, Result, str]:
         return ""
     answer = yield from hunt.ask(task.CODE, draft=culprit.draft)
     code = task.answer_of(answer)["code"] if answer.verdict is Verdict.PASS else ""
-    return cause_of(f"the gradient {code}", failure, culprit.draft) if code else ""
+    draft = culprit.draft
+    if failure.kind is FailureKind.WRONG or is_about_shapes(failure):
+        # (What one kernel refuses for its size another one broadcasts, and gets wrong.)
+        where = f"{mode_of(draft)} {check_of(draft)} {dtype_class(draft)}"
+        return f"the gradient {code} wrong-values {where}" if code else ""
+    return cause_of(f"the gradient {code}", failure, draft) if code else ""
 
 
 def with_more_bits(hunt: Hunt, culprit: Culprit) -> Generator[Case, Result, Culprit | None]:
@@ -84,7 +93,7 @@ def with_more_bits(hunt: Hunt, culprit: Culprit) -> Generator[Case, Result, Culp
     if dtype_class(culprit.draft) != LOW_PRECISION or culprit.failure.kind not in _OFF:
         return None
     same_point = copied(culprit.draft, dtype=None)
-    for draft in (same_point, _at_zero(same_point)):
+    for draft in each_once(same_point, _at_zero(same_point)):
         failure = failure_of((yield from hunt.check(draft)))
         if failure is not None and failure.kind in _OFF and not is_about_shapes(failure):
             found = yield from traced(hunt, draft, failure)
@@ -93,13 +102,14 @@ def with_more_bits(hunt: Hunt, culprit: Culprit) -> Generator[Case, Result, Culp
 
 
 def _at_zero(draft: Draft) -> Draft:
-    """The same with zero in place of the number that is nearest to it, in each input."""
+    """The same with zero in place of the number that is nearest to it, if one is, in each input."""
     new = copied(draft)
     for _, entry in tensors(new):
         array = array_of(entry)
         if array is not None and array.size and is_differentiated(entry):
             flat = array.ravel().copy()
-            flat[np.argmin(np.abs(flat))] = 0.0
+            nearest = np.argmin(np.abs(flat))
+            flat[nearest] = 0.0 if abs(flat[nearest]) <= NEAR_ZERO else flat[nearest]
             entry.update(with_array(entry, flat.reshape(array.shape)))
     return new
 

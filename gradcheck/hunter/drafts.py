@@ -76,6 +76,11 @@ def canonical(draft: Draft) -> str:
     return json.dumps(draft, sort_keys=True)
 
 
+def each_once(*drafts: Draft) -> list[Draft]:
+    """Those that are not the same case."""
+    return list({canonical(draft): draft for draft in drafts}.values())
+
+
 def tensors(draft: Draft) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
     """Every tensor with its path: `("x",)`, or `("x", 0)` inside of a list."""
     inputs = draft["inputs"]

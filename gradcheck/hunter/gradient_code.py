@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.case import problem_of
+from gradcheck.checker.subject.look_up import look_up
 from gradcheck.checker.subject.private_names import Absent, Private, private
 from gradcheck.checker.subject.tensors import call
 from gradcheck.hunter.drafts import case_of, copied, target_of
@@ -53,11 +54,9 @@ def _registered(op: str) -> CodeType | None:
 
 def _run(problem: Any, watcher: Watcher) -> TracebackType | None:
     """Take the gradient; where it raises, from where."""
-    import tensorflow as tf
-
     tensors = [operand.hold(operand.value) for operand in problem.operands]
     moved = [t for t in tensors if t.dtype.is_floating or t.dtype.is_complex]
-    with tf.GradientTape() as tape:
+    with look_up("tf.GradientTape")() as tape:
         tape.watch(moved)
         outputs = call(problem.function, tensors)
         told = [o for o in outputs if o.dtype.is_floating or o.dtype.is_complex]

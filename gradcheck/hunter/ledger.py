@@ -137,13 +137,14 @@ class Ledger:
         """Whether a cause needs no more looking into."""
         return self.has(cause) or len(self.doubts.get(cause, ())) >= MOST_DOUBTS
 
-    def told_by(self, shared: str, diagnosis: str) -> str:
+    def told_by(self, shared: str, blamed: str, kind: str, diagnosis: str) -> str:
         """The finding that the same function is to blame for; empty where there is none.
 
-        Two that are known to go wrong in different ways are two.
+        Two that are known to go wrong in different ways are two, as are two kinds of one kernel.
         """
         for finding in self.findings:
             differs = finding.diagnosis and diagnosis and finding.diagnosis != diagnosis
+            differs = differs or (finding.blamed == blamed and finding.kind != kind)
             if shared and finding.shared == shared and not differs:
                 return finding.cause
         return ""

@@ -15,7 +15,7 @@ from gradcheck.checker.subject.phases import FREE_PHASE, depends_on_the_phase, s
 from gradcheck.hunter.around_point import as_array, moved, repeats_itself, value_of
 from gradcheck.hunter.documented import out_of_range, takes_any_order
 from gradcheck.hunter.drafts import target_of
-from gradcheck.hunter.draws import drawn_in
+from gradcheck.hunter.random_kernels import drawn_in
 from gradcheck.hunter.signatures import RAW
 from gradcheck.model import Mode
 

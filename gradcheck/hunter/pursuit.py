@@ -16,11 +16,11 @@ from gradcheck.hunter.blame import Culprit, made_by, traced, with_more_bits
 from gradcheck.hunter.drafts import (
     Draft,
     array_of,
-    canonical,
     case_of,
     check_of,
     copied,
     dtype_class,
+    each_once,
     is_differentiated,
     is_finite,
     mode_of,
@@ -95,7 +95,7 @@ def _followed(hunt: Hunt, culprit: Culprit) -> Errand:
     hunt.open.add(culprit.cause)
     try:
         shared = yield from made_by(hunt, culprit)
-        if other := hunt.ledger.told_by(shared, culprit.failure.diagnosis):
+        if other := _told_by(hunt, shared, culprit):
             hunt.ledger.settle(culprit.cause, f"see {other}: one function makes both gradients")
             return
         if shared and shared in hunt.open:
@@ -137,7 +137,7 @@ def _confirmed(hunt: Hunt, culprit: Culprit) -> Errand:
     why = ""
     # (What is smallest may lie at a kink, or where nothing moves, where another one does not:
     # without it `test_what_is_small_and_at_a_kink` fails.)
-    for shown_by in _each_once(small, rough, draft):
+    for shown_by in each_once(small, rough, draft):
         last = failure_of((yield from hunt.check(shown_by)))
         if last is None:
             why = why or "it did not fail again"
@@ -152,7 +152,7 @@ def _confirmed(hunt: Hunt, culprit: Culprit) -> Errand:
         told, shown, text = yield from _shown(hunt, seen.draft, seen.failure)
         if not told:
             shared = yield from made_by(hunt, seen)
-            if other := hunt.ledger.told_by(shared, seen.failure.diagnosis):
+            if other := _told_by(hunt, shared, seen):
                 hunt.ledger.settle(first, f"see {other}: one function makes both gradients")
                 return
             yield from _written(hunt, seen, shown, text, shared)
@@ -161,15 +161,16 @@ def _confirmed(hunt: Hunt, culprit: Culprit) -> Errand:
     hunt.ledger.doubt(first, why)
 
 
+def _told_by(hunt: Hunt, shared: str, culprit: Culprit) -> str:
+    failure = culprit.failure
+    return hunt.ledger.told_by(shared, culprit.blamed, failure.kind, failure.diagnosis)
+
+
 def _has_elements(draft: Draft) -> bool:
     """Whether there is anything that a derivative could be missed of."""
     entries = [entry for _, entry in tensors(draft) if is_differentiated(entry)]
     arrays = [array_of(entry) for entry in entries]
     return any(array is None or array.size for array in arrays)
-
-
-def _each_once(*drafts: Draft) -> list[Draft]:
-    return list({canonical(draft): draft for draft in drafts}.values())
 
 
 def _shown(
@@ -221,10 +222,10 @@ def _second_opinion(
             return told or "the program comes to an end", "", ""
         alone = yield from hunt.ask(task.OPINION, **request, forward_only=True)
         itself = alone.verdict is ends[failure.kind]
-        if itself and failure.kind is FailureKind.HANG:
-            return "the function itself takes that long", "", ""
-        told = "the function itself does it" if itself else "its gradient does it"
-        return "", told, next(short_texts(complete, failure, ()), program.text)
+        if itself:
+            # (Then there is no gradient that could be wrong.)
+            return "the function itself does it", "", ""
+        return "", "its gradient does it", next(short_texts(complete, failure, ()), program.text)
     if answer.verdict is not Verdict.PASS:
         return f"the program ends as {answer.verdict}", "", ""
     opinion = task.answer_of(answer)

@@ -13,6 +13,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker.subject.look_up import look_up
 from gradcheck.checker.subject.private_names import (
     Absent,
     Private,
@@ -95,6 +96,4 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _all_ops() -> list[str]:
-    import tensorflow as tf
-
-    return [name for name in dir(tf.raw_ops) if name[0].isupper()]
+    return [name for name in dir(look_up("tf.raw_ops")) if name[0].isupper()]
