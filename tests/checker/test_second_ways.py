@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.second_ways import _judged
 from gradcheck.checker.subject import second_order_ways
 from gradcheck.checker.subject.second_order_ways import SecondWay
-from gradcheck.checker.second_ways import _judged
 from gradcheck.model import Comparison, Verdict
 
 X = np.array([0.7, 0.9, -1.2])

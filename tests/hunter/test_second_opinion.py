@@ -17,8 +17,8 @@ from gradcheck.hunter import described, meant_call
 from gradcheck.hunter import second_opinion as second_opinion_module
 from gradcheck.hunter.documented import demands_a_shape, of_a_lower_rank, without_gradient
 from gradcheck.hunter.drafts import Draft, mode_of, task_case
-from gradcheck.hunter.random_kernels import drawn_in
 from gradcheck.hunter.failures import Failure, FailureKind
+from gradcheck.hunter.random_kernels import drawn_in
 from gradcheck.hunter.script import program_of
 from gradcheck.hunter.second_opinion import second_opinion
 
