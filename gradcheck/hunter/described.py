@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Array
 
-MOST_SHAPES = 24
+MOST_SHAPES = 12
 """Shapes that one input is asked for again with."""
 
 
