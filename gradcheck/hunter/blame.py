@@ -5,11 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradcheck.checker.subject.known_kernels import all_are_exact
 from gradcheck.hunter import task
-from gradcheck.hunter.drafts import Draft, check_of, copied, mode_of, target_of
+from gradcheck.hunter.drafts import (
+    LOW_PRECISION,
+    Draft,
+    array_of,
+    check_of,
+    copied,
+    dtype_class,
+    each_once,
+    is_differentiated,
+    mode_of,
+    target_of,
+    tensors,
+    with_array,
+)
 from gradcheck.hunter.failures import NUMBERS, Failure, FailureKind, failure_of
-from gradcheck.hunter.one_cause import cause_of, same
+from gradcheck.hunter.one_cause import cause_of, is_about_shapes, same
 from gradcheck.hunter.signatures import RAW
 from gradcheck.model import Case, CheckKind, Mode, Result, Verdict
 
@@ -17,6 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from gradcheck.hunter.errands import Hunt
+
+NEAR_ZERO = 2.0**-8
+"""What few bits may take for zero: its third power, which quotients have in their second
+derivatives, is the smallest number of float16."""
+_OFF = (FailureKind.WRONG, FailureKind.NONFINITE)
+"""What few bits make of a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +61,57 @@ class Culprit:
     def cause(self) -> str:
         """What makes it one with another: functions that run the same kernels are one."""
         return cause_of(self.kernels or self.blamed, self.failure, self.draft)
+
+
+def made_by(hunt: Hunt, culprit: Culprit) -> Generator[Case, Result, str]:
+    """The cause as that of the function of TensorFlow's that makes the gradient.
+
+    Kernels whose gradients one function makes have it in common. Empty where nothing tells. Without
+    it `test_kernels_that_share_a_gradient_function_are_one` fails.
+    """
+    failure = culprit.failure
+    ends = failure.kind in (FailureKind.CRASH, FailureKind.HANG)
+    names_an_op = failure.kind is FailureKind.MISSING and failure.about
+    if ends or names_an_op or not target_of(culprit.draft).startswith(RAW):
+        return ""
+    answer = yield from hunt.ask(task.CODE, draft=culprit.draft)
+    code = task.answer_of(answer)["code"] if answer.verdict is Verdict.PASS else ""
+    draft = culprit.draft
+    if failure.kind is FailureKind.WRONG or is_about_shapes(failure):
+        # (What one kernel refuses for its size another one broadcasts, and gets wrong.)
+        where = f"{mode_of(draft)} {check_of(draft)} {dtype_class(draft)}"
+        return f"the gradient {code} wrong-values {where}" if code else ""
+    return cause_of(f"the gradient {code}", failure, draft) if code else ""
+
+
+def with_more_bits(hunt: Hunt, culprit: Culprit) -> Generator[Case, Result, Culprit | None]:
+    """Who is to blame for the same in float64, there or at zero; None where all is well there.
+
+    What few bits round to zero fails as zero does. Without it `test_what_few_bits_share_with_zero`
+    fails.
+    """
+    if dtype_class(culprit.draft) != LOW_PRECISION or culprit.failure.kind not in _OFF:
+        return None
+    same_point = copied(culprit.draft, dtype=None)
+    for draft in each_once(same_point, _at_zero(same_point)):
+        failure = failure_of((yield from hunt.check(draft)))
+        if failure is not None and failure.kind in _OFF and not is_about_shapes(failure):
+            found = yield from traced(hunt, draft, failure)
+            return None if found.why or found.blamed != culprit.blamed else found
+    return None
+
+
+def _at_zero(draft: Draft) -> Draft:
+    """The same with zero in place of the number that is nearest to it, if one is, in each input."""
+    new = copied(draft)
+    for _, entry in tensors(new):
+        array = array_of(entry)
+        if array is not None and array.size and is_differentiated(entry):
+            flat = array.ravel().copy()
+            nearest = np.argmin(np.abs(flat))
+            flat[nearest] = 0.0 if abs(flat[nearest]) <= NEAR_ZERO else flat[nearest]
+            entry.update(with_array(entry, flat.reshape(array.shape)))
+    return new
 
 
 def traced(hunt: Hunt, draft: Draft, failure: Failure) -> Generator[Case, Result, Culprit]:

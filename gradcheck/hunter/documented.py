@@ -47,6 +47,12 @@ _SHAPE = re.compile(r"shape `?\[([^\]`]*)\]|(?<![\w.-])(\d)-D\b|\((\w+(?:, \w+)+
 _OR_ANOTHER = re.compile(
     r"at least|at most|up to|or (?:lower|less|fewer)|typically|any ", re.IGNORECASE
 )
+_ONE_SHAPE = re.compile(
+    r"not (?:currently )?support broadcast"
+    r"|shape[^.]{0,30} (?:must|has to|needs to|should) (?:be )?(?:exactly|match|equal|the same)"
+    r"|(?:must|should) have (?:exactly )?the same shape",
+    re.IGNORECASE,
+)
 _CALLS = re.compile(r"\bgen_\w+\.(\w+)\(")
 _VERSION = re.compile(r"V\d+$")
 
@@ -58,7 +64,7 @@ def without_gradient(op: str) -> str:
     """
     if _is_silent(_VERSION.sub("", op)):
         return f"{_VERSION.sub('', op)}, of which it is a version, is not differentiable"
-    for name, text in _descriptions(op):
+    for name, text in descriptions(RAW + op):
         if found := _NO_GRADIENT.search(" ".join(text.split())):
             return f"the description of {name} says so: {found[0]}"
     return ""
@@ -69,7 +75,7 @@ def only_somewhere(draft: Draft) -> str:
 
     Without it `test_a_gradient_that_is_promised_only_somewhere` fails.
     """
-    for name, text in _descriptions(target_of(draft).removeprefix(RAW)):
+    for name, text in descriptions(target_of(draft)):
         if found := _ONLY_SOMEWHERE.search(" ".join(text.split())):
             return f"the description of {name} says: {found[0]}"
     return ""
@@ -77,13 +83,14 @@ def only_somewhere(draft: Draft) -> str:
 
 def takes_any_order(draft: Draft) -> bool:
     """Whether the call repeats an index of an op that promises nothing then."""
-    op = target_of(draft).removeprefix(RAW)
-    if not any(_ANY_ORDER.search(" ".join(text.split())) for _, text in _descriptions(op)):
+    said = descriptions(target_of(draft))
+    if not any(_ANY_ORDER.search(" ".join(text.split())) for _, text in said):
         return False
     whole: dict[Any, list[Any]] = {}
     for path, entry in tensors(draft):
         array = array_of(entry)
-        if array is not None and array.dtype.kind in "iu" and array.ndim:
+        # (A place alone is one, too, where several are given.)
+        if array is not None and array.dtype.kind in "iu" and (array.ndim or len(path) > 1):
             whole.setdefault(path[0], []).append(array)
     # (Several lists of indices may repeat those of one another.)
     flat = (a[0] if len(a) == 1 else np.concatenate([*map(np.ravel, a)]) for a in whole.values())
@@ -97,7 +104,7 @@ def out_of_range(draft: Draft, values: Any) -> str:
     """
     if not values.size or values.dtype.kind not in "fc":
         return ""
-    for name, text in _descriptions(target_of(draft).removeprefix(RAW)):
+    for name, text in descriptions(target_of(draft)):
         found = _RANGE.search(" ".join(text.split()))
         if found and not float(found[1]) <= values.real.min() <= values.real.max() <= float(
             found[2]
@@ -112,15 +119,42 @@ def of_a_lower_rank(draft: Draft) -> str:
     Some kernels die of them. (More are often taken on purpose, as a batch, and fewer by public
     functions that describe the same kernel.) Without it `test_fewer_axes_than_are_described` fails.
     """
+    for path, (axes, told) in _too_few_axes(draft).items():
+        return f"{path[0]} has {axes} axes, and is described as {told[0][0]}"
+    return ""
+
+
+def axes_described(draft: Draft) -> dict[tuple[Any, ...], int]:
+    """How many axes those inputs are described with that have fewer.
+
+    None, where a public function of the kernel's name takes any number of them.
+    """
+    own = snake(target_of(draft).removeprefix(RAW))
+    for name in allowlist.ALLOWED:
+        if name.rpartition(".")[2] == own and name.startswith("tf."):
+            told = next(iter(_described_inputs(name).values()), "")
+            if told and not _SHAPE.search(told):
+                return {}
+    return {path: min(map(_axes, told)) for path, (_, told) in _too_few_axes(draft).items()}
+
+
+def _too_few_axes(draft: Draft) -> dict[tuple[Any, ...], tuple[int, list[re.Match[str]]]]:
     described = _described_inputs(target_of(draft))
+    found = {}
     for path, entry in tensors(draft):
         array, text = array_of(entry), described.get(str(path[0]), "")
         if array is None or len(path) > 1 or _OR_ANOTHER.search(text):
             continue
         told = list(_SHAPE.finditer(text))
         if told and array.ndim < min(map(_axes, told)):
-            return f"{path[0]} has {array.ndim} axes, and is described as {told[0][0]}"
-    return ""
+            found[path] = (array.ndim, told)
+    return found
+
+
+def demands_a_shape(draft: Draft) -> bool:
+    """Whether it is said that a shape has to be a certain one, or that nothing is broadcast."""
+    texts = (text for _, text in descriptions(target_of(draft)))
+    return any(_ONE_SHAPE.search(" ".join(text.split())) for text in texts)
 
 
 def _axes(told: re.Match[str]) -> int:
@@ -156,13 +190,15 @@ def _is_silent(op: str) -> bool:
         return False
 
 
-def _descriptions(op: str) -> Iterator[tuple[str, str]]:
+def descriptions(target: str) -> Iterator[tuple[str, str]]:
+    """What is said of a function, and of a kernel by those that call it."""
     with suppress(Ended):
-        yield f"{RAW}{op}", inspect.getdoc(look_up(f"{RAW}{op}")) or ""
-    yield from _of_callers().get(_snake(op), [])
+        yield target, inspect.getdoc(look_up(target)) or ""
+    if target.startswith(RAW):
+        yield from _of_callers().get(snake(target.removeprefix(RAW)), [])
 
 
-def _snake(op: str) -> str:
+def snake(op: str) -> str:
     """The name of the function that makes the op, in TensorFlow's generated modules."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", op)
     return parted.lower()

@@ -25,6 +25,8 @@ Draft = dict[str, Any]
 KEYS = ("op", "function", "layer", "expr")
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 COMPLEX = ("complex128", "complex64")
+LOW_PRECISION = "low precision"
+"""A class of numbers, of float16 and bfloat16."""
 LOW = ("float16", "bfloat16", "float32")
 DIGITS = 3
 """Digits of the numbers that are drawn: they are to be read, and nothing is lost by it."""
@@ -55,7 +57,7 @@ def dtype_class(draft: Draft) -> str:
     dtype = str(draft.get("dtype", "float64"))
     if dtype in COMPLEX:
         return "complex"
-    return "low precision" if dtype in ("float16", "bfloat16") else "real"
+    return LOW_PRECISION if dtype in ("float16", "bfloat16") else "real"
 
 
 def copied(draft: Draft, **keys: Any) -> Draft:
@@ -72,6 +74,11 @@ def copied(draft: Draft, **keys: Any) -> Draft:
 def canonical(draft: Draft) -> str:
     """The same text for the same case."""
     return json.dumps(draft, sort_keys=True)
+
+
+def each_once(*drafts: Draft) -> list[Draft]:
+    """Those that are not the same case."""
+    return list({canonical(draft): draft for draft in drafts}.values())
 
 
 def tensors(draft: Draft) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:

@@ -73,6 +73,8 @@ class Failure:
     """The op that has no gradient, or the name of what was raised."""
     text: str = ""
     """What is told of it: a diagnosis, or a message."""
+    diagnosis: str = ""
+    """The short name of the likely cause; empty where none is known."""
 
 
 def failure_of(result: Result) -> Failure | None:
@@ -95,7 +97,8 @@ def failure_of(result: Result) -> Failure | None:
     if not wrong:
         return None
     told = result.diagnosis.text if result.diagnosis else wrong[0].note
-    return Failure(kinds[verdict], tuple(c.name for c in wrong), text=told)
+    known = result.diagnosis.cause if result.diagnosis else ""
+    return Failure(kinds[verdict], tuple(c.name for c in wrong), text=told, diagnosis=known)
 
 
 def _raised(message: str) -> Failure | None:

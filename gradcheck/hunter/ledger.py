@@ -44,6 +44,10 @@ class Finding:
     """What was seen, in a sentence."""
     spec: str
     """The file, seen from the folder of the hunt."""
+    shared: str = ""
+    """The cause as that of the function that makes the gradient, whichever kernel it is of."""
+    diagnosis: str = ""
+    """The likely cause, by its short name."""
 
 
 @dataclass(slots=True)
@@ -131,8 +135,23 @@ class Ledger:
 
     def is_settled(self, cause: str) -> bool:
         """Whether a cause needs no more looking into."""
-        found = any(finding.cause == cause for finding in self.findings)
-        return found or len(self.doubts.get(cause, ())) >= MOST_DOUBTS
+        return self.has(cause) or len(self.doubts.get(cause, ())) >= MOST_DOUBTS
+
+    def told_by(self, shared: str, blamed: str, kind: str, diagnosis: str) -> str:
+        """The finding that the same function is to blame for; empty where there is none.
+
+        Two that are known to go wrong in different ways are two, as are two kinds of one kernel.
+        """
+        for finding in self.findings:
+            differs = finding.diagnosis and diagnosis and finding.diagnosis != diagnosis
+            differs = differs or (finding.blamed == blamed and finding.kind != kind)
+            if shared and finding.shared == shared and not differs:
+                return finding.cause
+        return ""
+
+    def has(self, cause: str) -> bool:
+        """Whether this was found."""
+        return any(finding.cause == cause for finding in self.findings)
 
     def doubt(self, cause: str, why: str) -> None:
         """Note that something was not confirmed."""

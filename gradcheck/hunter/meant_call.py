@@ -15,12 +15,14 @@ from gradcheck.checker.subject.phases import FREE_PHASE, depends_on_the_phase, s
 from gradcheck.hunter.around_point import as_array, moved, repeats_itself, value_of
 from gradcheck.hunter.documented import out_of_range, takes_any_order
 from gradcheck.hunter.drafts import target_of
+from gradcheck.hunter.random_kernels import drawn_in
 from gradcheck.hunter.signatures import RAW
 from gradcheck.model import Mode
 
 if TYPE_CHECKING:
     from types import ModuleType
 
+TWICE = "an index is there twice, and nothing is promised then"
 _ABOUT_SHAPES = re.compile(r"shape|size|dimension|rank|broadcast", re.IGNORECASE)
 """What raised speaks of a shape."""
 
@@ -35,6 +37,19 @@ def is_meant(module: ModuleType, request: dict[str, Any]) -> bool:
         compiled = mode == Mode.XLA
         module.tf.function(module.function, autograph=False, jit_compile=compiled)(*given)
     return True
+
+
+def not_asked_for(module: ModuleType, raised: str, request: dict[str, Any]) -> str:
+    """Why nobody misses the gradient of a call that raises; empty where nothing says so."""
+    if takes_any_order(request["draft"]):
+        return TWICE
+    drawn = _drawn(module, request)
+    return drawn or takes_any_shape(module, raised, request)
+
+
+def _drawn(module: ModuleType, request: dict[str, Any]) -> str:
+    given = [getattr(module, name) for name in request["names"]]
+    return drawn_in(lambda: module.function(*given), str(request["about"]), request)
 
 
 def takes_any_shape(module: ModuleType, raised: str, request: dict[str, Any]) -> str:
@@ -61,7 +76,9 @@ def takes_any_shape(module: ModuleType, raised: str, request: dict[str, Any]) ->
 def not_promised(module: ModuleType, wrong: str, request: dict[str, Any]) -> str:
     """Why nothing is promised of the numbers of this call; empty where nothing says so."""
     if takes_any_order(request["draft"]):
-        return "an index is there twice, and nothing is promised then"
+        return TWICE
+    if told := _drawn(module, request):
+        return told
     told = out_of_range(request["draft"], as_array(getattr(module, wrong)))
     whole = not target_of(request["draft"]).startswith(RAW)
     if not told and whole and does_not_matter(module, wrong):

@@ -13,6 +13,10 @@ _OF_TENSORFLOW = (CheckKind.FORWARD, CheckKind.JACOBIAN)
 """Derivatives that TensorFlow makes of gradients: what they raise is told by their message."""
 _DIED_AT = re.compile(r"\w+\.(cc|h)(?=:\d+\] Check failed)|(?<=Assertion failure\n).*")
 """Where a library ended its process, as it says itself: for whatever function that was."""
+_SHAPES = re.compile(r"\b(shapes?|sizes?|dimensions?|rank|broadcast\w*)\b", re.IGNORECASE)
+"""What speaks of a shape; and"""
+_WRONG_SHAPE = re.compile(r"gradient has shape \[")
+"""what is said of a gradient that has another one than its input."""
 _LOOPS = (Way.LOOPED, Way.BATCH_LOOPED)
 """Jacobians that are made in a loop over `tape.gradient`: no op has a part of its own in it."""
 
@@ -35,7 +39,20 @@ def cause_of(blamed: str, failure: Failure, draft: Draft) -> str:
         return f"{where} {failure.kind} {told[:120]}"
     if failure.kind is FailureKind.MISSING:
         return f"{blamed} {failure.kind}"
+    if is_about_shapes(failure):
+        # (It is chance whether a wrong shape is refused on its way or given.)
+        return f"{blamed} shapes {where}"
     return f"{blamed} {failure.kind} {where} {dtype_class(draft)}"
+
+
+def is_about_shapes(failure: Failure) -> bool:
+    """Whether the gradient has the wrong shape, or raises about one.
+
+    Without it `test_a_wrong_shape_and_what_raises_about_it_are_one` fails.
+    """
+    if failure.kind is FailureKind.WRONG:
+        return bool(_WRONG_SHAPE.search(failure.text))
+    return failure.kind is FailureKind.RAISES and bool(_SHAPES.search(failure.text))
 
 
 def same(one: Failure | None, other: Failure) -> bool:

@@ -12,15 +12,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradcheck.hunter import task
-from gradcheck.hunter.blame import Culprit, traced
+from gradcheck.hunter.blame import Culprit, made_by, traced, with_more_bits
 from gradcheck.hunter.drafts import (
     Draft,
     array_of,
-    canonical,
     case_of,
     check_of,
     copied,
     dtype_class,
+    each_once,
     is_differentiated,
     is_finite,
     mode_of,
@@ -49,6 +49,10 @@ if TYPE_CHECKING:
 STEPS_OF_A_CRASH = 5
 """Steps to shrink what kills its worker: each takes a new one, and all others wait."""
 
+LONGEST_TOLD = 400
+"""Characters of what a spec says was seen."""
+CONFIRMED = "confirmed twice: by a program in plain TensorFlow, and by this spec as it is written"
+
 
 def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
     """Follow what a check has seen."""
@@ -73,15 +77,36 @@ def pursue(hunt: Hunt, draft: Draft, result: Result) -> Errand:
         if hunt.ledger.is_settled(cause):
             hunt.ledger.settle(provisional, f"see {cause}")
             return
-        if cause in hunt.open:
+        plainer = yield from with_more_bits(hunt, culprit)
+        if plainer is not None:
+            yield from _followed(hunt, plainer)
+            if hunt.ledger.has(plainer.cause):
+                hunt.ledger.settle(cause, f"see {plainer.cause}")
+                return
+        yield from _followed(hunt, culprit)
+    finally:
+        hunt.open.discard(provisional)
+
+
+def _followed(hunt: Hunt, culprit: Culprit) -> Errand:
+    """Confirm it, if nobody has or is at it: for this kernel, nor for one that shares its cause."""
+    if hunt.ledger.is_settled(culprit.cause) or culprit.cause in hunt.open:
+        return
+    hunt.open.add(culprit.cause)
+    try:
+        shared = yield from made_by(hunt, culprit)
+        if other := _told_by(hunt, shared, culprit):
+            hunt.ledger.settle(culprit.cause, f"see {other}: one function makes both gradients")
             return
-        hunt.open.add(cause)
+        if shared and shared in hunt.open:
+            return
+        hunt.open.add(shared)
         try:
             yield from _confirmed(hunt, culprit)
         finally:
-            hunt.open.discard(cause)
+            hunt.open.discard(shared)
     finally:
-        hunt.open.discard(provisional)
+        hunt.open.discard(culprit.cause)
 
 
 def is_known(hunt: Hunt, draft: Draft, failure: Failure) -> bool:
@@ -112,7 +137,7 @@ def _confirmed(hunt: Hunt, culprit: Culprit) -> Errand:
     why = ""
     # (What is smallest may lie at a kink, or where nothing moves, where another one does not:
     # without it `test_what_is_small_and_at_a_kink` fails.)
-    for shown_by in _each_once(small, rough, draft):
+    for shown_by in each_once(small, rough, draft):
         last = failure_of((yield from hunt.check(shown_by)))
         if last is None:
             why = why or "it did not fail again"
@@ -126,10 +151,19 @@ def _confirmed(hunt: Hunt, culprit: Culprit) -> Errand:
             return
         told, shown, text = yield from _shown(hunt, seen.draft, seen.failure)
         if not told:
-            yield from _written(hunt, seen, shown, text)
+            shared = yield from made_by(hunt, seen)
+            if other := _told_by(hunt, shared, seen):
+                hunt.ledger.settle(first, f"see {other}: one function makes both gradients")
+                return
+            yield from _written(hunt, seen, shown, text, shared)
             return
         why = why or f"{told}: {json.dumps(seen.draft)}"
     hunt.ledger.doubt(first, why)
+
+
+def _told_by(hunt: Hunt, shared: str, culprit: Culprit) -> str:
+    failure = culprit.failure
+    return hunt.ledger.told_by(shared, culprit.blamed, failure.kind, failure.diagnosis)
 
 
 def _has_elements(draft: Draft) -> bool:
@@ -137,10 +171,6 @@ def _has_elements(draft: Draft) -> bool:
     entries = [entry for _, entry in tensors(draft) if is_differentiated(entry)]
     arrays = [array_of(entry) for entry in entries]
     return any(array is None or array.size for array in arrays)
-
-
-def _each_once(*drafts: Draft) -> list[Draft]:
-    return list({canonical(draft): draft for draft in drafts}.values())
 
 
 def _shown(
@@ -192,10 +222,10 @@ def _second_opinion(
             return told or "the program comes to an end", "", ""
         alone = yield from hunt.ask(task.OPINION, **request, forward_only=True)
         itself = alone.verdict is ends[failure.kind]
-        if itself and failure.kind is FailureKind.HANG:
-            return "the function itself takes that long", "", ""
-        told = "the function itself does it" if itself else "its gradient does it"
-        return "", told, next(short_texts(complete, failure, ()), program.text)
+        if itself:
+            # (Then there is no gradient that could be wrong.)
+            return "the function itself does it", "", ""
+        return "", "its gradient does it", next(short_texts(complete, failure, ()), program.text)
     if answer.verdict is not Verdict.PASS:
         return f"the program ends as {answer.verdict}", "", ""
     opinion = task.answer_of(answer)
@@ -204,14 +234,20 @@ def _second_opinion(
     return "", opinion["why"], opinion.get("short") or program.text
 
 
-def _written(hunt: Hunt, culprit: Culprit, shown: str, script: str) -> Errand:
+def _written(hunt: Hunt, culprit: Culprit, shown: str, script: str, shared: str) -> Errand:
+    """Write it down, if the check ends so once more, and the spec as it is written does."""
     draft, failure = culprit.draft, culprit.failure
     cause, blamed = culprit.cause, culprit.blamed
     result = yield from hunt.check(draft)
     mode, check, numbers = mode_of(draft), check_of(draft), dtype_class(draft)
     seen = " ".join((failure.text or result.meaning).split())
+    if not same(failure_of(result), failure):
+        hunt.ledger.doubt(cause, "it did not fail again")
+        return
     told = f"{failure.kind.told[0].upper()}{failure.kind.told[1:]}: {shown or seen}"
-    spec = copied(draft, expect=result.verdict.value, reason=told[:400])
+    # (Both have been seen by now; what is written is not, until the spec has ended so.)
+    reason = f"{told[:LONGEST_TOLD]}; {CONFIRMED}"
+    spec = copied(draft, expect=result.verdict.value, reason=reason)
     if failure.kind is FailureKind.HANG:
         spec["timeout"] = CHECK_SECONDS
     name = hunt.ledger.file_for(failure.kind, blamed, mode, check, numbers)
@@ -224,6 +260,10 @@ def _written(hunt: Hunt, culprit: Culprit, shown: str, script: str) -> Errand:
         return
     tried = f"Found by `gradcheck hunt` with TensorFlow {hunt.version}" if hunt.version else ""
     lines = [*comment(tried or "Found by `gradcheck hunt`."), *comment(seen), *case_lines(spec)]
-    finding = Finding(cause, failure.kind, blamed, mode, check, numbers, told, name)
+    finding = Finding(
+        *(cause, failure.kind, blamed, mode, check, numbers, told, name),
+        shared=shared,
+        diagnosis=failure.diagnosis,
+    )
     hunt.ledger.write(finding, "\n".join(lines) + "\n", script)
     hunt.found(finding)

@@ -24,14 +24,11 @@ from gradcheck.hunter.around_point import (
     value_of,
     wide,
 )
-from gradcheck.hunter.documented import (
-    of_a_lower_rank,
-    only_somewhere,
-    without_gradient,
-)
+from gradcheck.hunter.described import right_as_described
+from gradcheck.hunter.documented import of_a_lower_rank, only_somewhere, without_gradient
 from gradcheck.hunter.drafts import target_of
 from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind
-from gradcheck.hunter.meant_call import is_meant, not_promised, takes_any_shape
+from gradcheck.hunter.meant_call import is_meant, not_asked_for, not_promised
 from gradcheck.hunter.run_script import is_that, run_script, shows
 from gradcheck.hunter.short_script import short_texts
 from gradcheck.model import Case, Result, Verdict
@@ -72,6 +69,8 @@ def second_opinion(case: Case, *, allow: Collection[str], root: str) -> Result:
     try:
         with np.errstate(all="ignore"):
             answer["confirmed"], answer["why"] = _judged(kind, module, raised, request)
+            if answer["confirmed"] and (told := right_as_described(module, request, _is_right)):
+                answer |= {"confirmed": False, "why": told}
     except Exception as error:  # (whatever a function under test does at another point)
         answer["why"] = f"it is not taken in a graph, or close by: {type(error).__name__}: {error}"
     if answer["confirmed"]:
@@ -139,7 +138,7 @@ def _unanswered(
     if not is_that(raised, request):
         return False, f"something else is raised: {raised}"
     is_meant(module, request)
-    why = takes_any_shape(module, raised, request)
+    why = not_asked_for(module, raised, request)
     why = why or _nothing_to_differentiate(module, str(request["wrong"]))
     if not why and kind is FailureKind.MISSING:
         why = without_gradient(request["about"] or target_of(request["draft"]))
@@ -196,6 +195,15 @@ def _by_differences(kind: FailureKind, module: ModuleType, wrong: str) -> tuple[
         return False, told
     why = _no_ordinary_point(module, wrong, numeric, bar)
     return not why, why or told
+
+
+def _is_right(kind: FailureKind, module: ModuleType, wrong: str, dtype: str) -> bool:
+    """Whether the gradient is the one that there is."""
+    if hasattr(module, "reference"):
+        return not _in_double(module, dtype)[0]
+    numeric, bar = _numeric(module, wrong)
+    shape = tuple(getattr(module, wrong).shape)
+    return bool(np.isfinite(numeric).all()) and not _differs(kind, module, numeric, bar, shape)[0]
 
 
 def _nothing_to_differentiate(module: ModuleType, wrong: str) -> str:

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
     from gradcheck.model import Case, Result
 
-PROBE, RECORD, OPINION = "probe", "record", "opinion"
+PROBE, RECORD, OPINION, CODE = "probe", "record", "opinion", "code"
 
 
 def do(case: Case, *, allow: Collection[str], root: str) -> Result:
     """Do it."""
+    from gradcheck.hunter.gradient_code import gradient_code
     from gradcheck.hunter.probe import probe
     from gradcheck.hunter.record_calls import record
     from gradcheck.hunter.second_opinion import second_opinion
@@ -25,6 +26,7 @@ def do(case: Case, *, allow: Collection[str], root: str) -> Result:
         PROBE: probe,
         RECORD: record,
         OPINION: second_opinion,
+        CODE: gradient_code,
     }
     task = tasks.get(case.tags[0]) if case.tags else None
     if task is not None and case.target.text.startswith("task:"):

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.second_ways import _judged
 from gradcheck.checker.subject import second_order_ways
 from gradcheck.checker.subject.second_order_ways import SecondWay
-from gradcheck.model import Verdict
+from gradcheck.model import Comparison, Verdict
 
 X = np.array([0.7, 0.9, -1.2])
 
@@ -40,6 +41,20 @@ def test_a_way_that_is_wrong_is_named(tf: Any, monkeypatch: pytest.MonkeyPatch) 
     (told,) = result.comparisons
     assert "forward over reverse is wrong: x at [" in told.note
     assert "by reverse over reverse" in told.note
+
+
+@pytest.mark.parametrize(
+    ("verdict", "dtype", "told"),
+    [
+        (Verdict.PASS, "float64", "which is right"),
+        (Verdict.PASS, "float16", "which ends as pass (within 1.9e+03 ulp)"),
+        (Verdict.KINK, "float64", "which ends as kink (within 1.9e+03 ulp)"),
+    ],
+)
+def test_what_is_said_of_the_other_way(verdict: Verdict, dtype: str, told: str) -> None:
+    """In few bits a way may pass that is far off; beside a kink nothing was compared."""
+    note = "within 1.9e+03 ulp"
+    assert _judged(Comparison("x", verdict, (1,), dtype, note=note)) == told
 
 
 def test_a_wrong_gradient_of_a_gradient(tf: Any) -> None:

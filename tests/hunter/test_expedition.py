@@ -156,6 +156,8 @@ def test_a_planted_fault_is_found_confirmed_and_shrunk(ledger: Ledger) -> None:
     assert "inputs: {x: {values: 1.0}}" in text
     assert "expect: mismatch" in text
     assert "at []: 3 in place of 2" in text
+    # Who reads it is told how it was confirmed.
+    assert pursuit.CONFIRMED in " ".join(text.split())
 
 
 def test_what_is_small_and_at_a_kink(ledger: Ledger) -> None:

@@ -65,3 +65,16 @@ def test_where_a_library_ends_its_process_is_one_cause() -> None:
 def crash(op: str, message: str) -> str:
     name = f"tf.raw_ops.{op}"
     return cause_of(name, Failure(FailureKind.CRASH, about=message), {"op": name, "inputs": {}})
+
+
+def test_a_wrong_shape_and_what_raises_about_it_are_one() -> None:
+    told = "the gradient has shape [1, 1], but its input has shape []: that is the output's"
+    wrong = cause("SoftmaxCrossEntropyWithLogits", FailureKind.WRONG, told)
+    raised = "gradient raised: InvalidArgumentError: logits must have >= 1 dimension, got []"
+    assert wrong == cause("SoftmaxCrossEntropyWithLogits", RAISES, raised)
+    assert wrong == cause("SoftmaxCrossEntropyWithLogits", RAISES, raised, dtype="float16")
+    # ... but not what has wrong numbers, or raises about something else.
+    numbers = "the gradient of an element belongs to another one"
+    assert wrong != cause("SoftmaxCrossEntropyWithLogits", FailureKind.WRONG, numbers)
+    other = "gradient raised: InvalidArgumentError: Input is not invertible."
+    assert wrong != cause("SoftmaxCrossEntropyWithLogits", RAISES, other)

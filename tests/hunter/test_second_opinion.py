@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
+import tensorflow as tf
 
 from gradcheck.checker.subject.jacobian_ways import Way
+from gradcheck.hunter import described, meant_call
 from gradcheck.hunter import second_opinion as second_opinion_module
-from gradcheck.hunter.documented import of_a_lower_rank, without_gradient
+from gradcheck.hunter.documented import demands_a_shape, of_a_lower_rank, without_gradient
 from gradcheck.hunter.drafts import Draft, mode_of, task_case
 from gradcheck.hunter.failures import Failure, FailureKind
+from gradcheck.hunter.random_kernels import drawn_in
 from gradcheck.hunter.script import program_of
 from gradcheck.hunter.second_opinion import second_opinion
 
@@ -212,16 +217,66 @@ def test_numbers_out_of_the_range_that_is_documented() -> None:
     assert "[0,1]" in answer["why"]
 
 
-@pytest.mark.parametrize("mode", ["eager", "graph"])
-def test_what_draws_and_does_not_show_it(mode: str) -> None:
+def _averaged(mode: str) -> Draft:
     """The average of ones is one, whatever is averaged."""
     ones = [[[[1.0]] * 5] * 2]
     args = {"pooling_ratio": [1.0, 1.5, 1.5, 1.0], "deterministic": True}
-    draft = kernel("FractionalAvgPool", {"value": ones}, args=args, mode=mode)
-    answer = opinion(draft, WRONG, "value")
+    return kernel("FractionalAvgPool", {"value": ones}, args=args, mode=mode)
+
+
+@pytest.mark.parametrize("mode", ["eager", "graph"])
+def test_what_draws_and_does_not_show_it(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meant_call, "drawn_in", lambda *_: "")
+    answer = opinion(_averaged(mode), WRONG, "value")
     assert not answer["confirmed"], answer
     expected = "agree" if mode == "eager" else "another one each time"
     assert expected in answer["why"]
+
+
+def test_what_draws_with_a_fixed_seed() -> None:
+    assert "draws" in opinion(_averaged("eager"), WRONG, "value")["why"]
+    seed = {"values": 3, "dtype": "int64"}
+    numbers = {"num_to_sample": {**seed, "values": 1}, "seed": seed, "num_retries_per_sample": seed}
+    draft = kernel(
+        "KmeansPlusPlusInitialization", {"points": [[1.0], [2.0]], **numbers}, dtype="float32"
+    )
+    answer = opinion(draft, MISSING, "KmeansPlusPlusInitialization")
+    assert not answer["confirmed"], answer
+    assert "draws" in answer["why"]
+    # ... and kernels that only gradients of such run, but not those that others run, too.
+    whose = {"draft": kernel("Exp", {"x": 1.0})}
+    for about in ("FractionalMaxPoolGrad", "RandomGammaGrad"):
+        assert "of the gradient" in drawn_in(lambda: None, about, whose)
+    assert not any(drawn_in(lambda: None, each, whose) for each in ("Log1p", "MaxPoolGrad", "Qr"))
+    # Of a user's code, what is drawn of nothing is a constant.
+    draw = partial(tf.raw_ops.StatelessRandomNormal, shape=[2], seed=[1, 2])
+    assert drawn_in(draw, "", whose)
+    assert not drawn_in(draw, "", {"draft": {"function": "mine:f", "inputs": {}}})
+    gamma = partial(tf.raw_ops.StatelessRandomGammaV2, shape=[2], seed=[1, 2], alpha=[1.0, 2.0])
+    assert drawn_in(gamma, "", {"draft": {"function": "mine:f", "inputs": {}}})
+
+
+def test_what_fails_outside_of_what_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gradient of labels that are broadcast has the shape of what they are broadcast to."""
+    features = {"values": [[1.0, 2.0], [0.5, 1.5]], "grad": False}
+    inputs = {"features": features, "labels": [[0.5, 0.5]]}
+    broadcast = kernel("SoftmaxCrossEntropyWithLogits", inputs, outputs=[0])
+    assert opinion(broadcast, WRONG, "labels")["confirmed"]
+    monkeypatch.setattr(described, "demands_a_shape", lambda _draft: True)
+    answer = opinion(broadcast, WRONG, "labels")
+    assert not answer["confirmed"], answer
+    assert "it is right with the shapes" in answer["why"]
+    # ... and what is wrong in any shape is wrong in the described one: that of the other output.
+    del broadcast["outputs"]
+    assert opinion(broadcast, WRONG, "labels")["confirmed"]
+
+
+def test_shapes_that_are_demanded() -> None:
+    demanded = {name: demands_a_shape(kernel(name, {})) for name in _DEMANDS}
+    assert demanded == _DEMANDS
+
+
+_DEMANDS = {"TensorStridedSliceUpdate": True, "Mul": False, "Cumprod": False, "Conv2D": False}
 
 
 def test_a_gradient_that_is_promised_only_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,10 +326,22 @@ def test_fewer_axes_than_are_described() -> None:
     assert not any(of_a_lower_rank(kernel(name, inputs)) for name, inputs in taken.items())
 
 
-@pytest.mark.parametrize("lists", [[[0, 0]], [[0], [0]]], ids=["of one list", "of two"])
-def test_places_that_are_merged_twice(lists: list[list[int]]) -> None:
+_TWICE: dict[str, list[Any]] = {
+    "of one list": [[0, 0]],
+    "of two": [[0], [0]],
+    "of none": [0, 0],
+    "of a list and none": [[0, 1], 0],
+}
+
+
+@pytest.mark.parametrize("lists", _TWICE.values(), ids=_TWICE.keys())
+def test_places_that_are_merged_twice(lists: list[Any]) -> None:
     """One function says which value is kept, the other that the result may be invalid."""
-    data = {"list": [{"values": [1.0 + i for i in range(len(each))]} for each in lists]}
+    data = {"list": [{"values": np.arange(1.0, 1.0 + np.size(e)).tolist()} for e in lists]}
+    data["list"] = [
+        {"values": v["values"] if np.ndim(e) else v["values"][0]}
+        for v, e in zip(data["list"], lists, strict=True)
+    ]
     indices = {"list": [{**INT, "values": each} for each in lists]}
     draft = kernel("ParallelDynamicStitch", {"indices": indices, "data": data})
     answer = opinion(draft, WRONG, "data[0]")

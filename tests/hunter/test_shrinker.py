@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from gradcheck.hunter.drafts import Draft, array_of, canonical, tensors
 from gradcheck.hunter.shrinker import MOST_STEPS, shrunk, weight
+from gradcheck.hunter.single_case import failing_again
 from gradcheck.model import Result, Verdict
 
 if TYPE_CHECKING:
@@ -143,3 +145,26 @@ def test_a_batch_goes_before_axes_that_must_stay() -> None:
     small, steps = shrink(draft, fails)
     assert shapes_of(small) == [(3, 3), (3, 1)]
     assert steps < 0.6 * MOST_STEPS
+
+
+@pytest.mark.parametrize("fails_again", [True, False])
+def test_what_fails_only_once(fails_again: bool) -> None:
+    """What is small is not told if it does not fail once more: then what it was made of is."""
+    small: Draft = {"op": "tf.exp", "inputs": {"x": {"values": 1.0}}}
+    whole: Draft = {"op": "tf.exp", "inputs": {"x": {"values": [1.0, 2.0]}}}
+    ends = {canonical(small): fails_again, canonical(whole): True}
+
+    def check(draft: Draft) -> Generator[Any, Result, Result]:
+        verdict = Verdict.MISMATCH if ends[canonical(draft)] else Verdict.PASS
+        yield from ()
+        return Result("a", verdict)
+
+    def found_of(*drafts: Draft) -> Draft | None:
+        errand = failing_again(drafts, check, ("mismatch", "", ""))
+        with pytest.raises(StopIteration) as ended:
+            next(errand)
+        found: tuple[Draft, Result] | None = ended.value.value
+        return found[0] if found else None
+
+    assert found_of(small, whole) == (small if fails_again else whole)
+    assert found_of(small) == (small if fails_again else None)
