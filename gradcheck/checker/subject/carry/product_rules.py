@@ -35,6 +35,28 @@ def _product(op: Op) -> Sequence[Any]:
     return [tf.matmul(a, b, transpose_a=flip_a, transpose_b=flip_b)]
 
 
+@rule("BatchMatMulV2 BatchMatMulV3")
+def _products(op: Op) -> Sequence[Any]:
+    """All the matrices of all the points in one row, and none of them broadcast.
+
+    For 16×1×4×4 by 1×4×4 in float32 TensorFlow 2.21 writes where it must not, and the process dies.
+    Without it `test_no_product_is_broadcast` fails.
+    """
+    import tensorflow as tf
+
+    matrices = op.outputs[0].shape[:-2]
+    rows = op.rows * matrices.num_elements()
+    given = []
+    for place in range(2):
+        batch, rank = op.full(place), op.rank(place)
+        own = batch.shape[1:]
+        aligned = tf.reshape(batch, [op.rows, *[1] * (len(matrices) + 2 - rank), *own])
+        full = tf.broadcast_to(aligned, [op.rows, *matrices, *own[-2:]])
+        given.append(tf.reshape(full, [rows, *own[-2:]]))
+    (made,) = op.again(*given)
+    return [reshaped(made, op.rows, op.outputs[0].shape)]
+
+
 @rule("Einsum")
 def _einsum(op: Op) -> Sequence[Any]:
     equation = op.attribute("equation")

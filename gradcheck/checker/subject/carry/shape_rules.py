@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @rule(ELEMENT_BY_ELEMENT)
 @rule("Identity StopGradient PreventGradient CheckNumerics Snapshot")
-@rule("BatchMatMulV2 BatchMatMulV3 MatrixTriangularSolve")
+@rule("MatrixTriangularSolve")
 def _broadcast(op: Op) -> Sequence[Any]:
     """Shapes are aligned at their ends, behind the axis of points."""
     rank = len(op.outputs[0].shape)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from gradcheck.checker.subject.carry.carried_op import RULES
+from gradcheck.checker.subject.carry.carried_op import RULES, Op
 from gradcheck.checker.subject.carry.carrying import carried
 from gradcheck.checker.subject.known_kernels import ELEMENT_BY_ELEMENT
 
@@ -573,6 +573,25 @@ LOW = {
 def test_others(tf: Any, kind: str) -> None:
     make, values = CASES[kind]
     as_single_calls(tf, make(tf), *values, rtol=1e-5 if kind.partition(" ")[0] in LOW else 1e-9)
+
+
+@pytest.mark.parametrize("right", [(1, 4, 4), (4, 4), (3, 4, 4), (2, 1, 4, 4)])
+def test_no_product_is_broadcast(tf: Any, right: tuple[int, ...]) -> None:
+    """TensorFlow's kernel for float32 ends the process for 16×1×4×4 by 1×4×4."""
+    seen = []
+
+    def run(x: Any, y: Any, *_: Any) -> list[Any]:
+        seen.append((tuple(x.shape), tuple(y.shape)))
+        return [tf.linalg.matmul(x, y)]
+
+    x, y = tf.ones((3, 4, 4)), tf.constant(draw(*right), tf.float32)
+    many = tf.constant(draw(16, 3, 4, 4), tf.float32)
+    inputs = [x, y, "adj_x", False, "adj_y", False]
+    op = Op("BatchMatMulV2", inputs, 2, [many, None], [tf.linalg.matmul(x, y)], 16, run)
+    (made,) = RULES["BatchMatMulV2"](op)
+    expected = many.numpy().reshape(16, *[1] * (len(right) - 3), 3, 4, 4) @ y.numpy()
+    np.testing.assert_allclose(made, expected, rtol=1e-6)
+    assert [(len(a), a[0]) for a, _ in seen] == [(len(b), b[0]) for _, b in seen]
 
 
 def test_every_rule_is_tried() -> None:
