@@ -7,7 +7,7 @@ that lies within them, where they are good, is right. What is not settled so get
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.plan import Plan, along_coordinates, at_first_sight, with_tests
 from gradcheck.checker.subject.row_function import OneByOne
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Look:
     """What the first look shows."""
 

@@ -12,6 +12,7 @@ from gradcheck.checker import limits, stepping
 from gradcheck.checker.numerics.coordinates import Directions, Elements, power_of_two
 from gradcheck.checker.numerics.matrix_kinds import Moved, all_partners, moved_elements
 from gradcheck.checker.numerics.rng import generator
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ class Sampling:
     """At most; of very large inputs fewer."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Part:
     """One input's share of the coordinates."""
 
@@ -65,7 +66,7 @@ class Part:
         return np.arange(self.span.start, self.span.stop)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Coordinates:
     """The coordinates of all the inputs that are differentiated, in one space."""
 

@@ -8,12 +8,12 @@ a random direction that moves them all.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.checker import stepping
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -32,7 +32,7 @@ def as_slice(places: Array) -> Array | slice:
     return places
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(kw_only=True)
 class Space(ABC):
     """Coordinates around a point, numbered from zero."""
 
@@ -71,7 +71,7 @@ class Space(ABC):
         return points.astype(self.precision).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Partners:
     """By coordinate: a second element that moves with the first, and by how much for each unit."""
 
@@ -80,7 +80,7 @@ class Partners:
     """Zero for a coordinate that moves only one."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(kw_only=True)
 class Elements(Space):
     """Coordinates that move one element, or two that belong together."""
 
@@ -123,7 +123,7 @@ class Elements(Space):
         return np.asarray(along + sizes[self.partners.position] * np.abs(self.partners.weight))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(kw_only=True)
 class Directions(Space):
     """Coordinates that move every element at once, each along its own vector."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from gradcheck.checker.subject.problem import Wanted
 from gradcheck.checker.subject.reachable import handle_of, is_variable
 from gradcheck.checker.subject.tensors import is_differentiable
 from gradcheck.errors import UsageError, did_you_mean
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class Given:
     """The arguments of a call, taken apart into tensors."""
 
@@ -165,7 +165,7 @@ def _names(fn: Callable[..., Any], count: int) -> list[str]:
     return [parameters[i] if i < len(parameters) else f"input{i}" for i in range(count)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class _Choice:
     """What `wrt` asks for."""
 
