@@ -174,7 +174,9 @@ class Evidence:
     def is_settled(self, part: Part) -> bool:
         """Whether the first look was enough for all the elements of an input."""
         look = self.look
-        return look is not None and part.count > 0 and bool(look.settled[part.span].all())
+        if look is None or not part.count:
+            return False
+        return look.all_settled or bool(look.settled[part.span].all())
 
     @property
     def all_settled(self) -> bool:

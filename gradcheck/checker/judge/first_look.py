@@ -8,6 +8,7 @@ that lies within them, where they are good, is right. What is not settled so get
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,11 @@ class Look:
     """By coordinate: the derivative is known well, and the gradient agrees with it."""
     doubtful: Array
     """By coordinate: neither settled, nor is it one that stands still as the gradient says."""
+
+    @cached_property
+    def all_settled(self) -> bool:
+        """Whether nothing is left to know."""
+        return bool(self.settled.all())
 
     def doubtful_with(self, noise: Noise) -> Array:
         """By coordinate: what deserves a closer look now that the noise is known.

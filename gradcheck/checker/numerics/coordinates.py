@@ -46,6 +46,13 @@ class Space(ABC):
     """By coordinate: how far it may move before it leaves the domain."""
     precision: np.dtype[Any] | None = None
     """Points are rounded to this precision when the function is evaluated in it."""
+    is_boundless: bool = False
+    """Whether there is no domain to leave: then the rooms are infinite."""
+
+    @property
+    def least_room(self) -> Array:
+        """By coordinate: how far it may move to either side."""
+        return np.minimum(self.room_down, self.room_up)
 
     @abstractmethod
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
@@ -169,4 +176,5 @@ def everywhere(space: Space, vectors: Array, unit: Array | None = None) -> Direc
         room_down=boundless,
         room_up=boundless,
         precision=space.precision,
+        is_boundless=True,
     )

@@ -71,22 +71,22 @@ class Moves:
     noise: Array
     """A bound on the noise of a change."""
 
-    @cached_property
+    @property
     def slopes(self) -> tuple[Array, Array]:
         """The quotients to the right and to the left."""
         return self.right / self.up, self.left / self.down
 
-    @cached_property
+    @property
     def central(self) -> Array:
         """The quotients across."""
         return np.asarray((self.right - self.left) / (self.up - self.down))
 
-    @cached_property
+    @property
     def ladder(self) -> Array:
         """The steps."""
         return np.asarray(np.fmax(self.up, -self.down))
 
-    @cached_property
+    @property
     def roundoff(self) -> Array:
         """A bound on the noise of a quotient."""
         return self.noise / self.ladder

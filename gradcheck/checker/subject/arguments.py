@@ -156,7 +156,7 @@ def _called(fn: Any) -> str:
 
 def _names(fn: Callable[..., Any], count: int) -> list[str]:
     """The function's own parameter names, or input0, input1, … where it does not tell."""
-    if type(fn) is FunctionType and fn.__code__.co_argcount == count and not fn.__dict__:
+    if type(fn) is FunctionType and fn.__code__.co_argcount >= count and not fn.__dict__:
         # The usual case, for a tenth of the cost.
         return list(fn.__code__.co_varnames[:count])
     parameters = [
