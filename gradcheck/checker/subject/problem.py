@@ -90,8 +90,8 @@ class Problem:
     and None from the tape is right for it."""
     hint: str = ""
     """What to say where an input has no gradient."""
-    blocked: str = ""
-    """Which ops on the way TensorFlow registers as not differentiable, in a sentence."""
+    kinds: frozenset[str] = frozenset()
+    """Those of its ops, as far as they are known."""
     close_ups: frozenset[Verdict] = frozenset()
     """Of which verdicts somebody wants to see pictures."""
     called: set[GradientCall] | None = None
