@@ -20,7 +20,7 @@ from gradcheck.checker.subject.flatten import Flat, flatten
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Wanted
 from gradcheck.checker.subject.reachable import handle_of, is_variable
-from gradcheck.checker.subject.tensors import is_differentiable
+from gradcheck.checker.subject.tensors import is_differentiable, tf_dtype
 from gradcheck.errors import UsageError, did_you_mean
 from gradcheck.model.frozen import frozen
 
@@ -264,7 +264,7 @@ def _value(given: Any, name: str) -> Array:
         value = np.asarray(given)
         if value.dtype.kind not in "fciubV":
             raise TypeError(f"it is a {type(given).__name__}")
-        tf.as_dtype(value.dtype)
+        tf_dtype(value.dtype)
     except (TypeError, ValueError) as error:
         raise UsageError(f"input {name!r} is no tensor: {error}") from error
     return value
