@@ -43,7 +43,7 @@ ALLOWED = {
 # count as well.
 LAYERS = {
     "model": (
-        ("arrays", "verdicts", "stages", "versions", "shown", "close_ups"),
+        ("frozen", "arrays", "verdicts", "stages", "versions", "shown", "close_ups"),
         ("structures",),
         ("cases",),
         ("called_gradients",),

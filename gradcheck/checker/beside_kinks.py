@@ -39,6 +39,8 @@ def refuted_beside(evidence: Evidence, judge: Judge) -> Evidence:
         evidence: about all the inputs, judged.
         judge: compares the gradients at another point, and does not ask this again.
     """
+    if evidence.derivatives is None:
+        return evidence
     outside = [_outside(evidence, own) for own in evidence.inputs]
     asked = {i for i, rows in enumerate(outside) if rows.any()}
     if not asked:

@@ -6,7 +6,7 @@ What a stage decides stands, and the Comparison says which stage it was.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradcheck.checker import costs
@@ -18,6 +18,7 @@ from gradcheck.checker.judge.figures import Figures, along_directions, compariso
 from gradcheck.checker.judge.formula import UNUSABLE, Standing, opinions
 from gradcheck.checker.precision.low_precision import judge_precision, loses_it
 from gradcheck.model import Comparison, Diagnosis, Stage, Verdict
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from gradcheck.checker.precision.own_precision import OwnPrecision
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Open:
     """An input on which no stage has decided yet, and what there is to say of it."""
 

@@ -11,7 +11,6 @@ from gradcheck.checker.subject.in_either import InEither, Promotable
 from gradcheck.checker.subject.known_kernels import all_repeat, all_take_other_shapes
 from gradcheck.checker.subject.phases import may_show_a_phase
 from gradcheck.checker.subject.recording import Recording, recording
-from gradcheck.checker.subject.refusals import told_not_differentiable
 from gradcheck.checker.subject.tensors import call
 from gradcheck.model import CheckKind
 
@@ -47,7 +46,7 @@ def gradient_problem(point: Point) -> tuple[Problem, Gradient]:
         may_have_phases=may_show_a_phase(seen.kinds),
         repeats=all_repeat(seen.kinds),
         ops=seen.ops,
-        blocked=told_not_differentiable(seen.kinds),
+        kinds=frozenset(seen.kinds),
         recorded=None,
         recorded_in_double=None,
         without_twin=None,

@@ -7,7 +7,6 @@ of 1e-13 is an error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from gradcheck.checker import tolerances
 from gradcheck.errors import UsageError
 from gradcheck.model import Verdict
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate
@@ -32,7 +32,7 @@ VERDICTS = (
 PASS, KINK, INCONCLUSIVE, NONFINITE, MISMATCH = range(len(VERDICTS))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Agreement:
     """How each coordinate fared."""
 

@@ -16,6 +16,7 @@ from gradcheck.checker.numerics.vectors import epsilon_of, largest
 from gradcheck.checker.reference.plan import along_coordinates
 from gradcheck.checker.subject.tensors import is_low_precision
 from gradcheck.model import Stage, Verdict
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +58,7 @@ class Tie:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class OfInput:
     """What is known of one input's gradient."""
 
@@ -131,7 +132,7 @@ class OfInput:
         return verdict, self.stage
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Evidence:
     """What is known of all the gradients of a problem."""
 
@@ -173,7 +174,9 @@ class Evidence:
     def is_settled(self, part: Part) -> bool:
         """Whether the first look was enough for all the elements of an input."""
         look = self.look
-        return look is not None and part.count > 0 and bool(look.settled[part.span].all())
+        if look is None or not part.count:
+            return False
+        return look.all_settled or bool(look.settled[part.span].all())
 
     @property
     def all_settled(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, KINK, NONFINITE, relative_error
 from gradcheck.checker.numerics.vectors import largest, name_of, widest
 from gradcheck.model import Comparison, Element, Stage, Verdict
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Figures:
     """What a Comparison tells in numbers, before there is a verdict."""
 
@@ -196,7 +197,7 @@ def index_of(flat: int, point: Point, position: int) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(element, layout.shapes[position]))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class _Arrays:
     """What the oracles say, in the input's shape; NaN where no coordinate is."""
 

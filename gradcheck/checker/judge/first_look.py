@@ -7,7 +7,8 @@ that lies within them, where they are good, is right. What is not settled so get
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.plan import Plan, along_coordinates, at_first_sight, with_tests
 from gradcheck.checker.subject.row_function import OneByOne
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Look:
     """What the first look shows."""
 
@@ -39,6 +41,11 @@ class Look:
     """By coordinate: the derivative is known well, and the gradient agrees with it."""
     doubtful: Array
     """By coordinate: neither settled, nor is it one that stands still as the gradient says."""
+
+    @cached_property
+    def all_settled(self) -> bool:
+        """Whether nothing is left to know."""
+        return bool(self.settled.all())
 
     def doubtful_with(self, noise: Noise) -> Array:
         """By coordinate: what deserves a closer look now that the noise is known.

@@ -13,6 +13,7 @@ from gradcheck.checker.judge.agreement import INCONCLUSIVE, MISMATCH, NONFINITE,
 from gradcheck.checker.judge.figures import index_of, place
 from gradcheck.checker.judge.unknown_notes import on_the_unknown, output_at
 from gradcheck.checker.numerics.vectors import largest
+from gradcheck.checker.subject.refusals import told_not_differentiable
 from gradcheck.model import JUDGED_SOME, NO_DOUBLE, NOTHING_TO_JUDGE, Stage, Verdict
 
 if TYPE_CHECKING:
@@ -131,7 +132,8 @@ def missing_gradient(evidence: Evidence, own: OfInput) -> tuple[str, int]:
         f"the output does move with this input: its numeric derivative at {place(index)} is "
         f"{estimate.numeric[most]:.6g} ± {estimate.bound[most]:.1g}, {IS_MISSING}"
     )
-    hint = evidence.point.problem.hint or evidence.point.problem.blocked
+    problem = evidence.point.problem
+    hint = problem.hint or told_not_differentiable(problem.kinds)
     return f"{note}. {hint}" if hint else note, int(moves.sum())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from gradcheck.checker import limits, stepping
 from gradcheck.checker.numerics.coordinates import Directions, Elements, power_of_two
 from gradcheck.checker.numerics.matrix_kinds import Moved, all_partners, moved_elements
 from gradcheck.checker.numerics.rng import generator
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +48,7 @@ class Sampling:
     """At most; of very large inputs fewer."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Part:
     """One input's share of the coordinates."""
 
@@ -65,7 +67,7 @@ class Part:
         return np.arange(self.span.start, self.span.stop)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Coordinates:
     """The coordinates of all the inputs that are differentiated, in one space."""
 
@@ -129,6 +131,7 @@ def choose(
             room_down=down,
             room_up=up,
             precision=precision,
+            is_boundless=not any(_has_ends(given) for given in inputs),
         ),
         parts=_parts(moved, large, shared=bool(singly)),
         element=element,
@@ -241,22 +244,25 @@ def _directions(
 def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
     """By real number: its own size, and the typical size in its input; powers of two."""
     size, typical = np.abs(point), np.empty(len(point))
-    all_usable = True
     for i, is_complex in enumerate(layout.complex_):
-        part = slice(layout.offsets[i], layout.offsets[i + 1])
         if is_complex:
+            part = slice(layout.offsets[i], layout.offsets[i + 1])
             size[part] = np.repeat(np.abs(point[part].view(np.complex128)), 2)
-        # Subnormal numbers are zero to much of the arithmetic.
-        own = size[part]
-        usable = (own > stepping.SMALLEST_SIZE) & (own < np.inf)
-        if not usable.all():
-            own, all_usable = own[usable], False
+    # Subnormal numbers are zero to much of the arithmetic.
+    usable = (size > stepping.SMALLEST_SIZE) & (size < np.inf)
+    all_usable = usable.all()
+    for start, stop in pairwise(layout.offsets):
+        own = size[start:stop] if all_usable else size[start:stop][usable[start:stop]]
         half = len(own) // 2
         middle = float(np.partition(own, half)[half] if half else own[0]) if len(own) else 1.0
-        typical[part] = math.ldexp(1.0, math.frexp(middle)[1] - 1)
+        typical[start:stop] = math.ldexp(1.0, math.frexp(middle)[1] - 1)
     if not all_usable:
-        size = np.where((size > stepping.SMALLEST_SIZE) & (size < np.inf), size, typical)
+        size = np.where(usable, size, typical)
     return power_of_two(size), typical
+
+
+def _has_ends(given: Movable) -> bool:
+    return given.low > -math.inf or given.high < math.inf
 
 
 def _rooms(inputs: Sequence[Movable], layout: Layout, point: Array) -> tuple[Array, Array]:
@@ -267,7 +273,7 @@ def _rooms(inputs: Sequence[Movable], layout: Layout, point: Array) -> tuple[Arr
     down, up = np.full((2, len(point)), np.inf)
     for i, given in enumerate(inputs):
         # (A complex plane has no ends.)
-        if not layout.complex_[i] and (given.low > -np.inf or given.high < np.inf):
+        if not layout.complex_[i] and _has_ends(given):
             part = slice(layout.offsets[i], layout.offsets[i + 1])
             down[part], up[part] = point[part] - given.low, given.high - point[part]
     return down, up

@@ -8,12 +8,12 @@ a random direction that moves them all.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcheck.checker import stepping
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -32,7 +32,7 @@ def as_slice(places: Array) -> Array | slice:
     return places
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(kw_only=True)
 class Space(ABC):
     """Coordinates around a point, numbered from zero."""
 
@@ -46,6 +46,13 @@ class Space(ABC):
     """By coordinate: how far it may move before it leaves the domain."""
     precision: np.dtype[Any] | None = None
     """Points are rounded to this precision when the function is evaluated in it."""
+    is_boundless: bool = False
+    """Whether there is no domain to leave: then the rooms are infinite."""
+
+    @property
+    def least_room(self) -> Array:
+        """By coordinate: how far it may move to either side."""
+        return np.minimum(self.room_down, self.room_up)
 
     @abstractmethod
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
@@ -71,7 +78,7 @@ class Space(ABC):
         return points.astype(self.precision).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Partners:
     """By coordinate: a second element that moves with the first, and by how much for each unit."""
 
@@ -80,7 +87,7 @@ class Partners:
     """Zero for a coordinate that moves only one."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(kw_only=True)
 class Elements(Space):
     """Coordinates that move one element, or two that belong together."""
 
@@ -123,7 +130,7 @@ class Elements(Space):
         return np.asarray(along + sizes[self.partners.position] * np.abs(self.partners.weight))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(kw_only=True)
 class Directions(Space):
     """Coordinates that move every element at once, each along its own vector."""
 
@@ -169,4 +176,5 @@ def everywhere(space: Space, vectors: Array, unit: Array | None = None) -> Direc
         room_down=boundless,
         room_up=boundless,
         precision=space.precision,
+        is_boundless=True,
     )

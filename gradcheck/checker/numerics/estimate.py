@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from operator import attrgetter
 
@@ -11,12 +11,13 @@ import numpy as np
 
 from gradcheck.checker import tolerances
 from gradcheck.model import Array
+from gradcheck.model.frozen import frozen
 
 Evaluate = Callable[[Array], Array]
 """Points, one a row, to outputs, one row each; all real float64."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Noise:
     """The noise of a function around a point."""
 
@@ -53,7 +54,7 @@ class Noise:
         return cls(tolerances.LAST_DIGIT * size, tolerances.LAST_DIGIT, assumed=True)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Moves:
     """How the scalar moves when coordinates move: a row per coordinate, a column per step."""
 
@@ -70,22 +71,22 @@ class Moves:
     noise: Array
     """A bound on the noise of a change."""
 
-    @cached_property
+    @property
     def slopes(self) -> tuple[Array, Array]:
         """The quotients to the right and to the left."""
         return self.right / self.up, self.left / self.down
 
-    @cached_property
+    @property
     def central(self) -> Array:
         """The quotients across."""
         return np.asarray((self.right - self.left) / (self.up - self.down))
 
-    @cached_property
+    @property
     def ladder(self) -> Array:
         """The steps."""
         return np.asarray(np.fmax(self.up, -self.down))
 
-    @cached_property
+    @property
     def roundoff(self) -> Array:
         """A bound on the noise of a quotient."""
         return self.noise / self.ladder
@@ -103,7 +104,7 @@ class Moves:
 _BY_STEP = attrgetter(*(field.name for field in fields(Moves) if field.name != "first"))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Estimate:
     """What is known of each coordinate, `numeric ± bound`, and how it was found."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker.numerics.coordinates import Partners
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array, Shape
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Moved:
     """The elements of one input that its coordinates move, by their real index in it."""
 

@@ -58,7 +58,7 @@ class Mover:
         self._safety = _safety(noise)
         self.is_fine = noise.is_fine
         self._finite = bool(np.isfinite(base).all())
-        self._has_edges = not ((space.room_up > 0) & (space.room_down > 0)).all()
+        self._has_edges = not (space.is_boundless or (space.least_room > 0).all())
 
     @cached_property
     def size(self) -> float:
@@ -153,10 +153,12 @@ class Mover:
             change = np.where(changed(outputs, self.base), change, 0.0)
         sizes = np.abs(change)
         most = sizes.reshape(groups, len(points) // groups, len(self.base)).max(axis=1)
-        assumed = self._noise.assumed
-        top = np.abs(self.base) + most.max(axis=0) if assumed else np.abs(outputs)
-        top = self._noise.counted(top)
-        noise = np.maximum(self._noise.level, self._noise.relative * top) * self.weight_sizes
+        if self._noise.assumed:  # (and so not less than its level)
+            noise = self._noise.relative * (np.abs(self.base) + most.max(axis=0))
+        else:
+            top = self._noise.relative * self._noise.counted(np.abs(outputs))
+            noise = np.maximum(self._noise.level, top)
+        noise *= self.weight_sizes
         if not np.isfinite(noise).all():
             noise = np.where(np.isfinite(noise), noise, 0.0)
         # (A change to NaN is one.)

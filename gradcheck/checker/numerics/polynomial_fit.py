@@ -208,7 +208,7 @@ def _over(
 ) -> _Over:
     """The slopes of polynomials through points that reach so far to both sides."""
     space = rough.space
-    room = np.minimum(space.room_down, space.room_up)[columns]
+    room = space.least_room[columns]
     step = np.minimum(step, room / 2)
     usable = step > 0
     deltas = np.where(usable, step, 0.0)[:, np.newaxis] * places

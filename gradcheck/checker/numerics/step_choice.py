@@ -22,7 +22,7 @@ HALVINGS = 0.5 ** np.arange(stepping.STEPS)
 def first_steps(space: Space) -> Array:
     """By coordinate: a step inside the domain; at an edge it is meant for one side only."""
     down, up, steps = space.room_down, space.room_up, space.unit * stepping.FIRST_STEP
-    if np.isfinite(down).any() or np.isfinite(up).any():
+    if not space.is_boundless and (np.isfinite(down).any() or np.isfinite(up).any()):
         room = np.where((down > 0) & (up > 0), np.minimum(down, up), np.maximum(down, up))
         # Half the room at most: right at the edge a function is at its worst.
         limit = np.where(room > 0, room / 2, np.inf)
@@ -74,7 +74,7 @@ def next_steps(best: Estimate, space: Space, size: float, among: Array) -> tuple
         # (What is tiny itself need not vary over that. Without it
         # `test_what_is_tiny_varies_over_the_size_of_one` fails.)
         up = np.where(beyond, np.minimum(best.coarsest * larger, space.far), up)
-    room = np.minimum(space.room_down, space.room_up)
+    room = space.least_room
     go_up &= (up > best.coarsest) & (up <= room / 2)
     columns = np.flatnonzero(go_down | go_up)
     return columns, np.where(go_down, down, up)[columns]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate
-from math import prod
+from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def changed(found: Array, before: Array) -> Array:
 def largest(values: Array) -> float:
     """The largest finite size; zero if there is none."""
     size = float(np.abs(values).max(initial=0.0))
-    if np.isfinite(size):
+    if isfinite(size):
         return size
     return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 

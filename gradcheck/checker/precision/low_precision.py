@@ -10,7 +10,6 @@ fault, what they scatter is the rounding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from gradcheck.checker.precision.errors_beside import Errors
 from gradcheck.checker.precision.lost_elements import beyond_the_outputs, lost_elements
 from gradcheck.checker.subject.tensors import widen
 from gradcheck.model import Element, Verdict
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from gradcheck.checker.judge.evidence import OfInput
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Judgement:
     """What low precision makes of one gradient."""
 
@@ -105,7 +105,7 @@ def _misfit(gradient: Array | None, own: OfInput) -> Judgement | None:
     return None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class _Faults:
     """Which elements are not as they should be, and why."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from gradcheck.checker.numerics.polynomial_fit import fit, smoothed, with_few_st
 from gradcheck.checker.numerics.stairs import jumps_along, stands_still_on_a_side
 from gradcheck.checker.numerics.switches import beside_switches
 from gradcheck.checker.numerics.vectors import largest
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate, Noise
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Derivatives:
     """The derivatives of a function whose noise is known."""
 

@@ -8,7 +8,7 @@ points need a call each, or where there are very many of them.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.sparsity import Colouring, find_colouring
 from gradcheck.checker.numerics.step_choice import HALVINGS
 from gradcheck.checker.subject.row_function import OneByOne
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Plan:
     """Along which coordinates the inputs are moved, and which of them together."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from gradcheck.checker.subject.evaluator import Evaluator
 from gradcheck.checker.subject.function_rounding import rounded_off
 from gradcheck.checker.subject.tensors import FunctionRaised, in_double
 from gradcheck.checker.subject.upstream import draw_upstream
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Point:
     """What one evaluation of the function tells; nothing here calls it again but the evaluator."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,9 @@ from gradcheck.checker.subject.flatten import Flat, flatten
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Wanted
 from gradcheck.checker.subject.reachable import handle_of, is_variable
-from gradcheck.checker.subject.tensors import is_differentiable
+from gradcheck.checker.subject.tensors import is_differentiable, tf_dtype
 from gradcheck.errors import UsageError, did_you_mean
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class Given:
     """The arguments of a call, taken apart into tensors."""
 
@@ -156,7 +156,7 @@ def _called(fn: Any) -> str:
 
 def _names(fn: Callable[..., Any], count: int) -> list[str]:
     """The function's own parameter names, or input0, input1, … where it does not tell."""
-    if type(fn) is FunctionType and fn.__code__.co_argcount == count and not fn.__dict__:
+    if type(fn) is FunctionType and fn.__code__.co_argcount >= count and not fn.__dict__:
         # The usual case, for a tenth of the cost.
         return list(fn.__code__.co_varnames[:count])
     parameters = [
@@ -165,7 +165,7 @@ def _names(fn: Callable[..., Any], count: int) -> list[str]:
     return [parameters[i] if i < len(parameters) else f"input{i}" for i in range(count)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class _Choice:
     """What `wrt` asks for."""
 
@@ -264,7 +264,7 @@ def _value(given: Any, name: str) -> Array:
         value = np.asarray(given)
         if value.dtype.kind not in "fciubV":
             raise TypeError(f"it is a {type(given).__name__}")
-        tf.as_dtype(value.dtype)
+        tf_dtype(value.dtype)
     except (TypeError, ValueError) as error:
         raise UsageError(f"input {name!r} is no tensor: {error}") from error
     return value

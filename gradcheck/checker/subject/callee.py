@@ -7,8 +7,9 @@ dictionaries, ragged tensors, and returns them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from gradcheck.model.frozen import frozen
 
 Arguments = tuple[Sequence[Any], dict[str, Any]]
 """Positional arguments and keyword arguments."""
@@ -24,7 +25,7 @@ def everything(returned: Any) -> Any:
     return returned
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class Callee:
     """A function of one tensor per operand, whatever the target takes and returns."""
 

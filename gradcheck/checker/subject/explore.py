@@ -27,7 +27,6 @@ from gradcheck.checker.subject.known_kernels import (
 from gradcheck.checker.subject.left_by_calls import end_call
 from gradcheck.checker.subject.phases import may_show_a_phase
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
-from gradcheck.checker.subject.refusals import told_not_differentiable
 from gradcheck.checker.subject.substituted import WithReads
 from gradcheck.checker.subject.tensors import widen
 from gradcheck.checker.subject.watched_call import Exploration, explore, target_of
@@ -65,7 +64,8 @@ def with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     precisions = seen.precisions & limits.BITS_OF.keys()
     wanted = problem.wanted.names or problem.wanted.variables
     is_plain = not (found.is_stateful or wanted)
-    told = _told_by(frozenset(seen.kinds))
+    kinds = frozenset(seen.kinds)
+    told = _told_by(kinds)
     function = problem.function
     if low and is_plain:
         # (In another precision other numbers are drawn.)
@@ -81,12 +81,12 @@ def with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         takes_other_shapes=told.takes_other_shapes,
         may_stack=told.may_stack and not seen.counts_from_the_front,
         repeats=told.repeats,
-        keeps_its_digits=all_keep_their_digits(seen.kinds, casts=not (low or precisions)),
+        keeps_its_digits=all_keep_their_digits(kinds, casts=not (low or precisions)),
         is_exact=told.is_exact,
         rounds_in=frozenset(() if low else precisions),
         may_have_phases=told.may_have_phases,
         ops=seen.ops,
-        blocked=told_not_differentiable(seen.kinds),
+        kinds=kinds,
         some_outputs=_selects(problem.function),
         remark=REPARAMETERISED if problem.cdf is None and told.draws else "",
     )

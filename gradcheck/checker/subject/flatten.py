@@ -11,16 +11,17 @@ import copy
 import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from gradcheck.model.frozen import frozen
 
 Build = Callable[[Iterator[Any]], Any]
 """New leaves, in order, to the structure with these in the place of the old ones."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class Flat:
     """A structure taken apart."""
 

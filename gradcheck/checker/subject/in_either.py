@@ -115,8 +115,7 @@ class InEither:
         return self._in_double(arguments)
 
     def _is_own(self, arguments: Sequence[Any]) -> bool:
-        given = zip(arguments, self._dtypes, strict=True)
-        return all(argument.dtype == own for argument, own in given)
+        return [argument.dtype for argument in arguments] == self._dtypes
 
     def _in_double(self, arguments: Sequence[Any]) -> Any:
         if self._double is None:

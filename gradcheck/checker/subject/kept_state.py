@@ -7,11 +7,11 @@ the same function each time once the seed is put back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.kept_contents import Contents, contents_of
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gradcheck.checker.subject.recording import Resource
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class Changes:
     """What calls changed, and was put back."""
 

@@ -128,6 +128,10 @@ _MAY_LOSE = frozenset({"Cast", "ResizeBicubic", "ResizeBilinear"})
 or what not, is exact: between its steps the derivative is zero, and known to be.)"""
 
 
+_KEEPING = _KNOWN - _MAY_LOSE
+_KEEPING_WITH_CASTS = _KNOWN - (_MAY_LOSE - {"Cast"})
+
+
 def all_keep_their_digits(kinds: AbstractSet[str], *, casts: bool = False) -> bool:
     """Whether, given double precision, all of these ops compute in it.
 
@@ -137,7 +141,7 @@ def all_keep_their_digits(kinds: AbstractSet[str], *, casts: bool = False) -> bo
         kinds: of the ops.
         casts: no less than double precision was seen, so that casts lose nothing.
     """
-    return kinds <= _KNOWN - (_MAY_LOSE - {"Cast"} if casts else _MAY_LOSE)
+    return kinds <= (_KEEPING_WITH_CASTS if casts else _KEEPING)
 
 
 _CHOOSING = """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.tensors import FunctionRaised
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class Captured:
     """A variable that the function finds by itself: it is moved by being assigned to."""
 
@@ -29,7 +29,7 @@ class Captured:
         raise FunctionRaised(f"the variable is {self.own.dtype.name}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class Operand:
     """An input: its name, its values and what may be done to them.
 

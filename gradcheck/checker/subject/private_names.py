@@ -62,17 +62,17 @@ class Private(StrEnum):
     DETERMINISTIC = "framework.config.is_op_determinism_enabled"
     """Facts about the installation."""
 
+    def __init__(self, place: str) -> None:
+        """A member, which knows its module and its name there."""
+        self.owner, _, self.attribute = place.rpartition(".")
+
 
 def private(name: Private) -> Any:
     """What stands there; raises Absent."""
-    owner, attribute = _PLACES[name]
     try:
-        return getattr(_module(owner), attribute)
+        return getattr(_module(name.owner), name.attribute)
     except (ImportError, AttributeError) as error:
-        raise Absent(f"tensorflow.python.{owner}.{attribute}") from error
-
-
-_PLACES = {name: tuple(name.value.rsplit(".", 1)) for name in Private}
+        raise Absent(f"tensorflow.python.{name}") from error
 
 
 @cache
@@ -85,8 +85,7 @@ class replaced:  # noqa: N801  (used like a function; a generator would cost thr
 
     def __init__(self, name: Private, new: Any) -> None:
         self._before, self._new = private(name), new
-        owner, self._attribute = _PLACES[name]
-        self._module = _module(owner)
+        self._module, self._attribute = _module(name.owner), name.attribute
 
     def __enter__(self) -> None:
         setattr(self._module, self._attribute, self._new)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.tape import Backward, Tape
 from gradcheck.model import Array, CheckKind, Mode, Tolerance, Upstream, Verdict
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from gradcheck.checker.subject.operand import Operand
@@ -20,7 +21,7 @@ Formula = Callable[[list[Array], list[Array], list[Array]], Array]
 """The closed formula of one gradient: inputs, upstream and outputs, all by position."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class Wanted:
     """Which of the variables that the function reads are differentiated."""
 
@@ -31,7 +32,7 @@ class Wanted:
     """These, whether they can be trained or not."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class Problem:
     """A function, a point, and what is asked about the gradient there."""
 
@@ -89,8 +90,8 @@ class Problem:
     and None from the tape is right for it."""
     hint: str = ""
     """What to say where an input has no gradient."""
-    blocked: str = ""
-    """Which ops on the way TensorFlow registers as not differentiable, in a sentence."""
+    kinds: frozenset[str] = frozenset()
+    """Those of its ops, as far as they are known."""
     close_ups: frozenset[Verdict] = frozenset()
     """Of which verdicts somebody wants to see pictures."""
     called: set[GradientCall] | None = None

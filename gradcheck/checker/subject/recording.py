@@ -9,11 +9,12 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.known_kernels import REDUCING_ALONG, counts_from_the_front
+from gradcheck.checker.subject.op_inputs import ATTRIBUTES, listed, plain_inputs, precision_of
 from gradcheck.checker.subject.private_names import (
     Absent,
     Private,
@@ -24,10 +25,7 @@ from gradcheck.checker.subject.private_names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-_ATTRIBUTES = frozenset((str, bytes, int, bool, float, type(None)))
-"""The classes of most of what an op is given beside tensors."""
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _READS = frozenset(
     {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
@@ -75,8 +73,8 @@ class Recording:
     """Whether nothing could be seen: TensorFlow's ops do not go through a door that is known."""
     _looking: bool = False
     """While a variable is read for our own sake."""
-    _steps: list[tuple[list[Any], list[Any]]] = field(default_factory=list)
-    """What each op was given, and what it gave, in their order."""
+    _steps: list[tuple[Sequence[Any], Sequence[Any], bool]] = field(default_factory=list)
+    """What each op was given, what it gave, and whether it was given a resource, in their order."""
 
     def must_reach(self, arguments: Iterable[Any], outputs: Iterable[Any]) -> None:
         """Know of what nobody saw: outputs that no op makes of the arguments or of a resource.
@@ -84,23 +82,27 @@ class Recording:
         A function that computes with numpy does not tell what it does, nor in which precision.
         Without it `test_what_numpy_computes_may_round` fails.
         """
-        reached = {id(each) for each in arguments}
-        for given, made in self._steps:
-            if any(id(each) in reached or _is_resource(each) for each in given):
-                reached |= {id(each) for each in made}
+        reached = set(map(id, arguments))
+        for given, made, takes_resource in self._steps:
+            if takes_resource or not reached.isdisjoint(map(id, given)):
+                reached.update(map(id, made))
         if any(id(each) not in reached for each in outputs):
             self.kinds.add(_UNKNOWN)
         self._steps.clear()
 
-    def _made(self, inputs: Iterable[Any], result: Any) -> None:
-        if not self._looking:
-            self._steps.append((list(inputs), list(_listed(result))))
+    def run(self, kind: str | bytes, inputs: Sequence[Any], run: Callable[[], Any]) -> Any:
+        """What an op gives, which is noted."""
+        if self._looking:
+            return run()
+        takes_resource = self._note(kind, inputs)
+        result = run()
+        self._steps.append((inputs, tuple(listed(result)), takes_resource))
+        return result
 
-    def _note(self, kind: str | bytes, inputs: Iterable[Any]) -> None:
+    def _note(self, kind: str | bytes, inputs: Iterable[Any]) -> bool:
+        """Know of an op that is about to run; whether it is given a resource."""
         import tensorflow as tf
 
-        if self._looking:
-            return
         name = kind.decode() if isinstance(kind, bytes) else kind
         self.ops += 1
         if _is_op(name):
@@ -114,18 +116,22 @@ class Recording:
             self.precisions |= _precisions_inside(functions)
         self.kinds |= inside
         self.creates_variables |= "VarHandleOp" in inside
+        takes_resource = False
         for position, given in enumerate(inputs):
-            if type(given) in _ATTRIBUTES:
+            if type(given) in ATTRIBUTES:
                 continue
             if isinstance(given, tf.Tensor):
-                dtype = given.dtype
-                if dtype.is_floating or dtype.is_complex:
-                    self.precisions.add(dtype.real_dtype.name)
-                elif dtype == tf.resource:
+                precision = precision_of(given.dtype)
+                if precision:
+                    self.precisions.add(precision)
+                elif given.dtype == tf.resource:
+                    takes_resource = True
                     self._touch(given, inside, reads=not _overwrites(name, position))
             elif isinstance(given, tf.Variable):
                 # (Read by what runs the op, without another op that could be seen.)
+                takes_resource = True
                 self._touch(given.handle, _READ)
+        return takes_resource
 
     def _touch(self, handle: Any, kinds: frozenset[str], *, reads: bool = True) -> None:
         writes = any(may_write(kind) for kind in kinds)
@@ -179,17 +185,13 @@ def recording() -> Iterator[Recording]:
         return
 
     def noted_fast(context: Any, kind: str, name: Any, *inputs: Any) -> Any:
-        given = list(chain.from_iterable(map(_listed, inputs)))
-        found._note(kind, given)
-        result = fast(context, kind, name, *inputs)
-        found._made(given, result)
-        return result
+        given: Sequence[Any] = inputs
+        if not plain_inputs().issuperset(map(type, inputs)):
+            given = list(chain.from_iterable(map(listed, inputs)))
+        return found.run(kind, given, partial(fast, context, kind, name, *inputs))
 
     def noted_slow(context: Any, device: Any, kind: str, inputs: Any, *rest: Any) -> Any:
-        found._note(kind, inputs)
-        result = slow(context, device, kind, inputs, *rest)
-        found._made(inputs, result)
-        return result
+        return found.run(kind, list(inputs), partial(slow, context, device, kind, inputs, *rest))
 
     with one_at_a_time, replaced(Private.FAST, noted_fast), replaced(Private.SLOW, noted_slow):
         yield found
@@ -200,16 +202,6 @@ _UNKNOWN = "?"
 
 one_at_a_time = threading.RLock()
 """Whoever records in another thread waits: what was replaced has to come back in order."""
-
-
-def _is_resource(given: Any) -> bool:
-    import tensorflow as tf
-
-    return isinstance(given, tf.Variable) or getattr(given, "dtype", None) == tf.resource
-
-
-def _listed(given: Any) -> Any:
-    return given if isinstance(given, list | tuple) else (given,)
 
 
 def _inside(functions: Sequence[Any]) -> frozenset[str]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker.subject.op_inputs import plain_inputs
 from gradcheck.checker.subject.private_names import Private, private, replaced
 from gradcheck.checker.subject.recording import one_at_a_time
 
@@ -43,7 +44,7 @@ def reads_as(values: Mapping[int, Any]) -> Iterator[None]:
             return run(*inputs)
         return run(*(_read(each, values) for each in inputs))
 
-    never = _no_variables()
+    never = plain_inputs()
     before = getattr(_now, "values", {})
     _now.values = {**before, **values}
     try:
@@ -51,14 +52,6 @@ def reads_as(values: Mapping[int, Any]) -> Iterator[None]:
             yield
     finally:
         _now.values = before
-
-
-@cache
-def _no_variables() -> frozenset[type]:
-    """The classes of most of what an op is given; none of these is, or holds, a variable."""
-    import tensorflow as tf
-
-    return frozenset((str, bytes, int, bool, float, type(None), type(tf.constant(0))))
 
 
 _now = threading.local()

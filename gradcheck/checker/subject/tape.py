@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from gradcheck.checker.subject.tensors import (
 from gradcheck.checker.subject.watched_gradients import going_back, is_watched
 from gradcheck.checker.subject.way_back import Forward, as_cotangents, go_back, watch
 from gradcheck.model import Array, Mode
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ class GradientRaised(Exception):  # noqa: N818  (it is not an error of ours: it 
     """The forward pass went well, the gradient raised."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen()
 class Backward:
     """Outputs, and a gradient (or None) for each operand that is differentiated."""
 

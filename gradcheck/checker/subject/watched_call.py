@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from gradcheck.checker.subject.left_by_calls import Left
 from gradcheck.checker.subject.reachable import Reachable, reachable
 from gradcheck.checker.subject.recording import Recording, known_resources, recording
 from gradcheck.checker.subject.tape import Tape
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from gradcheck.model import Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class Exploration:
     """What was found."""
 
@@ -127,7 +128,7 @@ def _look_around(called: Watched, target: Any, before: Reachable) -> None:
     seen.creates_variables = now.variables.keys() != before.variables.keys()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class Watched:
     """One call."""
 

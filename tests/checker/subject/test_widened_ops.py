@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from gradcheck.checker.subject.private_names import Private, private, replaced
 from gradcheck.checker.subject.widened_ops import Seen, double_wins
 
 X = np.array([0.3, 0.7, 1.1])
@@ -81,3 +83,21 @@ def test_what_gave_way_is_told(tf: Any) -> None:
         assert seen.rounding == 2.0**-23
         tf.cast(x, tf.bfloat16)
     assert seen.lowest == tf.bfloat16.as_numpy_dtype
+
+
+def test_no_variable_is_put_into_words(tf: Any) -> None:
+    x, w = tf.constant(X[np.newaxis]), tf.Variable([[0.1], [0.2], [0.5]])
+    worded: list[Any] = []
+    text = private(Private.TEXT)
+
+    def counted(tensor: Any, is_repr: bool = False) -> Any:
+        worded.append(tensor)
+        return text(tensor, is_repr)
+
+    with replaced(Private.TEXT, counted), double_wins():
+        with suppress(tf.errors.InvalidArgumentError):  # (who reads it gives a tensor instead)
+            tf.matmul(x, w)
+        assert not worded
+        # Whoever asks for one is told.
+        assert "0.2" in repr(w)
+    assert len(worded) == 1

@@ -88,11 +88,13 @@ class Cargo:
 
     def of(self, given: Any) -> Any:
         """The values at the points of what an op is given; None if it is the same at all."""
-        if isinstance(given, list | tuple):
-            found = [self.of(each) for each in given]
-            return found if any(each is not None for each in found) else None
-        known = None if self._is_busy else self._known.get(id(given))
-        return None if known is None else known[1]
+        known = self._known.get(id(given))
+        if known is not None:
+            return None if self._is_busy else known[1]
+        if not isinstance(given, list | tuple):
+            return None
+        found = [self.of(each) for each in given]
+        return found if any(each is not None for each in found) else None
 
     def rows_of(self, output: Any) -> Array:
         """The values of a tensor at the points, also if it is the same at all."""
