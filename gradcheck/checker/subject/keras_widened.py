@@ -90,8 +90,7 @@ def widened(
         wide = _wide_declarations(thing)
         if wide is None:
             return None
-        key = id(handle_of(thing))
-        if key in low and "_value" in own:
+        if "_value" in own and (key := id(handle_of(thing))) in low:
             doubles[key] = wide["_value"] = _double(own["_value"], low[key])
         if wide:
             declared.append((own, wide))
