@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -111,7 +112,9 @@ def around(title: str, make: Make, *draws: Draw, weights: bool = True) -> Call:
 def _built(make: Make, draws: tuple[Draw, ...], call: dict[str, Any]) -> tuple[Any, list[Array]]:
     load("tensorflow")
     keras = load("keras")
-    keras.utils.set_random_seed(0)
+    # (Keras draws weights by Python's generator. TensorFlow's own seed would empty its cache of
+    # kernels, which for each kernel costs as much as thirty runs, and only of these calls.)
+    random.seed(0)
     built, inputs = make(keras), [array for draw in draws for array in cast(draw, F32)]
     built(*inputs, **call)
     return built, inputs

@@ -96,6 +96,10 @@ class Moves:
         pairs = zip(_BY_STEP(self), _BY_STEP(other), strict=True)
         return Moves(self.first, *[np.concatenate(pair, axis=1) for pair in pairs])
 
+    def steps(self, which: slice) -> Moves:
+        """These coordinates with some of the steps."""
+        return Moves(self.first, *[array[:, which] for array in _BY_STEP(self)])
+
     def take(self, rows: Array | slice) -> Moves:
         """Some of the coordinates."""
         return Moves(self.first[rows], *[array[rows] for array in _BY_STEP(self)])

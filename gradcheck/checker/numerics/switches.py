@@ -72,8 +72,12 @@ _FIRSTS = 0.5 ** np.array(stepping.SIDE_HALVINGS)
 
 def _told(mover: Mover, estimate: Estimate, columns: Array) -> tuple[Estimate, Array]:
     """What is known of these kinks, and which of them are none."""
-    moves = mover.moves(columns, _ladder(mover.space.unit[columns], estimate.coarsest))
-    below, above = (_one_sided(mover, estimate, columns, side) for side in (1, 0))
+    down = _ladder(mover.space.unit[columns], estimate.coarsest)
+    sides = _sides(mover, estimate, columns)
+    # (All of it in one call: `test_switches_are_looked_for_in_one_call`.)
+    moved = mover.moves(columns, np.concatenate([down, sides], axis=1))
+    moves, beside = moved.steps(slice(down.shape[1])), moved.steps(slice(down.shape[1], None))
+    above, below = (_one_sided(estimate, beside, sides, slopes) for slopes in beside.slopes)
     apart = np.abs(above.value - below.value)
     bent = estimate.kink | (apart > tolerances.KINK_BOUNDS * (above.error + below.error))
     slopes = above.value, below.value
@@ -131,24 +135,26 @@ class _Side(NamedTuple):
         return np.asarray(seen.any(axis=1) & (goes_on | ~before).all(axis=1))
 
 
-def _one_sided(mover: Mover, estimate: Estimate, columns: Array, side: int) -> Estimate:
-    """The derivative on one side, where nothing is in the way.
+def _sides(mover: Mover, estimate: Estimate, columns: Array) -> Array:
+    """By coordinate: the steps that tell the derivative on a side where nothing is in the way."""
+    first = np.fmax(first_steps(mover.space)[columns], estimate.coarsest)
+    return np.asarray(first[:, np.newaxis] * np.outer(_FIRSTS, HALVINGS).ravel())
+
+
+def _one_sided(estimate: Estimate, moves: Moves, ladder: Array, slopes: Array) -> Estimate:
+    """What the quotients of one side tend to, where nothing is in the way.
 
     Args:
-        mover: of all the coordinates.
-        estimate: what is known of these.
-        columns: which they are.
-        side: 0 for that above the point, 1 for that below.
+        estimate: what is known of these coordinates.
+        moves: along these steps.
+        ladder: the steps.
+        slopes: the quotients of that side.
     """
-    first = np.fmax(first_steps(mover.space)[columns], estimate.coarsest)
-    ladder = first[:, np.newaxis] * np.outer(_FIRSTS, HALVINGS).ravel()
-    moves = mover.moves(columns, ladder)
-    slopes, noise = moves.slopes[side], 2 * moves.roundoff
-    best = Estimate.unknown(len(columns))
+    noise, rows = 2 * moves.roundoff, np.arange(len(slopes))
+    best = Estimate.unknown(len(rows))
     for start in range(0, ladder.shape[1], len(HALVINGS)):
         steps = slice(start, start + len(HALVINGS))
         value, error, level = extrapolate(slopes[:, steps], noise[:, steps], ratio=2)
-        rows = np.arange(len(columns))
         told = Estimate.smooth(
             value,
             error,

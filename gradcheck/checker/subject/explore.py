@@ -27,8 +27,9 @@ from gradcheck.checker.subject.known_kernels import (
 from gradcheck.checker.subject.left_by_calls import end_call
 from gradcheck.checker.subject.phases import may_show_a_phase
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
+from gradcheck.checker.subject.reachable import Reachable
 from gradcheck.checker.subject.substituted import WithReads
-from gradcheck.checker.subject.tensors import widen
+from gradcheck.checker.subject.tensors import widen, wider
 from gradcheck.checker.subject.watched_call import Exploration, explore, target_of
 
 if TYPE_CHECKING:
@@ -97,8 +98,7 @@ def with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     kept = _Kept(lifted, found.state)
     hint = disconnection_hint(problem, seen, trainable)
     problem = replace(problem, operands=(*operands, *variables), hint=hint)
-    twin = keras_twin.in_double(problem.function, operands, variables)
-    again = None if twin is None else _with_twin(problem, kept, found, twin, at_the_end)
+    again = _in_double(problem, kept, found, at_the_end, variables)
     recorded = found.called.lifted(kept, problem.operands, _held_by(variables))
     problem = replace(problem, recorded=recorded)
     casts = keras_twin.casts(target)
@@ -134,34 +134,70 @@ def _at_upstream(problem: Problem, recorded: Tape | None) -> Tape | None:
     return recorded if isinstance(problem.upstream, str) and problem.upstream == "random" else None
 
 
-def _with_twin(
+def _in_double(
     problem: Problem,
     kept: Function,
     found: Exploration,
-    twin: keras_twin.Twin,
     at_the_end: ExitStack,
+    variables: Sequence[Operand],
 ) -> Problem | None:
-    """The problem of a Keras object that was made again; None where that gives something else.
+    """The problem of a Keras object that computes in double precision; None if it is none.
 
     Args:
         problem: whose operands are all known.
         kept: its function, leaving no traces.
         found: what the function did.
-        twin: what was made.
         at_the_end: where to put things back.
+        variables: those of the operands that it captures.
+    """
+    inputs, seen = problem.operands[: len(problem.operands) - len(variables)], found.called.seen
+    with_twin = partial(_with_twin, problem, kept, found, at_the_end)
+    if not seen.is_blind:
+        given = problem.function, inputs, variables, found.around.objects, seen.resources
+        twin = keras_twin.in_place(*given)
+        again = None if twin is None else with_twin(twin, found.around, must_be_wide=True)
+        if again is not None:
+            return again
+    twin = keras_twin.in_double(problem.function, inputs, variables)
+    return None if twin is None else with_twin(twin)
+
+
+def _with_twin(
+    problem: Problem,
+    kept: Function,
+    found: Exploration,
+    at_the_end: ExitStack,
+    twin: keras_twin.Twin,
+    around: Reachable | None = None,
+    *,
+    must_be_wide: bool = False,
+) -> Problem | None:
+    """The problem of a Keras object with its twin; None where that gives something else.
+
+    Args:
+        problem: whose operands are all known.
+        kept: its function, leaving no traces.
+        found: what the function did.
+        at_the_end: where to put things back.
+        twin: what stands for it in double precision.
+        around: what that can reach, where it is known.
+        must_be_wide: it must not run an op in less, either.
     """
     inputs = problem.operands[: len(problem.operands) - len(twin.variables)]
     wide = [replace(o, value=widen(o.value)) for o in inputs]
-    # (It is made of the same code, and nobody else has it: what calls of the one leave alone, calls
-    # of the other do. Else `test_what_the_calls_of_a_twin_count_is_put_back` fails.)
-    has_attributes = found.changes_attributes or found.called.seen.is_blind
-    there = explore(twin.function, wide, at_the_end, has_attributes=has_attributes)
+    # (It is made of the same code: what calls of the one leave alone, calls of the other do. Else
+    # `test_what_the_calls_of_a_twin_count_is_put_back` fails.)
+    if not (found.changes_attributes or found.called.seen.is_blind):
+        around = Reachable()
+    there = explore(twin.function, wide, at_the_end, around)
     if there.called.raised or not alike(found.called.outputs, there.called.outputs, twin.lower):
+        return None
+    if must_be_wide and there.called.seen.made_in & wider().keys():
         return None
     twins = [v.captured.double for v in twin.variables if v.captured is not None]
     double = _Kept(WithReads(twin.function, len(inputs), twins), there.state)
     whole = (*inputs, *twin.variables)
-    function = InEither(kept, double, whole)
+    function = InEither(kept, double, whole, within=twin.within)
     recorded = there.called.lifted(function, whole, twins)
     return replace(
         problem,

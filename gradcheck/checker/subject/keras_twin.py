@@ -1,17 +1,17 @@
 """A Keras layer, model or loss once more, in double precision.
 
 A layer that was made in float32 casts what it is given to float32 and has float32 weights. Whether
-its formulas are right is asked of the same layer made in float64, with the same weights; whether
-its arithmetic is good, of the layer itself. A layer that cannot be made again is checked in its own
-precision.
+its formulas are right is asked of the same layer in float64, with the same weights: mostly that is
+the layer itself (`keras_widened.py`), else it is made again. Whether its arithmetic is good, of the
+layer as it is. A layer that cannot be made again is checked in its own precision.
 """
 
 from __future__ import annotations
 
 import random
 import sys
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,13 +19,16 @@ import numpy as np
 from gradcheck.checker.numerics.vectors import epsilon_of
 from gradcheck.checker.subject.callee import Callee
 from gradcheck.checker.subject.keras_names import counted_apart
+from gradcheck.checker.subject.keras_widened import widened
 from gradcheck.checker.subject.operand import Captured, Operand
 from gradcheck.checker.subject.reachable import handle_of
 from gradcheck.checker.subject.tensors import is_floating, is_low_precision, widen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
+    from gradcheck.checker.subject.recording import Resource
     from gradcheck.checker.subject.tensors import Function
 
 
@@ -37,6 +40,8 @@ class Twin:
     variables: tuple[Operand, ...]
     lower: np.dtype[Any]
     """What the function itself computes in."""
+    within: AbstractContextManager[None] = field(default_factory=nullcontext)
+    """Within this, its gradient is taken."""
 
 
 def as_the_layer_casts(target: Any, operands: Sequence[Operand]) -> tuple[Operand, ...]:
@@ -100,14 +105,44 @@ def in_double(
         operands: the inputs.
         variables: those that it captures.
     """
-    if not isinstance(function, Callee) or _compute_dtype(function.target) is None:
-        return None
-    if not any(is_low_precision(o.value.dtype) for o in (*operands, *variables)):
+    if not isinstance(function, Callee) or not _needs_twin(function, (*operands, *variables)):
         return None
     try:
         return _twin(function, operands, variables)
     except Exception:  # it cannot be made again from what it says of itself
         return None
+
+
+def in_place(
+    function: Function,
+    operands: Sequence[Operand],
+    variables: Sequence[Operand],
+    objects: Iterable[Any],
+    touched: Mapping[int, Resource],
+) -> Twin | None:
+    """A twin that is the object itself; None where there is none, or no need of it.
+
+    Args:
+        function: what is called.
+        operands: the inputs.
+        variables: those that it captures.
+        objects: what it can reach that has attributes.
+        touched: by the identity of its handle, each variable that a call touches.
+    """
+    if not isinstance(function, Callee) or not _needs_twin(function, (*operands, *variables)):
+        return None
+    lower = _lowest_dtype(function.target)
+    double = None if lower is None else widened(function.target, objects, touched)
+    if lower is None or double is None:
+        return None
+    held = _with_partners(variables, double.doubles, lower)
+    return Twin(replace(function, target=double), held, lower, double.within)
+
+
+def _needs_twin(function: Callee, operands: Sequence[Operand]) -> bool:
+    if _compute_dtype(function.target) is None:
+        return False
+    return any(is_low_precision(operand.value.dtype) for operand in operands)
 
 
 def _twin(
@@ -130,16 +165,24 @@ def _twin(
         id(handle_of(mine)): getattr(other, "_value", other)
         for mine, other in zip(_variables(target), theirs, strict=True)
     }
-    held = [
+    return Twin(twin, _with_partners(variables, partner, lower), lower)
+
+
+def _with_partners(
+    variables: Sequence[Operand], partner: Mapping[int, Any], lower: np.dtype[Any]
+) -> tuple[Operand, ...]:
+    """The captured variables, each with that of the twin: itself if it has double precision."""
+    return tuple(
         replace(
             v,
-            captured=Captured(v.captured.own, partner[id(v.captured.own.handle)]),
+            captured=Captured(
+                v.captured.own, partner.get(id(v.captured.own.handle), v.captured.own)
+            ),
             computed_in=lower if _is_less(lower, v.value.dtype) else None,
         )
         for v in variables
         if v.captured is not None
-    ]
-    return Twin(twin, tuple(held), lower)
+    )
 
 
 def _copy(own: Sequence[Any], twins: Sequence[Any]) -> None:

@@ -61,6 +61,8 @@ class Recording:
     """The kinds of its ops, those inside traced functions included."""
     precisions: set[str] = field(default_factory=set)
     """The floating-point dtypes of what its ops are given, those inside traced functions too."""
+    made_in: set[Any] = field(default_factory=set)
+    """The dtypes of what its ops make of the arguments and of resources."""
     ops: int = 0
     """How many ran; a traced function counts as one."""
     resources: dict[int, Resource] = field(default_factory=dict)
@@ -86,6 +88,7 @@ class Recording:
         for given, made, takes_resource in self._steps:
             if takes_resource or not reached.isdisjoint(map(id, given)):
                 reached.update(map(id, made))
+                self.made_in |= {getattr(each, "dtype", None) for each in made}
         if any(id(each) not in reached for each in outputs):
             self.kinds.add(_UNKNOWN)
         self._steps.clear()
@@ -113,7 +116,8 @@ class Recording:
             functions = _functions(name)
             inside = _inside(functions) if functions else frozenset((name,))
             self.counts_from_the_front |= not inside.isdisjoint(REDUCING_ALONG)
-            self.precisions |= _precisions_inside(functions)
+            self.precisions |= (inner := _precisions_inside(functions))
+            self.made_in |= set(map(tf.as_dtype, inner))
         self.kinds |= inside
         self.creates_variables |= "VarHandleOp" in inside
         takes_resource = False

@@ -280,11 +280,9 @@ class Tape:
         if not (forward.left or is_watched()):
             with within:
                 return go_back(forward, upstream)
-        with within, going_back(self.called):
-            if not forward.left:
-                return go_back(forward, upstream)
-            with as_left(forward.left):
-                return go_back(forward, upstream)
+        # (As calls left it is put in place first: it is what they left behind.)
+        with as_left(forward.left), within, going_back(self.called):
+            return go_back(forward, upstream)
 
 
 def _traced(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -43,8 +43,7 @@ def explore(
     function: Function,
     operands: Sequence[Operand],
     at_the_end: ExitStack,
-    *,
-    has_attributes: bool = True,
+    around: Reachable | None = None,
 ) -> Exploration:
     """Call the function once, and see to it that everything is put back.
 
@@ -52,10 +51,11 @@ def explore(
         function: what is called.
         operands: its own.
         at_the_end: where to put things back.
-        has_attributes: whether calls may change more than variables that they are seen to touch.
+        around: what it can reach, where that is known; nothing where calls change no more than
+            variables that they are seen to touch.
     """
     target = target_of(function)
-    around = reachable(target) if has_attributes else Reachable()
+    around = reachable(target) if around is None else around
     state = KeptState(around.objects)
     # (Whatever a gradient function does to them is put back at the end.)
     state.add(known_resources(around.variables.values()))

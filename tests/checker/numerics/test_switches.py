@@ -58,3 +58,18 @@ def test_a_jump_beside_the_point() -> None:
     told = found(lambda p: np.where(p > 1, 5 + 3 * p, p), 1 - 1e-9)
     assert not told.kink[0] or not np.isfinite(told.bound[0])
     assert np.abs(told.numeric[0] - 1) <= allowed(told)[0]
+
+
+def test_switches_are_looked_for_in_one_call() -> None:
+    calls: list[int] = []
+
+    def function(points: Array) -> Array:
+        calls.append(len(points))
+        return np.abs(points)
+
+    with np.errstate(all="ignore"):
+        moves = mover(function, np.array([0.0, 0.3]))
+        estimate = differentiate(moves)
+        calls.clear()
+        beside_switches(moves, estimate)
+    assert len(calls) == 1
