@@ -139,7 +139,7 @@ def _unless_it_hides(look: Look, point: Point) -> Look:
 
     Without it `test_zero_beside_what_moves` fails.
     """
-    still = look.estimate.scale == 0
+    still = (look.estimate.scale == 0) & ~look.doubtful
     if not still.any() or point.rounds:
         return look
     hidden = tolerances.ROUNDOFF_SAFETY * float(np.linalg.norm(point.weights * point.rounded_off))

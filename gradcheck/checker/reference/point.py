@@ -81,7 +81,7 @@ class Point:
         `test_what_is_added_where_nobody_sees_it` fails.
         """
         draws = generator(self.problem.seed, 0x6C61).uniform(
-            -1.0, 1.0, (limits.ROUNDING_DRAWS, len(self.at))
+            -1.0, 1.0, (limits.ROUNDING_DRAWS_OF_ITS_OWN, len(self.at))
         )
         with np.errstate(all="ignore"):
             moved = self.evaluator(self.at * (1.0 + tolerances.LAST_DIGIT * draws)) - self.base

@@ -87,13 +87,13 @@ def _one_by_one(problem: Problem, values: Sequence[Array]) -> Draws:
     """
     plain, drawn = [to_double(output) for output in _called(problem, values)], []
     nudges = Nudges(problem.seed, inside=True)
-    for _ in range(limits.ROUNDING_DRAWS):
+    for _ in range(limits.ROUNDING_DRAWS_OF_ITS_OWN):
         current().must_be_left()
         with carrying(_RoundingAnew(nudges)):
             drawn.append([to_double(output) for output in _called(problem, values)])
         if [each.shape for each in drawn[-1]] != [each.shape for each in plain]:
             raise CannotCarry("it is another one then")
-    _must_have_seen(nudges)
+        _must_have_seen(nudges)
     return plain, drawn
 
 

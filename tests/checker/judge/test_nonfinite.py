@@ -74,3 +74,20 @@ def test_what_reaches_an_infinite_output_as_well(tf: Any) -> None:
         blurred, lambda gs: [gs[0] * np.where(np.arange(9) == 8, 1.1, 1.0).reshape(1, 3, 3, 1)]
     )
     assert verdict(wrong, image) == "mismatch"
+
+
+class TestCloseToTheLargestNumber:
+    def test_derivatives_close_to_the_largest_number(self, tf: Any) -> None:
+        for x in (709.0, 709.5):
+            assert verdict(tf.exp, np.array([x])) == "pass"
+            wrong = planted(tf.exp, lambda gs: [gs[0] * (1 - 1e-6)])
+            assert verdict(wrong, np.array([x])) == "mismatch"
+
+    @pytest.mark.parametrize("x", [[1e308], [-1e308], [1e308, 1.0]])
+    def test_a_wrong_slope_close_to_the_largest_number(self, tf: Any, x: list[float]) -> None:
+        wrong = planted(lambda x: 1.79 * x, lambda gs: [gs[0] * (1 + 1e-6)])
+        result = gradcheck.check(wrong, np.array(x))
+        (own,) = result.comparisons
+        assert (result.verdict, own.failing) == ("mismatch", len(x))
+        assert verdict(lambda x: 1.79 * x, np.array(x)) == "pass"
+        assert verdict(lambda x: 1.79 * x, np.array(x), checks="forward") == "pass"
