@@ -55,13 +55,7 @@ def confirm(
             now = best.take(mine)
             steps = np.where(now.kink, past_kinks(now), now.finest * stepping.SMALLER)
             useful = steps > stepping.SMALLEST_STEP * mover.space.unit[mine]
-            resolved = tolerances.REFUTES * np.abs(claimed[rows] - now.value)
-            # (Where a step leaves the range, shorter ones may not. Else
-            # `test_a_wrong_slope_close_to_the_largest_number` fails.)
-            resolved = np.where(np.isnan(now.value), np.inf, resolved)
-            # (A claim between the sides of a kink is right only if the kink is here, not near.)
-            resolved = np.where(now.kink, stepping.RESOLVES * now.contrast, resolved)
-            useful &= roundoff_at(now, steps) < resolved
+            useful &= roundoff_at(now, steps) < _resolved(now, claimed[rows])
             rows, steps = rows[useful], steps[useful]
             if not len(rows):
                 break
@@ -82,6 +76,16 @@ def confirm(
     hidden = dependents.may_hide(claimed, mover.size) & ~moved
     refuted &= mover.can_refute & ~hidden
     return best, refuted | dependents.independent
+
+
+def _resolved(now: Estimate, claimed: Array) -> Array:
+    """What the round-off of shorter steps must stay below to tell more."""
+    # (Where a step leaves the range, shorter ones may not: else
+    # `test_a_wrong_slope_close_to_the_largest_number` fails.)
+    apart = np.where(np.isnan(now.value), np.inf, np.abs(claimed - now.value))
+    # (A claim between the sides of a kink is right only if the kink is here, not near.)
+    of_kinks = stepping.RESOLVES * now.contrast
+    return np.where(now.kink, of_kinks, tolerances.REFUTES * apart)
 
 
 def _refutes(told: Estimate, claimed: Array, size: Array, *, rounds: bool) -> Array:

@@ -84,7 +84,8 @@ class TestCloseToTheLargestNumber:
             assert verdict(wrong, np.array([x])) == "mismatch"
 
     @pytest.mark.parametrize("x", [[1e308], [-1e308], [1e308, 1.0]])
-    def test_a_wrong_slope_close_to_the_largest_number(self, tf: Any, x: list[float]) -> None:
+    @pytest.mark.usefixtures("tf")
+    def test_a_wrong_slope_close_to_the_largest_number(self, x: list[float]) -> None:
         wrong = planted(lambda x: 1.79 * x, lambda gs: [gs[0] * (1 + 1e-6)])
         result = gradcheck.check(wrong, np.array(x))
         (own,) = result.comparisons

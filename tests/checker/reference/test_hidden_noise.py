@@ -80,7 +80,7 @@ def test_what_is_added_where_values_are_looked_at(tf: Any, big: float) -> None:
 
 
 def test_what_is_added_where_nobody_sees_it(tf: Any) -> None:
-    @tf.custom_gradient
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
     def total(x: Any) -> tuple[Any, Any]:
         y = tf.numpy_function(lambda a: np.array([a[:2].sum(), a[2:].sum()]), [x], x.dtype)
         return tf.ensure_shape(y, [2]), lambda g: tf.repeat(g, [2, 3])
