@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def nobody_sees(
-    point: Point, positions: Array, analytic: Array, estimate: Estimate, least: Array
+    point: Point, positions: Array | None, analytic: Array, estimate: Estimate, least: Array | float
 ) -> Array:
     """By coordinate: it only reaches outputs that are not finite: nobody can see it move.
 
@@ -33,17 +33,17 @@ def nobody_sees(
 
     Args:
         point: the function at its point.
-        positions: of the numbers that the coordinates move.
+        positions: of the numbers that the coordinates move; None if each moves many.
         analytic: their gradient.
         estimate: and their numeric derivative.
         least: a slope that the finite outputs may seem to have by rounding alone.
     """
     if np.isfinite(point.base).all():
-        return np.zeros(len(positions), dtype=bool)
+        return np.zeros(len(analytic), dtype=bool)
     still = estimate.scale <= least
     unseen = np.asarray((still & (analytic != 0)) | np.isnan(estimate.numeric))
     broken = np.flatnonzero(~np.isfinite(analytic) & ~unseen)
-    unseen[broken] = reach_nonfinite(point, positions[broken])
+    unseen[broken] = positions is None or reach_nonfinite(point, positions[broken])
     return unseen
 
 

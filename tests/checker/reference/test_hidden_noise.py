@@ -69,6 +69,13 @@ def test_what_is_added_to_what_is_huge(tf: Any, name: str, big: float) -> None:
         bars_have_the_truth(make(tf), at)
 
 
+@pytest.mark.parametrize("name", ["sobel_edges", "segment_sum", "a sum along an axis", "add_n"])
+def test_what_is_added_to_what_is_huge_in_forward_mode(tf: Any, name: str) -> None:
+    make, shape = SUMS[name]
+    for at in points(shape, 1e17):
+        assert verdict(make(tf), at, checks="forward") in ("pass", "inconclusive")
+
+
 @pytest.mark.parametrize("big", [1e17, 1e100])
 def test_what_is_added_where_values_are_looked_at(tf: Any, big: float) -> None:
     def edges(x: Any) -> Any:
