@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
-from gradcheck.checker.budget import Spent
-from gradcheck.checker.judge.persistence import put_back, stays
+from gradcheck.checker.judge.persistence import stays, with_other_digits
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import epsilon_of, range_of
 from gradcheck.checker.reference.point import evaluate_at
@@ -188,14 +187,10 @@ class BothModes:
             moved = BothModes(there, accumulator, Mode.EAGER, 0.0).along(vectors[rows])
             return moved.forward - moved.reverse, moved.forward
 
-        try:
+        def undone() -> bool:
             return not stays(apart, dual.forward[rows], beside)
-        except Spent:
-            raise
-        except Exception:  # it may be defined at the point alone
-            return False
-        finally:
-            put_back(point.problem.operands)
+
+        return with_other_digits(point.problem.operands, undone, False)
 
     def _beside(self, moved: Sequence[Array]) -> list[Array]:
         """The values of all operands, with these in place of those that are differentiated."""

@@ -11,6 +11,7 @@ from gradcheck.checker import limits, tolerances
 from gradcheck.checker.duality import BothModes, Dual, told
 from gradcheck.checker.judge.agreement import (
     KINK,
+    MISMATCH,
     NONFINITE,
     Agreement,
     compare,
@@ -18,11 +19,12 @@ from gradcheck.checker.judge.agreement import (
     relative_error,
 )
 from gradcheck.checker.judge.figures import index_of
-from gradcheck.checker.judge.nonfinite import reach_nonfinite
+from gradcheck.checker.judge.nonfinite import nobody_sees, reach_nonfinite
 from gradcheck.checker.judge.notes import IS_MISSING, joined, what_was_judged
 from gradcheck.checker.numerics.matrix_kinds import Moved, moved_elements
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest, widest
+from gradcheck.checker.reference.hidden_noise import listening
 from gradcheck.checker.reference.measured import with_measured_noise
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.subject.accumulator import Accumulator
@@ -140,7 +142,9 @@ def _looked_at_twice(
     """
     point = derivatives.point
     excused = None if along.places is None else ~np.isfinite(point.at[along.places])
-    unseen = _unseen(derivatives, moved, estimate, along)
+    output = largest(point.weights * derivatives.noise.counted(point.base))
+    least = tolerances.STILL * output / (1.0 if along.unit is None else along.unit)
+    unseen = nobody_sees(point, along.places, moved, estimate, least)
 
     def compared() -> Agreement:
         return compare(
@@ -153,6 +157,15 @@ def _looked_at_twice(
         )
 
     agreement = compared()
+    wrong = agreement.grades == MISMATCH
+    louder = listening(derivatives) if wrong.any() else derivatives
+    if louder is not derivatives:
+        # Else `test_what_is_added_to_what_is_huge_in_forward_mode` fails.
+        again = louder.along(along.vectors, along.unit)
+        return _looked_at_twice(louder, moved, again, along)
+    if along.places is not None:
+        unseen[wrong] |= reach_nonfinite(point, along.places[wrong])
+        agreement = compared()
     suspects = agreement.worst(limits.CONFIRMED)
     if not len(suspects) or derivatives.is_coarse or not len(point.base):
         return estimate, agreement
@@ -161,24 +174,6 @@ def _looked_at_twice(
     )
     unseen[suspects] |= ~refuted
     return estimate, compared()
-
-
-def _unseen(derivatives: Derivatives, moved: Array, estimate: Estimate, along: _Along) -> Array:
-    """By row: whether it only reaches outputs that are not finite, and nobody can see it move."""
-    point = derivatives.point
-    unseen = np.zeros(len(moved), dtype=bool)
-    if np.isfinite(point.base).all():
-        return unseen
-    output = largest(point.weights * derivatives.noise.counted(point.base))
-    moves = estimate.scale * (1.0 if along.unit is None else along.unit)
-    still = moves <= tolerances.STILL * output
-    unseen = (still & (moved != 0)) | np.isnan(estimate.numeric)
-    broken = np.flatnonzero(~np.isfinite(moved) & ~unseen)
-    if along.places is None:
-        unseen[broken] = True
-    elif len(broken):
-        unseen[broken] = reach_nonfinite(point, along.places[broken])
-    return np.asarray(unseen)
 
 
 def _vectors(

@@ -195,9 +195,10 @@ LARGE_POINT: Final = 2**15
 """Numbers, of a point and its outputs, from which on one takes as long as a call."""
 
 ROUNDING_DRAWS: Final = 16
-"""How often a gradient is taken at other roundings. Two terms that cancel can do so in one draw,
-and a difference that is rounded to a few digits can come out the same in some of them; hardly in
-all."""
+ROUNDING_DRAWS_OF_ITS_OWN: Final = 4
+"""How often a gradient is taken at other roundings, and what takes a call for each. Terms that
+cancel can do so in one draw, and a difference of a few digits can come out the same in some of
+them; hardly in all."""
 
 PERSISTENT: Final = 4
 BESIDE_KINKS: Final = 4

@@ -99,6 +99,10 @@ LARGEST_MOVE: Final = 2.0**1021
 """A move that shows in outputs next to which a huge one is nothing: a quarter of the largest
 number."""
 
+HUGE_SLOPE: Final = 2.0**960
+"""Quotients above this are made smaller by it while they are combined: what they are multiplied
+with, and added up, might leave the range."""
+
 LARGEST: Final = (65504.0, (2 - 2.0**-7) * 2.0**127, (2 - 2.0**-23) * 2.0**127)
 """The largest numbers of float16, bfloat16 and float32: what the minimum of nothing is in them."""
 

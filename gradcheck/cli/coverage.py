@@ -60,7 +60,7 @@ def _percentage(
 @click.option(
     "--seed",
     metavar="N",
-    type=click.IntRange(min=0, max=2**63 - 1),
+    type=options.WholeNumber(min=0, max=2**63 - 1),
     help="Draw from this seed what is drawn in cases that set none.",
 )
 def command(

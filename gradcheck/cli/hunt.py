@@ -31,7 +31,9 @@ LIVE_SECONDS = 0.2
               help="How long to look for new calls.")  # fmt: skip
 @click.option("--output", metavar="FOLDER", default="hunted", show_default=True,
               help="Where findings and the state go; a hunt that is there goes on.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of what is drawn. Default: 0.")
+@click.option(
+    "--seed", type=options.WholeNumber(min=0), default=0, help="Of what is drawn. Default: 0."
+)
 @click.option("--calls", metavar="FILE",
               help="Calls to begin with: a YAML or JSON list of cases.")  # fmt: skip
 @options.jobs

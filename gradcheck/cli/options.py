@@ -19,6 +19,19 @@ if TYPE_CHECKING:
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+class WholeNumber(click.IntRange):
+    """A whole number; what is none is told so."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number; ends the command where it is none."""
+        try:
+            int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        number: int = super().convert(value, param, ctx)
+        return number
+
+
 def _files(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
@@ -58,7 +71,7 @@ allow = click.option(
 max_cases = click.option(
     "--max-cases",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=WholeNumber(min=1),
     help="How many cases the specs may expand to. Default: 200000, or `max_cases` under "
     "[tool.gradcheck] in pyproject.toml.",
 )
@@ -67,7 +80,7 @@ jobs = click.option(
     "-j",
     "--jobs",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=WholeNumber(min=1),
     help="How many worker processes. Default: one per processor.",
 )
 

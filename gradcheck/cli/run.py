@@ -49,18 +49,20 @@ def _time_limit(
 @options.modes
 @options.checks
 @click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
-@click.option("--maxfail", metavar="N", type=click.IntRange(min=1), help="Stop after N failures.")
+@click.option(
+    "--maxfail", metavar="N", type=options.WholeNumber(min=1), help="Stop after N failures."
+)
 @click.option(
     "--seed",
     metavar="N",
-    type=click.IntRange(min=0, max=2**63 - 1),
+    type=options.WholeNumber(min=0, max=2**63 - 1),
     help="Draw from this seed what is drawn in cases that set none.",
 )
 @click.option("--collect-only", is_flag=True, help="Print the ids of the cases and run nothing.")
 @click.option(
     "--durations",
     metavar="N",
-    type=click.IntRange(min=0),
+    type=options.WholeNumber(min=0),
     help="List the N slowest cases; 0 lists all.",
 )
 @options.formats("table on a terminal, else plain")

@@ -26,6 +26,12 @@ JUDGED_SOME = "judged "
 """How a part of the note begins that says what a pass did not judge: all of it, or some outputs."""
 
 
+ANOTHER_KIND = (
+    "The gradient has not the shape or dtype of its input: look at what the gradient function of "
+    "this input returns."
+)
+"""What a mismatch means where no numbers were compared."""
+
 LEFT_CHANGED = "the function leaves changed: "
 """How the part of a note begins that says what of the process is not as it was before the case."""
 
@@ -178,9 +184,12 @@ class Result(Shown):
 
     @property
     def meaning(self) -> str:
-        """What the verdict means; of one that the budget made, what that means."""
-        by_budget = self.decided_by is Stage.BUDGET
-        return Stage.BUDGET.meaning if by_budget else self.verdict.meaning
+        """What the verdict means; of one that a stage of another kind made, what that means."""
+        if self.decided_by is Stage.BUDGET:
+            return Stage.BUDGET.meaning
+        if self.decided_by is Stage.SHAPE and self.verdict is Verdict.MISMATCH:
+            return ANOTHER_KIND
+        return self.verdict.meaning
 
     @property
     def ended(self) -> bool:

@@ -119,7 +119,10 @@ def _must_be_known(table: Mapping[str, Any], places: Mapping[str, str]) -> None:
             hint = f"did you mean `{near}`?" if near else f"known are: {', '.join(KEYS)}"
             wrong.append(f"{places[key]}: [tool.gradcheck] has no key `{key}`; {hint}")
         elif not KEYS[key].good(value):
-            told = f"must be {KEYS[key].wanted}: {key} = {KEYS[key].example}"
+            entries = value if isinstance(value, list) else []
+            bad = [entry for entry in entries if not KEYS[key].good([entry])][:1]
+            which = "".join(f"; {repr(entry)[:60]} is none" for entry in bad)
+            told = f"must be {KEYS[key].wanted}: {key} = {KEYS[key].example}{which}"
             wrong.append(f"{places[key]}: `{key}` in [tool.gradcheck] {told}")
     if wrong:
         raise UsageError("\n".join(wrong))

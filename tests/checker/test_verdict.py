@@ -168,6 +168,8 @@ class TestFormulas:
         wrong = planted(tf.square, lambda gs: [gs[0][:2]])
         result = self.check(wrong, lambda i, g, _o: 2 * i[0] * g[0])
         assert (result.verdict, result.decided_by) == (Verdict.MISMATCH, Stage.SHAPE)
+        assert "has not the shape or dtype of its input" in describe(result)
+        assert "numeric derivative" not in describe(result)
 
 
 def test_the_gravest_input_names_the_stage(tf: Any) -> None:

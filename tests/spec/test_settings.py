@@ -41,6 +41,7 @@ def test_without_a_table_nothing_is_allowed(tmp_path: Path) -> None:
         ('[tool.gradcheck]\nallow = "mypkg"\n', "must be a list"),
         ("[tool.gradcheck]\nallow = [1]\n", "must be a list"),
         ('[tool.gradcheck]\nallow = ["my pkg"]\n', "name packages"),
+        ('[tool.gradcheck]\nallow = ["mypkg", "bädpkg"]\n', "'bädpkg' is none"),
         ("[tool]\ngradcheck = 3\n", "must be a table"),
         ("[tool.gradcheck\n", "cannot be read"),
     ],

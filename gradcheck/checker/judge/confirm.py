@@ -21,7 +21,7 @@ from gradcheck.checker.judge.agreement import (
     compare,
     must_be_able_to_fail,
 )
-from gradcheck.checker.judge.nonfinite import reach_nonfinite
+from gradcheck.checker.judge.nonfinite import nobody_sees, reach_nonfinite
 from gradcheck.checker.judge.rounding import Roundings, as_slack, in_place
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.hidden_noise import listening
@@ -77,13 +77,20 @@ class _Judge:
         """Compare element by element; what looks wrong is looked at again, alone and closer."""
         own, part, analytic = self.own, self.own.part, self.own.analytic
         derivatives, point = self.derivatives, self.derivatives.point
-        unseen, slack = self._unseen(own.estimate), np.zeros(len(analytic))
-        estimate = own.estimate.without(unseen)
+        positions = derivatives.plan.coordinates.space.position[part.span]
+        unseen = nobody_sees(point, positions, analytic, own.estimate, self._moves_by_rounding)
+        estimate, slack = own.estimate.without(unseen), np.zeros(len(analytic))
         looked_at, nudged, stage = np.zeros(len(analytic), dtype=bool), False, Stage.NOISE
         while True:
             agreement = self._compare(estimate, slack, unseen)
             wrong = agreement.grades == MISMATCH
             if wrong.any() and not looked_at.any():
+                hidden = reach_nonfinite(point, positions[wrong])
+                if hidden.any():
+                    # (What the finite outputs do is not all that its gradient is made of.)
+                    unseen[wrong] = hidden
+                    estimate = estimate.without(unseen)
+                    continue
                 louder = listening(derivatives)
                 if louder is not derivatives:
                     return self._again(louder, whole, wrong)
@@ -214,23 +221,6 @@ class _Judge:
         point, noise = self.derivatives.point, self.derivatives.noise
         return largest(point.weights * noise.counted(point.base))
 
-    def _unseen(self, estimate: Estimate) -> Array:
-        """By coordinate: it only reaches outputs that are not finite: nobody can see it move.
-
-        Without it `test_outputs_that_are_nan_and_belong_to_an_input` fails.
-        """
-        point, space = self.derivatives.point, self.derivatives.plan.coordinates.space
-        analytic, span = self.own.analytic, self.own.part.span
-        unseen = np.zeros(len(analytic), dtype=bool)
-        if np.isfinite(point.base).all():
-            return unseen
-        moves = estimate.scale * space.unit[span]
-        still = moves <= tolerances.STILL * self._output
-        unseen = (still & (analytic != 0)) | np.isnan(estimate.numeric)
-        broken = np.flatnonzero(~np.isfinite(analytic) & ~unseen)
-        unseen[broken] = reach_nonfinite(point, space.position[span][broken])
-        return np.asarray(unseen)
-
     def _most_to_lose(self, unit: Array) -> Array:
         """By coordinate: an error that no rounding on the way explains, at a glance.
 
@@ -256,6 +246,12 @@ class _Judge:
         error = np.abs(self.own.analytic - estimate.numeric)
         far = error > np.maximum(tolerances.DISJOINT * estimate.bound, self._most_to_lose(unit))
         return np.asarray(far & ~estimate.kink)
+
+    @property
+    def _moves_by_rounding(self) -> Array:
+        """By coordinate: a slope by which outputs of this size may seem to move."""
+        unit = self.derivatives.plan.coordinates.space.unit[self.own.part.span]
+        return np.asarray(tolerances.STILL * self._output / unit)
 
     @property
     def _is_dear(self) -> bool:

@@ -86,12 +86,12 @@ def look_at(
         mover = _ideal_mover(point, plan, space, together=False)
         estimate = glance(mover, analytic, sparing=True)
     look = _refined(point, estimate, analytic, plan)
-    if not look.estimate.scale.any():
-        if not point.is_exact:
+    moves = look.estimate.scale.any()
+    if not (moves and (look.settled | look.doubtful).all()):
+        if point.is_exact:
+            look = _standing_still(look)
+        elif not moves:
             return plan, None
-        # What rounds nothing hides nothing: it stands still. Without it
-        # `test_what_rounds_nothing_and_stands_still_is_known_at_first_sight` fails.
-        look = replace(look, settled=~look.doubtful)
     look = _unless_it_hides(look, point)
     if plan.coordinates.directions is not None and not _directions_agree(point, plan, passed):
         return plan, None
@@ -126,12 +126,27 @@ def _refined(point: Point, estimate: Estimate, analytic: Array, plan: Plan) -> L
     return look
 
 
+def _standing_still(look: Look) -> Look:
+    """The look at what rounds nothing, and so hides nothing: what stands still does, and is known.
+
+    Without it `test_what_rounds_nothing_and_stands_still_is_known_at_first_sight` and
+    `test_a_relu_is_flat_however_near_its_corner_is` fail.
+    """
+    still = ~(look.settled | look.doubtful)
+    estimate = replace(
+        look.estimate,
+        error=np.where(still, 0.0, look.estimate.error),
+        roundoff=np.where(still, 0.0, look.estimate.roundoff),
+    )
+    return replace(look, estimate=estimate, settled=~look.doubtful)
+
+
 def _unless_it_hides(look: Look, point: Point) -> Look:
     """The look; what stands still is in doubt where the function rounds off what it would show.
 
     Without it `test_zero_beside_what_moves` fails.
     """
-    still = look.estimate.scale == 0
+    still = (look.estimate.scale == 0) & ~look.doubtful
     if not still.any() or point.rounds:
         return look
     hidden = tolerances.ROUNDOFF_SAFETY * float(np.linalg.norm(point.weights * point.rounded_off))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -68,15 +68,12 @@ def unless_it_is_rounding(
     point = derivatives.point
     if not point.two_questions or derivatives.is_rough:
         return own
-    try:
+
+    def excused() -> OfInput:
         told = _elements_excused(derivatives, own)
         return told if along is None else _directions_excused(derivatives, told, along)
-    except Spent:
-        raise
-    except Exception:  # it may be defined at the point alone
-        return own
-    finally:
-        put_back(point.problem.operands)
+
+    return with_other_digits(point.problem.operands, excused, own)
 
 
 def _elements_excused(derivatives: Derivatives, own: OfInput) -> OfInput:
@@ -252,6 +249,29 @@ def _beside(off: _Off, factors: bool, draw: int) -> tuple[Array, Array]:
     space = replace(off.space, point=point.at)
     numeric = replace(derivatives, point=point).by_steps(off.columns, off.estimate.finest, space)
     return off.of(point, passed.gradients[own.part.position]) - numeric, numeric
+
+
+_Told = TypeVar("_Told")
+
+
+def with_other_digits(
+    operands: Sequence[Operand], ask: Callable[[], _Told], otherwise: _Told
+) -> _Told:
+    """What is found out where these have other last digits; variables get back what they held.
+
+    Args:
+        operands: of the function.
+        ask: gives them other values.
+        otherwise: what is known where the function is not defined there.
+    """
+    try:
+        return ask()
+    except Spent:
+        raise
+    except Exception:  # it may be defined at the point alone
+        return otherwise
+    finally:
+        put_back(operands)
 
 
 def put_back(operands: Sequence[Operand]) -> None:

@@ -44,7 +44,9 @@ def on_the_unknown(derivatives: Derivatives, own: OfInput, agreement: Agreement)
         "if the function rounds on purpose, as one that quantises does, and its gradient passes "
         "straight through, say `expect: inconclusive` and why"
     )
-    coarse = derivatives.noise.relative > tolerances.COARSE
+    # (What stands still and jumps is stairs, whose slope nothing tells.)
+    stairs = unknown & (own.estimate.numeric == 0) & np.isinf(own.estimate.bound)
+    coarse = derivatives.noise.relative > tolerances.COARSE or bool(stairs.any())
     told = f"rounding in the function or its gradient hides {hidden}"
     return f"{told}; {on_purpose}" if coarse else told
 

@@ -44,7 +44,7 @@ def as_it_may_hide(derivatives: Derivatives, estimate: Estimate) -> tuple[Deriva
 
     Without it `test_zero_for_what_only_seems_to_stand_still` fails.
     """
-    still = estimate.scale == 0
+    still = (estimate.scale == 0) & np.isfinite(estimate.error)
     louder = listening(derivatives) if still.any() else derivatives
     if louder is derivatives:
         return derivatives, estimate

@@ -12,50 +12,129 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import limits
-from gradcheck.checker.budget import Spent
+from gradcheck.checker.budget import Spent, current
 from gradcheck.checker.numerics.vectors import to_double
 from gradcheck.checker.subject.alike import passes_alike
+from gradcheck.checker.subject.carry.cargo import CannotCarry, Cargo
+from gradcheck.checker.subject.carry.carrying import carrying
 from gradcheck.checker.subject.carry.passes import passes_at
 from gradcheck.checker.subject.monte_carlo import Nudges
+from gradcheck.checker.subject.rounding_ops import ROUNDING
 from gradcheck.checker.subject.tensors import call
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gradcheck.checker.subject.problem import Problem
+    from gradcheck.checker.subject.substituted import Run
     from gradcheck.model import Array
 
 
 def rounded_off(problem: Problem, values: Sequence[Array]) -> list[Array] | None:
     """By output: how far it moves where the results on the way to it round differently.
 
-    None where that is not to be had: the function cannot be carried, or is another one then.
+    None where that is not to be had: the function runs no ops that can be seen.
 
     Args:
         problem: whose function it is.
         values: of all the operands, in double precision.
     """
+    found = _tried(_carried, problem, values) or _tried(_one_by_one, problem, values)
+    if found is None:
+        return None
+    plain, drawn = found
+    with np.errstate(all="ignore"):
+        return [_spread(output, [each[i] for each in drawn]) for i, output in enumerate(plain)]
+
+
+Draws = tuple[list["Array"], list[list["Array"]]]
+"""The outputs as they are, and by draw."""
+
+
+def _tried(
+    draw: Callable[[Problem, Sequence[Array]], Draws], problem: Problem, values: Sequence[Array]
+) -> Draws | None:
+    """What is drawn so; None where that is not to be had."""
+    try:
+        return draw(problem, values)
+    except Spent:
+        raise
+    except Exception:  # not everything can be carried, nor watched
+        return None
+
+
+def _carried(problem: Problem, values: Sequence[Array]) -> Draws:
+    """All the draws together, carried along with one call."""
 
     def forth(arguments: list[Any], _upstream: list[Any], _given: list[Any]) -> Any:
         return call(problem.function, arguments), []
 
     points = [values] * (1 + limits.ROUNDING_DRAWS)
-    try:
-        found = passes_at(forth, problem.operands, points, [], Nudges(problem.seed, inside=True))
-        held = [
-            operand.hold(value) for operand, value in zip(problem.operands, values, strict=True)
-        ]
-        alone = [np.asarray(output.numpy()) for output in call(problem.function, held)]
-    except Spent:
-        raise
-    except Exception:  # not everything can be carried
-        return None
+    nudges = Nudges(problem.seed, inside=True)
+    found = passes_at(forth, problem.operands, points, [], nudges)
     plain, *drawn = ([to_double(output) for output in outputs] for outputs, _ in found)
-    shared = found[0][0]
+    alone, shared = _called(problem, values), found[0][0]
     if len(shared) != len(alone) or not passes_alike(shared, alone, drawn):
-        return None
-    with np.errstate(all="ignore"):
-        return [_spread(output, [each[i] for each in drawn]) for i, output in enumerate(plain)]
+        raise CannotCarry("it is another one then")
+    _must_have_seen(nudges)
+    return plain, drawn
+
+
+def _one_by_one(problem: Problem, values: Sequence[Array]) -> Draws:
+    """A call for each draw, of a function that looks at its values, or runs what has no rule.
+
+    Without it `test_what_is_added_where_values_are_looked_at` fails.
+    """
+    plain, drawn = [to_double(output) for output in _called(problem, values)], []
+    nudges = Nudges(problem.seed, inside=True)
+    for _ in range(limits.ROUNDING_DRAWS_OF_ITS_OWN):
+        current().must_be_left()
+        with carrying(_RoundingAnew(nudges)):
+            drawn.append([to_double(output) for output in _called(problem, values)])
+        if [each.shape for each in drawn[-1]] != [each.shape for each in plain]:
+            raise CannotCarry("it is another one then")
+        _must_have_seen(nudges)
+    return plain, drawn
+
+
+def _must_have_seen(nudges: Nudges) -> None:
+    """Raise CannotCarry where nothing that rounds was seen: it may have been done elsewhere."""
+    if not nudges.count:
+        raise CannotCarry("nothing that rounds is seen")
+
+
+class _RoundingAnew(Cargo):
+    """Carries nothing: what each op gives is nudged at once, and whoever looks at it sees that."""
+
+    def __init__(self, nudges: Nudges) -> None:
+        super().__init__(2)
+        self._nudges = nudges
+
+    def execute(self, kind: str, inputs: Sequence[Any], run: Run) -> Any:
+        """What the op gives, but for its last digits."""
+        returned = run(*inputs)
+        if self._is_busy:
+            return returned
+        self._is_busy = True
+        try:
+            if isinstance(returned, list):
+                return [self._nudged(kind, inputs, output, run) for output in returned]
+            return self._nudged(kind, inputs, returned, run)
+        finally:
+            self._is_busy = False
+
+    def _nudged(self, kind: str, inputs: Sequence[Any], output: Any, run: Run) -> Any:
+        import tensorflow as tf
+
+        if kind not in ROUNDING:
+            return output
+        alone = output.numpy()
+        return self._nudges(kind, inputs, output, tf.constant(np.stack([alone, alone])), run)[1]
+
+
+def _called(problem: Problem, values: Sequence[Array]) -> list[Array]:
+    held = [operand.hold(value) for operand, value in zip(problem.operands, values, strict=True)]
+    return [np.asarray(output.numpy()) for output in call(problem.function, held)]
 
 
 def _spread(output: Array, drawn: Sequence[Array]) -> Array:

@@ -24,14 +24,22 @@ import numpy as np
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import epsilon_of, largest, to_double
-from gradcheck.checker.subject.carry.carried_op import NO_BATCH
+from gradcheck.checker.subject.carry.carried_op import NO_BATCH, inputs_of
 from gradcheck.checker.subject.private_names import called_back
-from gradcheck.checker.subject.rounding_ops import FACTORS, OF_ONE, ROUNDING, SUMS
+from gradcheck.checker.subject.rounding_ops import (
+    FACTORS,
+    LESS_ONE,
+    OF_ONE,
+    ROUNDING,
+    SPECTRA,
+    SUMS,
+)
 from gradcheck.checker.subject.tensors import is_floating
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from gradcheck.checker.subject.substituted import Run
     from gradcheck.model import Array
 
 _draw: ContextVar[int | None] = ContextVar("draw", default=None)
@@ -110,8 +118,10 @@ class Nudges:
         """
         self._rng = generator(seed, 0x6E7564)
         self._inside = inside
+        self.count = 0
+        """Of the results that were nudged."""
 
-    def __call__(self, kind: str, inputs: Any, output: Any, batch: Any) -> Any:
+    def __call__(self, kind: str, inputs: Any, output: Any, batch: Any, run: Run) -> Any:
         """The batch of an output, nudged; `batch` is NO_BATCH where the output has none yet."""
         import tensorflow as tf
 
@@ -127,13 +137,21 @@ class Nudges:
             # Places that are worked out of shapes are whole numbers, and just these: a little less
             # would be another place. Without it `test_places_are_not_nudged` fails.
             return batch
+        self.count += 1
         rows = np.where(exact, rows, self._nudged(rows, whole=kind in FACTORS and rows.ndim > 2))
-        added = _added_up(kind, inputs, alone) if self._inside else 0.0
-        if added and rows.dtype.kind in "fc":
-            drawn = self._rng.uniform(-1.0, 1.0, rows.shape) * epsilon_of(rows.dtype) * added
-            drawn[0] = 0.0
-            rows = (rows + drawn).astype(rows.dtype)
+        if self._inside and rows.dtype.kind in "fc":
+            rows = self._off_by(rows, epsilon_of(rows.dtype) * _added_up(kind, inputs, run))
         return tf.constant(rows)
+
+    def _off_by(self, rows: Array, most: Array) -> Array:
+        """Rows, each number changed at random by up to so much; the first of them stays."""
+        if not most.any():
+            return rows
+        drawn = self._rng.uniform(-1.0, 1.0, rows.shape)
+        if rows.dtype.kind == "c":
+            drawn = drawn + 1j * self._rng.uniform(-1.0, 1.0, rows.shape)
+        drawn[0] = 0.0
+        return np.asarray(rows + drawn * most).astype(rows.dtype)
 
     def _nudged(self, rows: Array, *, whole: bool) -> Array:
         """Rows, each number changed at random by up to a unit in its last place.
@@ -162,13 +180,35 @@ class Nudges:
         return nudged.astype(rows.dtype)
 
 
-def _added_up(kind: str, inputs: Any, output: Array) -> float:
-    """The size of the numbers that an op adds up inside; zero for one that does not."""
+def _added_up(kind: str, inputs: Sequence[Any], run: Run) -> Array:
+    """By output of an op: the size of the numbers that it adds up inside; zero if it adds none.
+
+    Without it `test_what_is_added_to_what_is_huge` fails.
+    """
     if kind in OF_ONE:
-        return 1.0
-    if kind not in SUMS or output.size != 1:
-        return 0.0
-    return largest(to_double(inputs[0].numpy()))
+        return np.ones(())
+    if kind in LESS_ONE:
+        return np.asarray(to_double(inputs[0].numpy()) < 0, np.float64)
+    if kind not in SUMS and kind not in SPECTRA:
+        return np.zeros(())
+    count = inputs_of(kind)
+    returned = run(*map(_sizes, inputs[:count]), *inputs[count:])
+    size = np.abs(to_double((returned[0] if isinstance(returned, list) else returned).numpy()))
+    if kind in SPECTRA:
+        size = size.max(axis=tuple(range(-SPECTRA[kind], 0)), initial=0.0, keepdims=True)
+    return np.where(np.isfinite(size), size, 0.0)
+
+
+def _sizes(given: Any) -> Any:
+    """What an op is given, with every number by its size; places and counts as they are."""
+    import tensorflow as tf
+
+    if isinstance(given, list | tuple):
+        return [_sizes(each) for each in given]
+    values = np.asarray(given)
+    if not (is_floating(values.dtype) or values.dtype.kind == "c"):
+        return given
+    return tf.constant(np.abs(values).astype(values.dtype))
 
 
 def _as_alone(rows: Array, alone: Array) -> Array:

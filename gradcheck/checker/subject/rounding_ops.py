@@ -37,9 +37,24 @@ FACTORS = frozenset({"Cholesky", "MatrixInverse", "MatrixSolve", "MatrixTriangul
 }
 """Those whose results are off by a share not of each number but of the largest of its matrix."""
 
-SUMS = frozenset({"Mean", "Sum"})
-"""Those that add up numbers: where all of an input makes one number, it is off by a share of the
-largest of them, whatever is left. (Of sums along an axis nothing here tells which made which.)"""
+_SUMS = """
+    AddN AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad BatchMatMul BatchMatMulV2 BatchMatMulV3
+    BiasAddGrad Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2
+    Conv3DBackpropInputV2 Cumsum DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
+    DepthwiseConv2dNativeBackpropInput Einsum MatMul Mean ResizeBicubic ResizeBicubicGrad
+    ResizeBilinear ResizeBilinearGrad SegmentMean SegmentSum SparseTensorDenseMatMul Sum
+    TridiagonalMatMul UnsortedSegmentSum
+"""
+SUMS = frozenset(_SUMS.split())
+"""Those that add up numbers, or products of them: an output is off by a share of what was added,
+whatever is left of it. The op itself tells how much that is: it adds up the sizes as well."""
+
+SPECTRA = {
+    f"{kind}{axes}": count
+    for kind in ("FFT", "IFFT", "RFFT", "IRFFT")
+    for axes, count in (("", 1), ("2D", 2), ("3D", 3))
+}
+"""Those that add up all the numbers along so many last axes, for each of their outputs."""
 
 _OF_ONE = """
     BesselJ0 BesselJ1 BesselY0 BesselY1 Digamma Lgamma LogMatrixDeterminant LogSoftmax
@@ -47,3 +62,6 @@ _OF_ONE = """
 """
 OF_ONE = frozenset(_OF_ONE.split())
 """Those whose results are made of numbers of the size of one, however small they are themselves."""
+
+LESS_ONE = frozenset({"Elu", "Selu"})
+"""Those that take one from an exponential where they are below zero."""

@@ -16,6 +16,7 @@ from gradcheck.checker.subject.problem import Problem
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.model import Tolerance
 from tests.checker.planted import planted
+from tests.checker.verdicts import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -247,3 +248,30 @@ def test_what_rounds_nothing_and_stands_still_is_known_at_first_sight(tf: Any) -
     # (What computes is not asked so little: its last digits may hide what moves.)
     (told,) = gradcheck.check(lambda x: tf.nn.relu(x) * 1.5, x).comparisons
     assert (told.verdict, told.decided_by) != ("pass", "first look")
+
+
+NEAR_A_CORNER = [1e-15, 1e-20, 1e-100, 1e-300]
+
+
+class TestNearACornerAtZero:
+    """A number beside which all others are huge is on its own side of a corner at zero."""
+
+    @pytest.mark.parametrize("name", ["relu", "relu6", "leaky_relu", "elu", "selu"])
+    @pytest.mark.parametrize("near", NEAR_A_CORNER)
+    def test_the_right_one(self, tf: Any, name: str, near: float) -> None:
+        function = getattr(tf.nn, name)
+        for x in ([near], [-near], [near, 1.0], [-near, 1.0]):
+            assert verdict(function, np.array(x)) in ("pass", "kink")
+
+    @pytest.mark.parametrize("name", ["relu", "relu6", "leaky_relu", "elu", "selu"])
+    @pytest.mark.parametrize("near", NEAR_A_CORNER)
+    def test_one_outside_of_both_sides(self, tf: Any, name: str, near: float) -> None:
+        wrong = planted(getattr(tf.nn, name), lambda gs: [gs[0] + np.array([4.0, 0.0])])
+        for x in ([near, 1.0], [-near, 1.0]):
+            assert verdict(wrong, np.array(x)) == "mismatch"
+
+    @pytest.mark.parametrize("near", NEAR_A_CORNER)
+    def test_a_relu_is_flat_however_near_its_corner_is(self, tf: Any, near: float) -> None:
+        assert verdict(tf.nn.relu, np.array([-near, 1.0])) == "pass"
+        other = planted(tf.nn.relu, lambda gs: [gs[0] + np.array([0.5, 0.0])])
+        assert verdict(other, np.array([-near, 1.0])) == "mismatch"

@@ -12,7 +12,7 @@ from gradcheck.checker.judge.nonfinite import reach_nonfinite
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
-from tests.checker.planted import with_gradient
+from tests.checker.planted import planted, with_gradient
 from tests.checker.verdicts import verdict
 
 
@@ -61,3 +61,34 @@ def test_only_what_an_infinite_output_depends_on_reaches_it(tf: Any) -> None:
 def test_both_parts_of_a_complex_number_do(tf: Any) -> None:
     point = evaluate_at(Problem(tf.exp, (Operand("x", np.array([1 + 1j, 1000 + 1j])),)))
     assert reach_nonfinite(point, np.arange(4)).tolist() == [False, False, True, True]
+
+
+def test_what_reaches_an_infinite_output_as_well(tf: Any) -> None:
+    def blurred(x: Any) -> Any:
+        return tf.raw_ops.ResizeBilinear(images=x, size=[5, 5])
+
+    image = np.ones((1, 3, 3, 1))
+    image[0, 0, 0, 0] = 1e100  # no number of float32, in which this op computes
+    assert verdict(blurred, image) == "inconclusive"
+    wrong = planted(
+        blurred, lambda gs: [gs[0] * np.where(np.arange(9) == 8, 1.1, 1.0).reshape(1, 3, 3, 1)]
+    )
+    assert verdict(wrong, image) == "mismatch"
+
+
+class TestCloseToTheLargestNumber:
+    def test_derivatives_close_to_the_largest_number(self, tf: Any) -> None:
+        for x in (709.0, 709.5):
+            assert verdict(tf.exp, np.array([x])) == "pass"
+            wrong = planted(tf.exp, lambda gs: [gs[0] * (1 - 1e-6)])
+            assert verdict(wrong, np.array([x])) == "mismatch"
+
+    @pytest.mark.parametrize("x", [[1e308], [-1e308], [1e308, 1.0]])
+    @pytest.mark.usefixtures("tf")
+    def test_a_wrong_slope_close_to_the_largest_number(self, x: list[float]) -> None:
+        wrong = planted(lambda x: 1.79 * x, lambda gs: [gs[0] * (1 + 1e-6)])
+        result = gradcheck.check(wrong, np.array(x))
+        (own,) = result.comparisons
+        assert (result.verdict, own.failing) == ("mismatch", len(x))
+        assert verdict(lambda x: 1.79 * x, np.array(x)) == "pass"
+        assert verdict(lambda x: 1.79 * x, np.array(x), checks="forward") == "pass"

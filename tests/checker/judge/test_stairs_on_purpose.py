@@ -46,3 +46,13 @@ def test_through_whole_numbers(tf: Any) -> None:
         return x + tf.stop_gradient(whole / 8 - x)
 
     assert verdict(quantised, np.array(POINTS[1])) == "mismatch"
+
+
+def test_a_quantiser_of_float32_alone_is_told_what_to_say(tf: Any) -> None:
+    def quantised(x: Any) -> Any:
+        return tf.quantization.fake_quant_with_min_max_args(x, -6.0, 6.0)
+
+    for x in ([0.3], [0.3, -1.2, 2.5]):
+        (own,) = gradcheck.check(quantised, np.array(x, np.float32)).comparisons
+        assert own.verdict == "inconclusive"
+        assert "say `expect: inconclusive` and why" in own.note

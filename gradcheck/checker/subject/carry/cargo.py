@@ -43,8 +43,9 @@ class CannotCarry(Exception):  # noqa: N818  (an answer, not an error)
     """What a function does with a value is not to be had at many points at once."""
 
 
-Change = Callable[[str, Sequence[Any], Any, Any], Any]
-"""The kind of an op, its inputs, one of its outputs and the batch of that, to another batch."""
+Change = Callable[[str, Sequence[Any], Any, Any, "Run"], Any]
+"""The kind of an op, its inputs, one of its outputs, the batch of that and what runs the op, to
+another batch."""
 
 
 class Cargo:
@@ -128,7 +129,7 @@ class Cargo:
                 told = self._carried(Op(kind, inputs, count, batches, outputs, self.rows, run))
             if self._change is not None:
                 pairs = zip(outputs, told, strict=True)
-                told = [self._change(kind, inputs, output, batch) for output, batch in pairs]
+                told = [self._change(kind, inputs, output, batch, run) for output, batch in pairs]
         finally:
             self._is_busy = False
         for output, batch in zip(outputs, told, strict=True):
