@@ -53,6 +53,8 @@ class Watched:
     outputs: tuple[Any, ...]
     needed: frozenset[int] = frozenset()
     """The ids of those tensors that the outputs are made of."""
+    kinds: frozenset[str] = frozenset()
+    """All that ran, what decides on a branch too."""
 
     @property
     def values(self) -> dict[str, Array]:
@@ -97,7 +99,13 @@ def watch(problem: Problem) -> Watched:
             raise UsageError(f"the function raised {error}") from error
         if len(ran) > MOST_OPS:
             raise UsageError(f"it runs more than {MOST_OPS} ops: explain a part of it")
-        found = Watched(whole.operands, given, tuple(ran), tuple(outputs))
+        found = Watched(
+            whole.operands,
+            given,
+            tuple(ran),
+            tuple(outputs),
+            kinds=frozenset(each.kind for each in ran),
+        )
         return _alive(found)
 
 

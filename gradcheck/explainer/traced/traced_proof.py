@@ -14,6 +14,7 @@ from gradcheck.explainer.derive.chain import adjoints, closed_form, run_chain
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.page.written_code import all_code
 from gradcheck.explainer.proof import Proof, beside_the_tape, in_single, proof_of
+from gradcheck.explainer.traced.same_draws import are_held
 from gradcheck.explainer.verify import printed_for_expression
 from gradcheck.model import Verdict
 
@@ -95,6 +96,7 @@ def _code(
             free=frozenset(),
             structures={traced.names[o.name]: o.structure for o in whole.operands},
             beside=traced.constants,
+            draws=are_held(problem),
             float32_only=any(o.value.dtype == np.float32 for o in problem.operands),
             float32_inside=single,
         )
