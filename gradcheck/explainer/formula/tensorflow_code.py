@@ -122,7 +122,9 @@ class _Writer:
         if name == "einsum":
             node = _unstretched(node, self.shapes)
         args = [self.text(a) for a in node.args]
-        args = _typed(name, [_as_array(a, text) for a, text in zip(node.args, args, strict=True)])
+        if name != "array":
+            args = [_as_array(a, text) for a, text in zip(node.args, args, strict=True)]
+        args = _typed(name, args)
         if name == "one_hot_max":
             return self._one_hot_max(*args)
         if name == "scatter_add":

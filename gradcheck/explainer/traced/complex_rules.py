@@ -6,6 +6,7 @@ of a page needs a conjugate.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,7 @@ class _OneHalf:
         if not self.op.is_complex(place):
             return self.op.x(place)
         half = self.op.pair(place)[self.which]
-        return f"tf.zeros({list(self.op.shape(place))})" if half is None else half
+        return f"tf.zeros({list(self.op.shape(place))}, G.dtype)" if half is None else half
 
     def plain(self, place: int) -> Any:
         """An input's value, as plain numbers and lists."""
@@ -131,7 +132,9 @@ def _multiplied(op: Pairs) -> Pair:
 
 
 def _size(pair: Pair) -> str:
-    """|z|²."""
+    """|z|²; of a number that is written out it is one too."""
+    with contextlib.suppress(ValueError):
+        return repr(sum(float(half) ** 2 for half in pair if half is not None))
     found = total(*(None if half is None else f"tf.square({half})" for half in pair))
     must(found is not None)
     return str(found)
@@ -186,7 +189,7 @@ def _modulus(op: Pairs) -> Pair:
 
 def _angle(op: Pairs) -> Pair:
     a, b = op.pair(0)
-    zeros = f"tf.zeros({list(op.shape(0))})"
+    zeros = f"tf.zeros({list(op.shape(0))}, G.dtype)"
     return f"tf.atan2({b or zeros}, {a or zeros})", None
 
 

@@ -28,7 +28,7 @@ class Written(Protocol):
     def read(self, text: str, shape: Shape) -> ast.expr:
         """The steps of a text; NoRule where it has another shape."""
 
-    def constant(self, value: Array, *, typed: bool = True, told: str = "") -> str:
+    def constant(self, value: Array, *, typed: bool = True, told: str = "", code: str = "") -> str:
         """An array as it is written: its numbers, or its name."""
 
 
@@ -59,7 +59,7 @@ class ComplexSteps:
         shape = tuple(out.shape)
         real, imaginary = (None if h is None else self.page.read(h, shape) for h in pair)
         if not out.dtype.is_complex:
-            return real or self.page.read(f"tf.zeros({list(shape)})", shape)
+            return real or self.page.read(f"tf.zeros({list(shape)}, G.dtype)", shape)
         self.pairs[id(out)] = real, imaginary
         return None
 
@@ -128,6 +128,6 @@ class _Pairs:
         real = "" if self.is_complex(place) else self.given.x(place)
         return self.steps.pair(self.ran.inputs[place], real)
 
-    def constant(self, value: Array, told: str) -> str:
-        """The name of an array that stands still, and what it is."""
-        return self.steps.page.constant(value, told=told)
+    def constant(self, value: Array, told: str, code: str = "") -> str:
+        """The name of an array that stands still, what it is, and what makes it."""
+        return self.steps.page.constant(value, told=told, code=code)

@@ -28,8 +28,8 @@ class Pairs(Texts, Protocol):
     def pair(self, place: int) -> Pair:
         """The real and the imaginary part of an input."""
 
-    def constant(self, value: Array, told: str) -> str:
-        """The name of an array that stands still, and what it is."""
+    def constant(self, value: Array, told: str, code: str = "") -> str:
+        """The name of an array that stands still, what it is, and what makes it."""
 
 
 def part(half: Half, text: str) -> Half:

@@ -15,6 +15,7 @@ from gradcheck.errors import GradcheckError, UsageError
 from gradcheck.explainer.derive.call_graph import Graph
 from gradcheck.explainer.derive.read_graph import Reader
 from gradcheck.explainer.derive.safe_names import renamed
+from gradcheck.explainer.formula.held_arrays import code_of_array
 from gradcheck.explainer.traced.complex_steps import ComplexSteps, has_complex
 from gradcheck.explainer.traced.op_given import Given
 from gradcheck.explainer.traced.op_texts import CONSTANT_OPS, PASSED_OPS, text_of_op
@@ -108,6 +109,8 @@ class _Translator:
         for operand, tensor in zip(watched.operands, watched.given, strict=True):
             self.values[id(tensor)] = ast.Name(names[operand.name])
         self.constants: dict[str, Array] = {}
+        self.code: dict[str, str] = {}
+        """By constant: what makes it."""
         self.held: dict[str, Array] = {}
         self.jacobians: list[Jacobian] = []
         self.by_text: dict[tuple[Any, ...], str] = {}
@@ -129,7 +132,8 @@ class _Translator:
             )
         symbols = [*self.held, *(n for j in self.jacobians for n in (j.symbol, j.of))]
         steps, told = tuple(self.reader.steps), self.told
-        graph = Graph(title, self.inputs, steps, output.id, (), told, frozenset(symbols))
+        unwritten = frozenset(symbols)
+        graph = Graph(title, self.inputs, steps, output.id, (), told, unwritten, self.code)
         wanted = tuple(self.names[o.name] for o in self.watched.operands if o.differentiate)
         found = self.constants, self.held, tuple(self.jacobians)
         return Traced(graph, self.names, wanted, *found, reasons)
@@ -270,7 +274,7 @@ class _Translator:
             return str(tensor.dtype.name)
         return self.constant(np.asarray(tensor.numpy()), typed=typed)
 
-    def constant(self, value: Array, *, typed: bool = True, told: str = "") -> str:
+    def constant(self, value: Array, *, typed: bool = True, told: str = "", code: str = "") -> str:
         """An array as it is written: its numbers, or its name where it is long or told of."""
         short = value.size <= LONGEST_CONSTANT and not told
         if short and value.dtype != np.bool_ and np.isfinite(value).all():
@@ -281,6 +285,7 @@ class _Translator:
         if key not in self.by_text:
             symbol = self.by_text[key] = self._fresh("c")
             self.constants[symbol] = value
+            self.code[symbol] = code or code_of_array(value)
             self._add(symbol, value.shape, told or "a constant that it holds")
         return self.by_text[key]
 
