@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,18 +23,18 @@ _DTYPES = {"f": "G.dtype", "b": "tf.bool"}
 def code_of_array(value: Array) -> str:
     """The expression that makes it; empty where nobody would read it."""
     dtype = _DTYPES.get(value.dtype.kind, f"tf.{value.dtype.name}")
-    first = value.ravel()[0] if value.size else 0
-    if value.ndim and np.array_equal(value, np.full_like(value, first), equal_nan=False):
+    first = value.ravel()[:1]
+    if value.ndim and value.size and bool(np.all(value == first)):
         shape = list(value.shape)
-        if first == 0 and value.dtype.kind == "f":
+        if first[0] == 0 and value.dtype.kind == "f":
             return f"tf.zeros({shape}, {dtype})"
-        return f"tf.broadcast_to(tf.constant({_numbers(first)}, {dtype}), {shape})"
+        return f"tf.broadcast_to(tf.constant({_numbers(first[0])}, {dtype}), {shape})"
     if value.size > LARGEST_WRITTEN:
         return ""
     return f"tf.constant({_numbers(value)}, {dtype})"
 
 
-def _numbers(value: Array) -> str:
+def _numbers(value: Any) -> str:
     return re.sub(r"\b(inf|nan)\b", r"math.\1", repr(value.tolist()))
 
 

@@ -119,6 +119,14 @@ class _Pairs:
         """An attribute of the op."""
         return self.given.attribute(name, default)
 
+    def moves(self, place: int) -> bool:
+        """Whether an input depends on those of the function."""
+        return bool(self.given.moves(self.ran.inputs[place]))
+
+    def value(self, place: int) -> Array:
+        """What it was given."""
+        return np.asarray(self.ran.inputs[place].numpy())
+
     def is_complex(self, place: int) -> bool:
         """Whether an input is complex."""
         return bool(self.ran.inputs[place].dtype.is_complex)

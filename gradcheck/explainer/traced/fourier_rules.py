@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.explainer.traced.pair_texts import Half, Pair, difference, part, total
-from gradcheck.explainer.traced.read_texts import must
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +44,13 @@ def _along(half: Half, shape: Shape, axis: int, matrix: str) -> Half:
 
 
 def _names(
-    op: Pairs, cosines: Array, sines: Array, size: int, *, sign: str = "", more: str = "",
+    op: Pairs,
+    cosines: Array,
+    sines: Array,
+    size: int,
+    *,
+    sign: str = "",
+    more: str = "",
     code: str = "",
 ) -> tuple[str, str]:
     """The names of the two matrices, with what is said of them.
@@ -103,11 +108,9 @@ def _complex(axes: int, *, back: bool) -> Callable[[Pairs], Pair]:
 def _of_reals(axes: int) -> Callable[[Pairs], Pair]:
     def rule(op: Pairs) -> Pair:
         shape, sizes = list(op.shape(0)), op.plain(1)
-        # (Other axes than the last are cut and filled up before.)
-        must(all(shape[-i] == sizes[-i] for i in range(2, axes + 1)))
         found: Pair = (op.x(0), None)
         for axis in range(-1, -axes - 1, -1):
-            gives = sizes[-1] // 2 + 1 if axis == -1 else shape[axis]
+            gives = sizes[-1] // 2 + 1 if axis == -1 else sizes[axis]
             found = _transformed(op, found, tuple(shape), axis, gives=gives, size=sizes[axis])
             shape[axis] = gives
         return found
@@ -120,10 +123,10 @@ def _to_reals(axes: int) -> Callable[[Pairs], Pair]:
 
     def rule(op: Pairs) -> Pair:
         shape, sizes, found = list(op.shape(0)), op.plain(1), op.pair(0)
-        must(all(shape[-i] == sizes[-i] for i in range(2, axes + 1)))
         for axis in range(-axes, -1):
-            size = shape[axis]
+            size = sizes[axis]
             found = _transformed(op, found, tuple(shape), axis, gives=size, size=size, back=True)
+            shape[axis] = size
         size, kept = sizes[-1], shape[-1]
         places = np.arange(kept)
         times = np.where(2 * places % size == 0, 1.0, 2.0) * (places < size // 2 + 1)

@@ -22,6 +22,12 @@ Pair = tuple[Half, Half]
 class Pairs(Texts, Protocol):
     """What a rule may ask of an op that is given complex numbers, or gives them."""
 
+    def moves(self, place: int) -> bool:
+        """Whether an input depends on those of the function."""
+
+    def value(self, place: int) -> Array:
+        """What it was given."""
+
     def is_complex(self, place: int) -> bool:
         """Whether an input is complex."""
 

@@ -33,7 +33,7 @@ def symbol_values(traced: Traced, watched: Watched) -> dict[str, Any]:
     """By name on the page: inputs, variables, constants, what is held, and the Jacobians."""
     inputs = {traced.names[name]: _wide(value) for name, value in watched.values.items()}
     symbols = {each.symbol: _wide(each.value()) for each in traced.jacobians}
-    opaque = {j.of: _wide(j.ran.outputs[j.output].numpy()) for j in traced.jacobians}
+    opaque = {j.of: _wide(j.gives) for j in traced.jacobians}
     constants = {name: _wide(value) for name, value in traced.constants.items()}
     return {**inputs, **constants, **traced.held, **symbols, **opaque}
 
