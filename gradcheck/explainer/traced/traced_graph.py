@@ -17,6 +17,7 @@ from gradcheck.explainer.derive.safe_names import renamed
 from gradcheck.explainer.formula.held_arrays import code_of_array
 from gradcheck.explainer.traced.closed_steps import ClosedSteps, TooLarge, is_float
 from gradcheck.explainer.traced.complex_steps import ComplexSteps, has_complex
+from gradcheck.explainer.traced.composite_steps import CompositeSteps
 from gradcheck.explainer.traced.op_given import Given
 from gradcheck.explainer.traced.op_texts import CONSTANT_OPS, PASSED_OPS, text_of_op
 from gradcheck.explainer.traced.read_texts import NoRule
@@ -107,11 +108,19 @@ class _Translator:
         self.by_text: dict[tuple[Any, ...], str] = {}
         self.complex = ComplexSteps(self)
         self.closed = ClosedSteps(self, self.complex)
+        self.composites = CompositeSteps(self, watched)
 
     def traced(self, title: str, reasons: tuple[str, ...]) -> Traced:
         """All of it."""
+        done_to = 0
         for ran in self.watched.ran:
-            self._op(ran)
+            if ran.place < done_to:
+                continue
+            if (composite := self.composites.step(ran)) is not None:
+                outputs, done_to = composite
+                self.values |= outputs
+            else:
+                self._op(ran)
             if len(self.reader.steps) > LONGEST_PAGE:
                 raise TooLarge(f"it takes more than {LONGEST_PAGE} steps")
         if not self.watched.outputs:
@@ -174,6 +183,15 @@ class _Translator:
         """Whether it depends on the inputs."""
         return id(tensor) in self.values or tensor in self.complex
 
+    def known(self) -> dict[str, Array]:
+        """By name on the page: its value."""
+        found = {self.names[k]: value for k, value in self.watched.values.items()}
+        tensors = {id(out): out for ran in self.watched.ran for out in ran.outputs}
+        for key, own in self.values.items():
+            if isinstance(own, ast.Name) and key in tensors:
+                found[own.id] = np.asarray(tensors[key].numpy())
+        return {**found, **self.constants, **self.closed.held}
+
     def given(self, ran: Ran) -> Given:
         """An op, for rules."""
         return Given(ran, self.x, self.moves)
@@ -204,11 +222,11 @@ class _Translator:
         self.reader.tree = parse_tree(text)
         found = self.reader.value(self.reader.tree.body)
         if self.reader.shape_of(found) != shape:
-            self._forget(before)
+            self.forget(before)
             raise NoRule("another thing")
         return found
 
-    def _forget(self, count: int) -> None:
+    def forget(self, count: int) -> None:
         """Take back the steps of a translation that is another thing."""
         gone = {step.name for step in self.reader.steps[count:]}
         del self.reader.steps[count:]

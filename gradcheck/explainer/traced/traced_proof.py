@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.tensors import call
 from gradcheck.errors import UsageError
 from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
 from gradcheck.explainer.derive.chain import adjoints, closed_form, run_chain
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.traced.traced_graph import Traced
     from gradcheck.model import Array, Comparison
 
-__all__ = ["symbol_values", "verify_traced"]
+__all__ = ["symbol_values", "tape_of", "verify_traced"]
 
 
 def symbol_values(traced: Traced, watched: Watched) -> dict[str, Any]:
@@ -61,13 +62,44 @@ def verify_traced(problem: Problem, watched: Watched, traced: Traced) -> list[Pr
     for found in result.comparisons:
         name = traced.names[found.name]
         if name in traced.wanted and name in reached:
-            proofs += _formulas(traced, replace(found, name=name), known, structures[name])
+            whole = _with_whole_tape(found, problem, upstream[0])
+            proofs += _formulas(traced, replace(whole, name=name), known, structures[name])
     proofs += _code(problem, traced, upstream, single=watched.is_single)
     if watched.is_single:
         right = result.verdict in (Verdict.PASS, Verdict.KINK)
         proofs = [in_single(p, holds=right and p.against_tape <= LOW_TOLERANCE) for p in proofs]
     held = any(step.op is STOPPED for step in graph.steps)
     return [beside_the_tape(proof) for proof in proofs] if held else proofs
+
+
+def _with_whole_tape(found: Comparison, problem: Problem, upstream: Array) -> Comparison:
+    """What was judged along directions has no elements to show: the tape gives them all at once."""
+    if found.judged >= found.elements:
+        return found
+    return replace(found, analytic=tape_of(problem, upstream).get(found.name, found.analytic))
+
+
+def tape_of(problem: Problem, upstream: Array) -> Mapping[str, Array]:
+    """By operand: what the tape gives for the first output; zeros for None."""
+    import tensorflow as tf
+
+    with explored(problem) as whole:
+        given: list[Any] = [operand.give(operand.value) for operand in whole.operands]
+        with tf.GradientTape() as tape:
+            watched = {
+                o.name: t
+                for o, t in zip(whole.operands, given, strict=True)
+                if o.differentiate and o.captured is None
+            }
+            tape.watch(list(watched.values()))
+            first = call(whole.function, given)[0]
+        found = tape.gradient(first, watched, tf.cast(tf.constant(upstream), first.dtype))
+    return {
+        name: np.zeros(watched[name].shape)
+        if each is None
+        else np.asarray(tf.convert_to_tensor(each), dtype=np.float64)
+        for name, each in found.items()
+    }
 
 
 def _formulas(
