@@ -95,6 +95,8 @@ class _Translator:
         self.inputs: dict[str, Shape] = dict(shapes)
         self.told: dict[str, str] = {}
         for operand in watched.operands:
+            if operand.value.dtype.kind == "c":
+                raise TooLarge(f"{operand.name} is a variable of complex numbers")
             if operand.captured is not None:
                 self.told[names[operand.name]] = f"the variable {operand.name}"
         self.reader = Reader(parse_tree("0"), shapes)

@@ -97,7 +97,7 @@ def tape_of(problem: Problem, upstream: Array) -> Mapping[str, Array]:
     return {
         name: np.zeros(watched[name].shape)
         if each is None
-        else np.asarray(tf.convert_to_tensor(each), dtype=np.float64)
+        else _wide(np.asarray(tf.convert_to_tensor(each)))
         for name, each in found.items()
     }
 
