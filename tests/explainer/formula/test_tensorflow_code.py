@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcheck.checker.subject.phases import HAS_PHASE
 from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
 from gradcheck.explainer.trees import read
 from gradcheck.ops.declaration import Kind
