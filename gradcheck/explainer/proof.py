@@ -58,7 +58,7 @@ def proof_of(comparison: Comparison, formula: str, value: Array, structure: str)
     tape, numeric = comparison.analytic, comparison.numeric
     if tape is None or numeric is None or value.shape != tape.shape:
         return Proof(comparison.name, formula, np.inf, np.inf, np.inf, holds=False)
-    if comparison.judged < value.size:
+    if comparison.judged < value.size and structure in ("", "general"):
         # (Of what is dear some elements are compared, and the rest along directions.)
         numeric = np.where(np.isnan(numeric), tape, numeric)
         value = np.where(np.isnan(tape), tape, value)

@@ -62,7 +62,8 @@ def verify_traced(problem: Problem, watched: Watched, traced: Traced) -> list[Pr
     for found in result.comparisons:
         name = traced.names[found.name]
         if name in traced.wanted and name in reached:
-            whole = _with_whole_tape(found, problem, upstream[0])
+            plain = structures[name] in ("", "general")
+            whole = _with_whole_tape(found, problem, upstream[0]) if plain else found
             proofs += _formulas(traced, replace(whole, name=name), known, structures[name])
     proofs += _code(problem, traced, upstream, single=watched.is_single)
     if watched.is_single:
