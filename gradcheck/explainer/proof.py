@@ -58,6 +58,11 @@ def proof_of(comparison: Comparison, formula: str, value: Array, structure: str)
     tape, numeric = comparison.analytic, comparison.numeric
     if tape is None or numeric is None or value.shape != tape.shape:
         return Proof(comparison.name, formula, np.inf, np.inf, np.inf, holds=False)
+    if comparison.judged < value.size and structure in ("", "general"):
+        # (Of what is dear some elements are compared, and the rest along directions.)
+        numeric = np.where(np.isnan(numeric), tape, numeric)
+        value = np.where(np.isnan(tape), tape, value)
+        value, tape, numeric = (np.nan_to_num(x, nan=0.0) for x in (value, tape, numeric))
     value = moved_within(value, structure)
     tape, numeric = visible_within(tape, structure), visible_within(numeric, structure)
     scale = max(1.0, float(np.max(np.abs(tape), initial=0.0)))

@@ -95,7 +95,8 @@ class Graph:
     """By input: what it is, where it is none that somebody gives."""
     unwritten: frozenset[str] = frozenset()
     """Names of values that code cannot compute: what has no rule, and its Jacobians."""
-
+    given: Mapping[str, str] = field(default_factory=dict)
+    """By name of an array that the function holds: the code that makes it."""
     symbols: Mapping[str, str] = field(default_factory=dict)
     """By name: how it is written, where not as itself."""
 

@@ -203,7 +203,14 @@ class Subject:
         formulas |= dict(zip(free, shown.formulas, strict=True))
         # By their names functions are stable: exp(x)/Σ exp(x) overflows where softmax does not.
         ready = {name: named(tree) for name, tree in {**shown.names, **formulas}.items()}
-        return tensorflow_code(ready, shapes, written)
+        lines = tensorflow_code(ready, shapes, written)
+        if self.op.build is not None or not any(re.search(r"\bout\b", line) for line in lines):
+            return lines
+        imports = [line for line in lines if line.startswith("import ")]
+        given = [f"{name}={name}" for name in self.call.shapes]
+        args = [f"{name}={value!r}" for name, value in self.call.args.items()]
+        call = f"out = {self.op.tf}({', '.join([*given, *args])})"
+        return [*imports, call, *lines[len(imports) :]]
 
     @cached_property
     def derivation(self) -> Derivation:

@@ -133,7 +133,7 @@ class Reader:
         name = ast.unparse(call.func)
         op, single = ops.find(name), ops.find_part(name, int(place))
         if single is not None:
-            return self._op_call(call, single)
+            return self._op_call(call, single, source=node)
         return self._op_call(call, op, int(place)) if op is not None and op.outputs else None
 
     def _call(self, node: ast.Call) -> ast.expr:
@@ -186,7 +186,7 @@ class Reader:
         return None
 
     def _op_call(
-        self, node: ast.Call, op: Op, part: int | None = None, source: ast.Call | None = None
+        self, node: ast.Call, op: Op, part: int | None = None, source: ast.expr | None = None
     ) -> ast.expr:
         name = ast.unparse(node.func)
         keywords = {k.arg: k.value for k in node.keywords if k.arg}

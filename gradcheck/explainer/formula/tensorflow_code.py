@@ -122,7 +122,7 @@ class _Writer:
         if name == "einsum":
             node = _unstretched(node, self.shapes)
         args = [self.text(a) for a in node.args]
-        args = _typed(name, [_as_array(a, text) for a, text in zip(node.args, args, strict=True)])
+        args = _typed(name, [_as_array(a, x, name) for a, x in zip(node.args, args, strict=True)])
         if name == "one_hot_max":
             return self._one_hot_max(*args)
         if name == "scatter_add":
@@ -176,8 +176,10 @@ def _typed(name: str, args: list[str]) -> list[str]:
     return [f"tf.constant({float(a)!r}, G.dtype)" for a in args]
 
 
-def _as_array(node: ast.expr, text: str) -> str:
+def _as_array(node: ast.expr, text: str, within: str) -> str:
     """A list of numbers that are not whole as a tensor: by itself it would be of float32."""
+    if within == "array":
+        return text
     numbers = isinstance(node, ast.List) and trees.names_in(node) == set()
     calls = any(isinstance(n, ast.Call) for n in ast.walk(node))
     floats = any(isinstance(n, ast.Constant) and isinstance(n.value, float) for n in ast.walk(node))

@@ -143,7 +143,8 @@ def _gradient(subject: Subject) -> tuple[Block, ...]:
     if subject.op.outputs:
         given = "G the list of upstream gradients"
     code = subject.code()
-    if any(re.search(r"\bout\b", line) for line in code):
+    used = any(re.search(r"\bout\b", line) for line in code)
+    if used and not any(line.startswith("out = ") for line in code):
         given += " and out the output" + ("s" if subject.op.outputs else "")
     blocks += [Paragraph(f"In TensorFlow, with {given}:"), Code(tuple(code))]
     return tuple(blocks)

@@ -13,6 +13,7 @@ from gradcheck.explainer import trees
 from gradcheck.explainer.derive.chain import adjoints, bar
 from gradcheck.explainer.derive.composition import contribution, ways_back
 from gradcheck.explainer.derive.whole_op import as_one_op
+from gradcheck.explainer.formula.held_arrays import with_arrays
 from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def code_of(
         beside: the shapes of names that are neither inputs nor steps.
     """
     if not assigned and (whole := as_one_op(graph)) is not None and whole.formula(name):
-        return whole.code(graph, name)
+        return with_arrays(whole.code(graph, name), graph.given)
     if form is None or form.formula is None:
         return []
     needed = _needed(graph, set(form.steps))
@@ -61,7 +62,7 @@ def code_of(
     shapes = _shapes(graph) | dict(beside or {})
     written = {s.name: s.source for s in graph.steps if s.name in needed and s.source}
     code = tensorflow_code({**needed, assigned or f"d{name}": form.formula}, shapes, written)
-    return [] if code[-1].startswith("#") else code
+    return [] if code[-1].startswith("#") else with_arrays(code, graph.given)
 
 
 def code_by_lines(graph: Graph, names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -71,7 +72,7 @@ def code_by_lines(graph: Graph, names: Sequence[str]) -> tuple[list[str], list[s
     """
     lines = _Lines(graph)
     given = [name for name in names if lines.gives(name)]
-    return (lines.of(given) if given else []), given
+    return (with_arrays(lines.of(given), graph.given) if given else []), given
 
 
 class _Lines:
@@ -148,10 +149,25 @@ def _declared_code(graph: Graph, step: Step, parameter: str) -> str:
     """The line that an op declares for the gradient of an input, in the names of the expression."""
     codes = step.op.codes(step.call) if step.part is None else {}
     names = dict(step.operands)
-    if parameter not in codes or not all(isinstance(n, ast.Name) for n in names.values()):
+    if parameter not in codes or not all(map(_can_be_put, names.values())):
         return ""
+    names = {k: n if isinstance(n, ast.Name) else _tensor(n) for k, n in names.items()}
     put = {**names, "G": ast.Name(bar(graph, step.name)), "out": ast.Name(step.name)}
     return trees.text_of(trees.substitute(trees.read(codes[parameter]), put))
+
+
+def _can_be_put(value: ast.expr) -> bool:
+    """Whether code may be given it where a name stands: a name, or places; floats have no dtype."""
+    numbers = [node for node in ast.walk(value) if isinstance(node, ast.Constant)]
+    listed = isinstance(value, ast.List) and trees.names_in(value) == set()
+    return isinstance(value, ast.Name) or (
+        listed and all(isinstance(number.value, int) for number in numbers)
+    )
+
+
+def _tensor(numbers: ast.expr) -> ast.expr:
+    """A list of numbers as what can be calculated with."""
+    return ast.Call(ast.Attribute(ast.Name("tf"), "constant"), [numbers], [])
 
 
 def _needed(graph: Graph, wanted: set[str]) -> dict[str, ast.expr]:

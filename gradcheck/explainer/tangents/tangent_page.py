@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from functools import partial
 from itertools import combinations_with_replacement
@@ -217,7 +218,11 @@ def second_code(graph: Graph, name: str, form: Closed | None) -> list[str]:
 def forward_code(graph: Graph, form: Closed | None) -> list[str]:
     """The lines that compute `jvp`, the change of the output."""
     beside = {dot(n): shape for n, shape in graph.inputs.items()}
-    return code_of(graph, graph.output, form, "jvp", beside)
+    lines = code_of(graph, graph.output, form, "jvp", beside)
+    # (Forward there is no G.)
+    used = (name for name in beside if any(re.search(rf"\b{name}\b", line) for line in lines))
+    known = next(used, graph.output)
+    return [re.sub(r"\bG\.dtype\b", f"{known}.dtype", line) for line in lines]
 
 
 def _closed(

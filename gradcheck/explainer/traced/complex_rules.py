@@ -9,6 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gradcheck.explainer.traced.complex_functions import (
+    COMPLEX_FUNCTIONS,
+    angle,
+    modulus,
+    square_of,
+    times,
+)
 from gradcheck.explainer.traced.fourier_rules import FOURIER_RULES
 from gradcheck.explainer.traced.op_texts import text_of_op
 from gradcheck.explainer.traced.pair_texts import (
@@ -17,7 +24,6 @@ from gradcheck.explainer.traced.pair_texts import (
     difference,
     negative,
     part,
-    product,
     total,
 )
 from gradcheck.explainer.traced.read_texts import NoRule, must, word
@@ -34,8 +40,9 @@ __all__ = ["COMPLEX_RULES", "PART_BY_PART", "pair_of_op"]
 PART_BY_PART = frozenset(
     ["AddN", "BroadcastTo", "ConcatV2", "Cumsum", "ExpandDims", "GatherNd", "GatherV2",
      "MatrixBandPart", "MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV3", "MatrixDiagV3",
-     "Mean", "Pack", "Pad", "Reshape", "ReverseV2", "Roll", "ScatterNd", "SegmentSum", "SelectV2",
-     "Slice", "Split", "SplitV", "Squeeze", "StridedSlice", "Sum", "Tile", "Transpose",
+     "MatrixSetDiagV3", "Mean", "MirrorPad", "Pack", "Pad", "Reshape", "ReverseV2", "Roll",
+     "ScatterNd", "SegmentSum", "SelectV2", "Slice", "Split", "SplitV", "Squeeze", "StridedSlice",
+     "Sum", "TensorScatterAdd", "TensorScatterSub", "TensorScatterUpdate", "Tile", "Transpose",
      "UnsortedSegmentSum", "Unpack"]
 )  # fmt: skip
 """Ops that move, choose or add numbers: the real part of what they give is made of real parts."""
@@ -68,7 +75,7 @@ class _OneHalf:
         if not self.op.is_complex(place):
             return self.op.x(place)
         half = self.op.pair(place)[self.which]
-        return f"tf.zeros({list(self.op.shape(place))})" if half is None else half
+        return f"tf.zeros({list(self.op.shape(place))}, G.dtype)" if half is None else half
 
     def plain(self, place: int) -> Any:
         """An input's value, as plain numbers and lists."""
@@ -120,41 +127,20 @@ def _spread(op: Pairs) -> tuple[Pair, Pair]:
     return sides[0], sides[1]
 
 
-def _times(first: Pair, second: Pair, by: Callable[[str, str], str] = "({} * {})".format) -> Pair:
-    (a, b), (c, d) = first, second
-    real = difference(product(a, c, by), product(b, d, by))
-    return real, total(product(a, d, by), product(b, c, by))
-
-
 def _multiplied(op: Pairs) -> Pair:
-    return _times(op.pair(0), op.pair(1))
-
-
-def _size(pair: Pair) -> str:
-    """|z|²."""
-    found = total(*(None if half is None else f"tf.square({half})" for half in pair))
-    must(found is not None)
-    return str(found)
+    return times(op.pair(0), op.pair(1))
 
 
 def _over(above: Pair, below: Pair) -> Pair:
     if below[1] is None:
         return part(above[0], f"({{}} / {below[0]})"), part(above[1], f"({{}} / {below[0]})")
-    real, imaginary = _times(above, conjugate(below))
-    size = _size(below)
+    real, imaginary = times(above, conjugate(below))
+    size = square_of(below)
     return part(real, f"({{}} / {size})"), part(imaginary, f"({{}} / {size})")
 
 
 def _divided(op: Pairs) -> Pair:
     return _over(op.pair(0), op.pair(1))
-
-
-def _exponential(op: Pairs) -> Pair:
-    a, b = op.pair(0)
-    if b is None:
-        return part(a, "tf.exp({})"), None
-    turn: Pair = (f"tf.cos({b})", f"tf.sin({b})")
-    return turn if a is None else _times((f"tf.exp({a})", None), turn)
 
 
 def _matrices(op: Pairs) -> Pair:
@@ -165,7 +151,7 @@ def _matrices(op: Pairs) -> Pair:
         if op.attribute(f"adj_{name}"):
             pairs[i], turned[i] = conjugate(pairs[i]), True
     more = f"{', transpose_a=True' * turned[0]}{', transpose_b=True' * turned[1]}"
-    return _times(pairs[0], pairs[1], lambda x, y: f"tf.matmul({x}, {y}{more})")
+    return times(pairs[0], pairs[1], lambda x, y: f"tf.matmul({x}, {y}{more})")
 
 
 def _einsum(op: Pairs) -> Pair:
@@ -174,20 +160,11 @@ def _einsum(op: Pairs) -> Pair:
         a, b = (part(half, f"tf.einsum({equation!r}, {{}})") for half in op.pair(0))
         return a, b
     must(op.count == 2)
-    return _times(op.pair(0), op.pair(1), lambda x, y: f"tf.einsum({equation!r}, {x}, {y})")
-
-
-def _modulus(op: Pairs) -> Pair:
-    a, b = op.pair(0)
-    if b is None or a is None:
-        return part(a or b, "tf.abs({})"), None
-    return f"tf.sqrt({_size((a, b))})", None
+    return times(op.pair(0), op.pair(1), lambda x, y: f"tf.einsum({equation!r}, {x}, {y})")
 
 
 def _angle(op: Pairs) -> Pair:
-    a, b = op.pair(0)
-    zeros = f"tf.zeros({list(op.shape(0))})"
-    return f"tf.atan2({b or zeros}, {a or zeros})", None
+    return angle(op, op.pair(0), op.value(0)), None
 
 
 def _turned(op: Pairs) -> Pair:
@@ -204,11 +181,10 @@ COMPLEX_RULES: dict[str, Callable[[Pairs], Pair]] = {
     "BatchMatMulV3": _matrices,
     "Cast": lambda op: op.pair(0),
     "Complex": lambda op: (op.x(0), op.x(1)),
-    "ComplexAbs": _modulus,
+    "ComplexAbs": lambda op: (modulus(op.pair(0)), None),
     "Conj": lambda op: conjugate(op.pair(0)),
     "ConjugateTranspose": _turned,
     "Einsum": _einsum,
-    "Exp": _exponential,
     "Imag": lambda op: (op.pair(0)[1], None),
     "Inv": lambda op: _over(("1.0", None), op.pair(0)),
     "MatMul": _matrices,
@@ -217,8 +193,9 @@ COMPLEX_RULES: dict[str, Callable[[Pairs], Pair]] = {
     "Real": lambda op: (op.pair(0)[0], None),
     "RealDiv": _divided,
     "Reciprocal": lambda op: _over(("1.0", None), op.pair(0)),
-    "Square": lambda op: _times(op.pair(0), op.pair(0)),
+    "Square": lambda op: times(op.pair(0), op.pair(0)),
     "Sub": _difference,
+    **COMPLEX_FUNCTIONS,
     **FOURIER_RULES,
 }
 """By kind of op: its rule. Of real outputs the second half is None."""

@@ -28,7 +28,7 @@ class Written(Protocol):
     def read(self, text: str, shape: Shape) -> ast.expr:
         """The steps of a text; NoRule where it has another shape."""
 
-    def constant(self, value: Array, *, typed: bool = True, told: str = "") -> str:
+    def constant(self, value: Array, *, typed: bool = True, told: str = "", code: str = "") -> str:
         """An array as it is written: its numbers, or its name."""
 
 
@@ -59,7 +59,7 @@ class ComplexSteps:
         shape = tuple(out.shape)
         real, imaginary = (None if h is None else self.page.read(h, shape) for h in pair)
         if not out.dtype.is_complex:
-            return real or self.page.read(f"tf.zeros({list(shape)})", shape)
+            return real or self.page.read(f"tf.zeros({list(shape)}, G.dtype)", shape)
         self.pairs[id(out)] = real, imaginary
         return None
 
@@ -119,6 +119,14 @@ class _Pairs:
         """An attribute of the op."""
         return self.given.attribute(name, default)
 
+    def moves(self, place: int) -> bool:
+        """Whether an input depends on those of the function."""
+        return bool(self.given.moves(self.ran.inputs[place]))
+
+    def value(self, place: int) -> Array:
+        """What it was given."""
+        return np.asarray(self.ran.inputs[place].numpy())
+
     def is_complex(self, place: int) -> bool:
         """Whether an input is complex."""
         return bool(self.ran.inputs[place].dtype.is_complex)
@@ -128,6 +136,6 @@ class _Pairs:
         real = "" if self.is_complex(place) else self.given.x(place)
         return self.steps.pair(self.ran.inputs[place], real)
 
-    def constant(self, value: Array, told: str) -> str:
-        """The name of an array that stands still, and what it is."""
-        return self.steps.page.constant(value, told=told)
+    def constant(self, value: Array, told: str, code: str = "") -> str:
+        """The name of an array that stands still, what it is, and what makes it."""
+        return self.steps.page.constant(value, told=told, code=code)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.explainer.traced.pair_texts import Half, Pair, difference, part, total
-from gradcheck.explainer.traced.read_texts import must
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,11 +44,36 @@ def _along(half: Half, shape: Shape, axis: int, matrix: str) -> Half:
 
 
 def _names(
-    op: Pairs, cosines: Array, sines: Array, size: int, *, sign: str = "", more: str = ""
+    op: Pairs,
+    cosines: Array,
+    sines: Array,
+    size: int,
+    *,
+    sign: str = "",
+    more: str = "",
+    code: str = "",
 ) -> tuple[str, str]:
-    """The names of the two matrices, with what is said of them."""
+    """The names of the two matrices, with what is said of them.
+
+    Args:
+        op: what asks for them.
+        cosines: the one.
+        sines: the other.
+        size: how many steps make a turn.
+        sign: of the sines.
+        more: what is said of a factor.
+        code: that factor, behind both.
+    """
     told = f"(2π·j·k/{size}){more}, of row j and column k"
-    return op.constant(cosines, f"cos{told}"), op.constant(sines, f"{sign}sin{told}")
+    given, gives = cosines.shape
+    if given > size:
+        code = f" * tf.cast(tf.range({given})[:, None] < {size}, G.dtype){code}"
+    turns = f"tf.cast(tf.range({given})[:, None] * tf.range({gives}) % {size}, G.dtype)"
+    made = f"(2 * math.pi / {size} * {turns}){code}"
+    return (
+        op.constant(cosines, f"cos{told}", f"tf.cos{made}"),
+        op.constant(sines, f"{sign}sin{told}", f"{sign}tf.sin{made}"),
+    )
 
 
 def _transformed(
@@ -60,7 +84,9 @@ def _transformed(
     # exp(∓iφ) = cos φ + i·s, where s is the sine, with a minus on the way there.
     over, sign = (size, "") if back else (1, "-")
     sines = (sines if back else -sines) / over + 0.0
-    c, s = _names(op, cosines / over, sines, size, sign=sign, more=f"/{size}" * back)
+    factor = f"/{size}" * back
+    code = f" / {size}" * back
+    c, s = _names(op, cosines / over, sines, size, sign=sign, more=factor, code=code)
     a, b = (_along(half, shape, axis, c) for half in pair)
     if not sines.any():
         return a, b
@@ -82,11 +108,9 @@ def _complex(axes: int, *, back: bool) -> Callable[[Pairs], Pair]:
 def _of_reals(axes: int) -> Callable[[Pairs], Pair]:
     def rule(op: Pairs) -> Pair:
         shape, sizes = list(op.shape(0)), op.plain(1)
-        # (Other axes than the last are cut and filled up before.)
-        must(all(shape[-i] == sizes[-i] for i in range(2, axes + 1)))
         found: Pair = (op.x(0), None)
         for axis in range(-1, -axes - 1, -1):
-            gives = sizes[-1] // 2 + 1 if axis == -1 else shape[axis]
+            gives = sizes[-1] // 2 + 1 if axis == -1 else sizes[axis]
             found = _transformed(op, found, tuple(shape), axis, gives=gives, size=sizes[axis])
             shape[axis] = gives
         return found
@@ -99,15 +123,17 @@ def _to_reals(axes: int) -> Callable[[Pairs], Pair]:
 
     def rule(op: Pairs) -> Pair:
         shape, sizes, found = list(op.shape(0)), op.plain(1), op.pair(0)
-        must(all(shape[-i] == sizes[-i] for i in range(2, axes + 1)))
         for axis in range(-axes, -1):
-            size = shape[axis]
+            size = sizes[axis]
             found = _transformed(op, found, tuple(shape), axis, gives=size, size=size, back=True)
+            shape[axis] = size
         size, kept = sizes[-1], shape[-1]
         places = np.arange(kept)
         times = np.where(2 * places % size == 0, 1.0, 2.0) * (places < size // 2 + 1)
         cosines, sines = (times[:, None] * x / size for x in _turns(kept, size, size))
-        c, s = _names(op, cosines, sines, size, more=f"·w/{size}, w = 1 for j = 0 and n/2, else 2")
+        told = f"·w/{size}, w = 1 for j = 0 and n/2, else 2"
+        code = f" * tf.constant({times[:, None].tolist()}, G.dtype) / {size}"
+        c, s = _names(op, cosines, sines, size, more=told, code=code)
         real = _along(found[0], tuple(shape), -1, c)
         imaginary = _along(found[1], tuple(shape), -1, s) if sines.any() else None
         return difference(real, imaginary), None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.traced.ran_ops import Ran
     from gradcheck.model import Array, Shape
 
-__all__ = ["Jacobian", "OpaqueStep", "opaque_step"]
+__all__ = ["Jacobian", "OpaqueStep", "key_of", "opaque_step", "part_of"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -66,6 +66,14 @@ class Jacobian:
     of: str
     by: str
     """The names of the output and the input on the page."""
+    out_half: int | None = None
+    given_half: int | None = None
+    """Of complex numbers: whether it is the real (0) or the imaginary part (1) of each."""
+
+    @property
+    def key(self) -> str:
+        """The input, as the step calls it."""
+        return key_of(self.given, self.given_half)
 
     @property
     def title(self) -> str:
@@ -76,6 +84,15 @@ class Jacobian:
     def shape(self) -> Shape:
         """That of the output, then that of the input."""
         return (*self.ran.outputs[self.output].shape, *self.ran.inputs[self.given].shape)
+
+    def called(self, symbol: str) -> Jacobian:
+        """The same with a name."""
+        return replace(self, symbol=symbol)
+
+    @property
+    def gives(self) -> Array:
+        """What the op gave there."""
+        return part_of(np.asarray(self.ran.outputs[self.output].numpy()), self.out_half)
 
     def value(self) -> Array:
         """What the tape gives at the point; UsageError where it has nothing to give."""
@@ -100,17 +117,26 @@ class Jacobian:
 
         ran = self.ran
         with tf.GradientTape(persistent=True) as tape:
-            watched = tf.identity(ran.inputs[self.given])
+            given = ran.inputs[self.given]
+            halves = (
+                [given] if self.given_half is None else [tf.math.real(given), tf.math.imag(given)]
+            )
+            watched = tf.identity(halves[self.given_half or 0])
             tape.watch(watched)
-            inputs = [watched if i == self.given else x for i, x in enumerate(ran.inputs)]
-            return tape, _run_again(ran, inputs)[self.output], watched
+            halves[self.given_half or 0] = watched
+            moved = watched if self.given_half is None else tf.complex(*halves)
+            inputs = [moved if i == self.given else x for i, x in enumerate(ran.inputs)]
+            out = _run_again(ran, inputs)[self.output]
+            if self.out_half is not None:
+                out = (tf.math.real, tf.math.imag)[self.out_half](out)
+            return tape, out, watched
 
 
 def opaque_step(
     name: str,
     ran: Ran,
     output: int,
-    operands: Mapping[int, ast.expr],
+    operands: Mapping[str, ast.expr],
     jacobians: Sequence[Jacobian],
     shown: ast.expr,
 ) -> OpaqueStep:
@@ -120,29 +146,36 @@ def opaque_step(
         name: of the step.
         ran: the op.
         output: which of its outputs.
-        operands: by place among its inputs, those that have a gradient.
+        operands: by key, the inputs that have a gradient.
         jacobians: one for each of these.
         shown: how the page writes it.
     """
     shape = tuple(ran.outputs[output].shape)
-    formulas = {
-        f"p{j.given}": _through(j.symbol, len(shape), len(j.shape) - len(shape)) for j in jacobians
-    }
+    formulas = {j.key: _through(j.symbol, len(shape), len(j.shape) - len(shape)) for j in jacobians}
     op = Op(
         name=ran.kind,
         tf=f"tf.raw_ops.{ran.kind}",
         family="traced",
         summary="no rule",
-        inputs=tuple(Parameter(f"p{place}") for place in operands),
+        inputs=tuple(Parameter(key) for key in operands),
         formula=formulas,
         shape=lambda _: shape,
         pitfalls=(),
         related=(),
     )
-    shapes = {f"p{place}": tuple(ran.inputs[place].shape) for place in operands}
-    named = {f"p{place}": operand for place, operand in operands.items()}
-    changes = {f"p{j.given}": _along(j.symbol, len(shape), len(j.shape)) for j in jacobians}
-    return OpaqueStep(name, op, Call(shapes, {}), named, shape, shown_as=shown, changes=changes)
+    shapes = {j.key: tuple(ran.inputs[j.given].shape) for j in jacobians}
+    changes = {j.key: _along(j.symbol, len(shape), len(j.shape)) for j in jacobians}
+    return OpaqueStep(name, op, Call(shapes, {}), operands, shape, shown_as=shown, changes=changes)
+
+
+def key_of(given: int, half: int | None = None) -> str:
+    """What an op without a rule calls an input, or a part of a complex one."""
+    return f"p{given}" if half is None else f"p{given}_{half}"
+
+
+def part_of(value: Array, half: int | None) -> Array:
+    """The real (0) or the imaginary part (1); all of a real one."""
+    return value if half is None else (value.imag if half else value.real)
 
 
 def _along(symbol: str, out: int, whole: int) -> str:
@@ -168,14 +201,16 @@ def _run_again(ran: Ran, inputs: Sequence[Any]) -> Sequence[Any]:
     taken = inspect.signature(function).parameters
     given: dict[str, Any] = {}
     place = 0
-    for argument in definition.input_arg:
+    # (Some have another name in Python: their place is the same.)
+    tensors = [name for name in taken if name not in {a.name for a in definition.attr}]
+    for argument, own in zip(definition.input_arg, tensors, strict=False):
         if argument.number_attr or argument.type_list_attr:
             fixed = sum(1 for a in definition.input_arg if not (a.number_attr or a.type_list_attr))
             count = int(ran.attributes.get(argument.number_attr, len(inputs) - fixed))
-            given[argument.name] = list(inputs[place : place + count])
+            given[own] = list(inputs[place : place + count])
             place += count
         else:
-            given[argument.name] = inputs[place]
+            given[own] = inputs[place]
             place += 1
     more = {k: v for k, v in ran.attributes.items() if k in taken and k not in given}
     found = function(**given, **more)

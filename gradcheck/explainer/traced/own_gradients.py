@@ -5,25 +5,21 @@ Imports TensorFlow where it is asked.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.gradient_functions import gradient_functions
-from gradcheck.checker.subject.tensors import call
 from gradcheck.explainer.code_proof import LOW_TOLERANCE
 from gradcheck.explainer.derive.chain import bar, run_chain
 from gradcheck.explainer.proof import PROOF_TOLERANCE, difference_told
-from gradcheck.explainer.traced.traced_proof import symbol_values
+from gradcheck.explainer.traced.traced_proof import symbol_values, tape_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.explainer.traced.ran_ops import Watched
     from gradcheck.explainer.traced.traced_graph import Traced
-    from gradcheck.model import Array
 
 __all__ = ["own_gradients", "raised_by_tape", "told_of_own"]
 
@@ -51,7 +47,7 @@ def own_gradients(problem: Problem, watched: Watched) -> Places:
 def raised_by_tape(problem: Problem, watched: Watched) -> str | None:
     """What the way back raises at this point, where the function does not."""
     try:
-        _tape(problem, np.ones(watched.outputs[0].shape))
+        tape_of(problem, np.ones(watched.outputs[0].shape))
     except Exception as error:  # whatever gradients raise
         return " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return None
@@ -75,7 +71,7 @@ def told_of_own(
         return said
     upstream = np.random.default_rng(problem.seed).standard_normal(watched.outputs[0].shape)
     derived = run_chain(traced.graph, symbol_values(traced, watched), upstream)
-    written = _tape(problem, upstream)
+    written = tape_of(problem, upstream)
     wrong = []
     for name, found in places.items():
         shown = traced.names[name]
@@ -92,26 +88,3 @@ def told_of_own(
             wrong += [told] if told else []
     agree = "At this point the two are the same; `--verify` proves it beside differences too."
     return [*said, *(wrong or [agree])]
-
-
-def _tape(problem: Problem, upstream: Array) -> Mapping[str, Array]:
-    """By operand: what the tape gives for the first output; zeros for None."""
-    import tensorflow as tf
-
-    with explored(problem) as whole:
-        given: list[Any] = [operand.give(operand.value) for operand in whole.operands]
-        with tf.GradientTape() as tape:
-            watched = {
-                o.name: t
-                for o, t in zip(whole.operands, given, strict=True)
-                if o.differentiate and o.captured is None
-            }
-            tape.watch(list(watched.values()))
-            first = call(whole.function, given)[0]
-        found = tape.gradient(first, watched, tf.cast(tf.constant(upstream), first.dtype))
-    return {
-        name: np.zeros(watched[name].shape)
-        if each is None
-        else np.asarray(tf.convert_to_tensor(each), dtype=np.float64)
-        for name, each in found.items()
-    }

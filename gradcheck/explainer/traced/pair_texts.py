@@ -22,14 +22,20 @@ Pair = tuple[Half, Half]
 class Pairs(Texts, Protocol):
     """What a rule may ask of an op that is given complex numbers, or gives them."""
 
+    def moves(self, place: int) -> bool:
+        """Whether an input depends on those of the function."""
+
+    def value(self, place: int) -> Array:
+        """What it was given."""
+
     def is_complex(self, place: int) -> bool:
         """Whether an input is complex."""
 
     def pair(self, place: int) -> Pair:
         """The real and the imaginary part of an input."""
 
-    def constant(self, value: Array, told: str) -> str:
-        """The name of an array that stands still, and what it is."""
+    def constant(self, value: Array, told: str, code: str = "") -> str:
+        """The name of an array that stands still, what it is, and what makes it."""
 
 
 def part(half: Half, text: str) -> Half:

@@ -17,6 +17,7 @@ from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.private_names import Absent, called_back
 from gradcheck.checker.subject.tensors import FunctionRaised, call
 from gradcheck.errors import ExplainError, UsageError
+from gradcheck.explainer.traced.called_functions import Called, noting_calls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +40,8 @@ class Ran:
     inputs: tuple[Any, ...]
     attributes: Mapping[str, Any]
     outputs: tuple[Any, ...]
+    place: int = 0
+    """Among all that ran."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +56,10 @@ class Watched:
     outputs: tuple[Any, ...]
     needed: frozenset[int] = frozenset()
     """The ids of those tensors that the outputs are made of."""
+    kinds: frozenset[str] = frozenset()
+    """All that ran, what decides on a branch too."""
+    calls: tuple[Called, ...] = ()
+    """The functions that have a declaration, as they were called."""
 
     @property
     def values(self) -> dict[str, Array]:
@@ -81,15 +88,16 @@ def watch(problem: Problem) -> Watched:
     with explored(problem) as whole:
         given = tuple(o.give(o.value) for o in whole.operands)
         ran: list[Ran] = []
+        calls: list[Called] = []
 
         def note(kind: str, inputs: Any, attrs: Any, outputs: Any, *_: Any, **others: Any) -> None:
             if others.get("graph") is not None or len(ran) > MOST_OPS:
                 return
             pairs = dict(zip(attrs[::2], attrs[1::2], strict=False)) if attrs else {}
-            ran.append(Ran(kind, tuple(inputs), pairs, tuple(outputs)))
+            ran.append(Ran(kind, tuple(inputs), pairs, tuple(outputs), len(ran)))
 
         try:
-            with as_python(), called_back(note):
+            with as_python(), called_back(note), noting_calls(calls, lambda: len(ran)):
                 outputs = call(whole.function, list(given))
         except Absent:
             raise ExplainError("this version of TensorFlow does not tell which ops run") from None
@@ -97,7 +105,14 @@ def watch(problem: Problem) -> Watched:
             raise UsageError(f"the function raised {error}") from error
         if len(ran) > MOST_OPS:
             raise UsageError(f"it runs more than {MOST_OPS} ops: explain a part of it")
-        found = Watched(whole.operands, given, tuple(ran), tuple(outputs))
+        found = Watched(
+            whole.operands,
+            given,
+            tuple(ran),
+            tuple(outputs),
+            kinds=frozenset(each.kind for each in ran),
+            calls=tuple(calls),
+        )
         return _alive(found)
 
 

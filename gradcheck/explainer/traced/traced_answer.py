@@ -6,6 +6,8 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gradcheck.checker.case import problem_of
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored
@@ -18,6 +20,7 @@ from gradcheck.explainer.tangents.along import prove_along, with_directions
 from gradcheck.explainer.tangents.tangent_proof import Point
 from gradcheck.explainer.traced.own_gradients import own_gradients, raised_by_tape, told_of_own
 from gradcheck.explainer.traced.ran_ops import watch
+from gradcheck.explainer.traced.real_view import in_real_numbers, is_complex
 from gradcheck.explainer.traced.same_draws import DRAWN, drawn_again, random_state_kept
 from gradcheck.explainer.traced.traced_graph import TooLarge, read_ops
 from gradcheck.explainer.traced.traced_page import explain_traced, list_ops
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_traced"]
 
+_REALS = ("float64", "float32")
 _SAFER = ("positive", "unit")
 """Where to look for a point at which everything is finite, after the ordinary one."""
 
@@ -71,6 +75,8 @@ def _answered(
     verify: bool,
 ) -> tuple[Document, list[Proof]]:
     problem, watched, said = _at_a_good_point(case, code)
+    if upstream is not None and np.iscomplexobj(upstream):
+        upstream = np.stack([np.real(upstream), np.imag(upstream)], axis=-1)
     problem, watched, of_draws = _with_draws_held(problem, watched)
     said += of_draws
     own, title = own_gradients(problem, watched), _title(case)
@@ -135,33 +141,46 @@ def _at_a_good_point(case: Case, code: Code) -> tuple[Problem, Watched, list[str
             break
         inputs = [i if i.values is not None else _drawn(i, sample) for i in case.inputs]
         problem, watched, case = _called(replace(case, inputs=tuple(inputs)), code)
+    if is_complex(problem, watched.outputs):
+        problem, of_parts = in_real_numbers(problem, watched.outputs)
+        watched = watch(problem)
+        said += of_parts
     return problem, watched, said
 
 
 def _in_its_precision(case: Case, code: Code) -> tuple[Problem, Watched, Case, list[str]]:
     """Called in float64 where it takes that, forward and back, else in float32."""
     said: list[str] = []
-    single = replace(case, dtype="float32")
+    double, single = ("complex128", "complex64") if _asks_for_complex(case) else _REALS
+    single_case = replace(case, dtype=single)
     try:
-        problem, watched, case = _called(replace(case, dtype="float64"), code)
+        problem, watched, case = _called(replace(case, dtype=double), code)
     except UsageError as error:
         if not isinstance(error.__cause__, FunctionRaised):
             raise
-        try:
-            problem, watched, case = _called(single, code)
-        except GradcheckError:
+        for dtype in (single, "complex128"):
+            with contextlib.suppress(GradcheckError):
+                problem, watched, case = _called(replace(case, dtype=dtype), code)
+                break
+        else:
             raise error from None
-        said.append("It takes float32 alone, and what is proved holds to the digits of that.")
+        if dtype == single:
+            said.append(f"It takes {single} alone, and what is proved holds to the digits of that.")
     else:
         if raised_by_tape(problem, watched) is not None:
             with contextlib.suppress(GradcheckError):
-                called = _called(single, code)
+                called = _called(single_case, code)
                 if raised_by_tape(*called[:2]) is None:
                     problem, watched, case = called
                     said.append("Its gradient takes float32 alone: what is proved holds to that.")
     if watched.is_single and not said:
         said.append("It computes in float32 inside: what is proved holds to the digits of that.")
     return problem, watched, case, said
+
+
+def _asks_for_complex(case: Case) -> bool:
+    given = (i.values for i in case.inputs if i.values is not None)
+    return case.dtype.startswith("complex") or any(np.iscomplexobj(value) for value in given)
 
 
 def _with_draws_held(problem: Problem, watched: Watched) -> tuple[Problem, Watched, list[str]]:

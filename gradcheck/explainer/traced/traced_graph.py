@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker.subject.private_names import Absent, Private, private
 from gradcheck.errors import GradcheckError, UsageError
 from gradcheck.explainer.derive.call_graph import Graph
 from gradcheck.explainer.derive.read_graph import Reader
 from gradcheck.explainer.derive.safe_names import renamed
+from gradcheck.explainer.formula.held_arrays import code_of_array
+from gradcheck.explainer.traced.closed_steps import ClosedSteps, TooLarge, is_float
 from gradcheck.explainer.traced.complex_steps import ComplexSteps, has_complex
+from gradcheck.explainer.traced.composite_steps import CompositeSteps
 from gradcheck.explainer.traced.op_given import Given
 from gradcheck.explainer.traced.op_texts import CONSTANT_OPS, PASSED_OPS, text_of_op
-from gradcheck.explainer.traced.opaque_steps import Jacobian, opaque_step
 from gradcheck.explainer.traced.read_texts import NoRule
 from gradcheck.spec.expression.syntax import parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gradcheck.explainer.traced.opaque_steps import Jacobian
     from gradcheck.explainer.traced.ran_ops import Ran, Watched
     from gradcheck.model import Array, Shape
 
@@ -34,15 +36,8 @@ LONGEST_PAGE = 80
 """Steps that a page writes out; what has more is listed, op by op."""
 LONGEST_CONSTANT = 12
 """Elements of a constant that is written where it is used; a longer one gets a name."""
-LARGEST_JACOBIAN = 20_000
-"""Elements of a Jacobian that stands on a page as a symbol: its value is computed for a proof."""
-
 
 _NEUTRAL = {"Mul": 1, "RealDiv": 1, "AddV2": 0, "Sub": 0, "Pow": 1}
-
-
-class TooLarge(Exception):  # noqa: N818  (an answer: the ops are listed)
-    """There is too much of it for a page; the text says of what."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +95,8 @@ class _Translator:
         self.inputs: dict[str, Shape] = dict(shapes)
         self.told: dict[str, str] = {}
         for operand in watched.operands:
+            if operand.value.dtype.kind == "c":
+                raise TooLarge(f"{operand.name} is a variable of complex numbers")
             if operand.captured is not None:
                 self.told[names[operand.name]] = f"the variable {operand.name}"
         self.reader = Reader(parse_tree("0"), shapes)
@@ -108,15 +105,24 @@ class _Translator:
         for operand, tensor in zip(watched.operands, watched.given, strict=True):
             self.values[id(tensor)] = ast.Name(names[operand.name])
         self.constants: dict[str, Array] = {}
-        self.held: dict[str, Array] = {}
-        self.jacobians: list[Jacobian] = []
+        self.code: dict[str, str] = {}
+        """By constant: what makes it."""
         self.by_text: dict[tuple[Any, ...], str] = {}
         self.complex = ComplexSteps(self)
+        self.closed = ClosedSteps(self, self.complex)
+        self.composites = CompositeSteps(self, watched)
 
     def traced(self, title: str, reasons: tuple[str, ...]) -> Traced:
         """All of it."""
+        done_to = 0
         for ran in self.watched.ran:
-            self._op(ran)
+            if ran.place < done_to:
+                continue
+            if (composite := self.composites.step(ran)) is not None:
+                outputs, done_to = composite
+                self.values |= outputs
+            else:
+                self._op(ran)
             if len(self.reader.steps) > LONGEST_PAGE:
                 raise TooLarge(f"it takes more than {LONGEST_PAGE} steps")
         if not self.watched.outputs:
@@ -127,19 +133,19 @@ class _Translator:
                 "no op of it goes from an input to the output: it gives an input back, whose "
                 "gradient is G, or nothing that has a gradient"
             )
-        symbols = [*self.held, *(n for j in self.jacobians for n in (j.symbol, j.of))]
+        held, jacobians = self.closed.held, tuple(self.closed.jacobians)
+        symbols = [*held, *(n for j in jacobians for n in (j.symbol, j.of))]
         steps, told = tuple(self.reader.steps), self.told
-        graph = Graph(title, self.inputs, steps, output.id, (), told, frozenset(symbols))
+        unwritten = frozenset(symbols)
+        graph = Graph(title, self.inputs, steps, output.id, (), told, unwritten, self.code)
         wanted = tuple(self.names[o.name] for o in self.watched.operands if o.differentiate)
-        found = self.constants, self.held, tuple(self.jacobians)
+        found = self.constants, held, jacobians
         return Traced(graph, self.names, wanted, *found, reasons)
 
     def _op(self, ran: Ran) -> None:
         if not any(self.moves(given) for given in ran.inputs) or ran.kind in CONSTANT_OPS:
             return
-        between_floats = (
-            ran.kind == "Cast" and _is_float(ran.inputs[0]) and _is_float(ran.outputs[0])
-        )
+        between_floats = ran.kind == "Cast" and is_float(ran.inputs[0]) and is_float(ran.outputs[0])
         if ran.kind in PASSED_OPS or between_floats:
             self._pass(ran)
             return
@@ -167,15 +173,26 @@ class _Translator:
                 try:
                     real = self.complex.add(ran, place)
                 except (NoRule, GradcheckError):
-                    raise TooLarge(
-                        f"it computes {ran.kind} of complex numbers, of which pages say nothing"
-                    ) from None
+                    if out.dtype.is_complex:
+                        halves = (self.closed.step(ran, place, half) for half in (0, 1))
+                        self.complex.pairs[id(out)] = (next(halves), next(halves))
+                        continue
+                    real = self.closed.step(ran, place)
                 if real is not None:
                     self.values[id(out)] = real
 
     def moves(self, tensor: Any) -> bool:
         """Whether it depends on the inputs."""
         return id(tensor) in self.values or tensor in self.complex
+
+    def known(self) -> dict[str, Array]:
+        """By name on the page: its value."""
+        found = {self.names[k]: value for k, value in self.watched.values.items()}
+        tensors = {id(out): out for ran in self.watched.ran for out in ran.outputs}
+        for key, own in self.values.items():
+            if isinstance(own, ast.Name) and key in tensors:
+                found[own.id] = np.asarray(tensors[key].numpy())
+        return {**found, **self.constants, **self.closed.held}
 
     def given(self, ran: Ran) -> Given:
         """An op, for rules."""
@@ -193,13 +210,13 @@ class _Translator:
         try:
             text = (
                 f"tf.cast({self.x(ran.inputs[0])}, tf.float64)"
-                if ran.kind == "Cast" and _is_float(ran.outputs[0])
+                if ran.kind == "Cast" and is_float(ran.outputs[0])
                 else text_of_op(ran.kind, self.given(ran), place)
             )
             return self.read(text, tuple(ran.outputs[place].shape))
         except (NoRule, GradcheckError):
             pass
-        return self._without_rule(ran, place)
+        return self.closed.step(ran, place)
 
     def read(self, text: str, shape: Shape) -> ast.expr:
         """The steps of a text; NoRule where it has another shape."""
@@ -207,59 +224,23 @@ class _Translator:
         self.reader.tree = parse_tree(text)
         found = self.reader.value(self.reader.tree.body)
         if self.reader.shape_of(found) != shape:
-            self._forget(before)
+            self.forget(before)
             raise NoRule("another thing")
         return found
 
-    def _forget(self, count: int) -> None:
+    def forget(self, count: int) -> None:
         """Take back the steps of a translation that is another thing."""
         gone = {step.name for step in self.reader.steps[count:]}
         del self.reader.steps[count:]
         self.reader.seen = {k: v for k, v in self.reader.seen.items() if v.id not in gone}
 
-    def _without_rule(self, ran: Ran, place: int) -> ast.expr:
-        """A symbol for what it gives, and one for each of its Jacobians."""
-        out = ran.outputs[place]
-        operands = {
-            i: self.values[id(given)]
-            for i, given in enumerate(ran.inputs)
-            if _is_float(given) and isinstance(self.values.get(id(given)), ast.Name)
-        }
-        operands = {i: x for i, x in operands.items() if x.id not in self.held}  # type: ignore[attr-defined]
-        if not _is_float(out) or not operands or _is_flat(ran.kind):
-            return self._hold(ran, out)
-        name = f"{self.reader.prefix}{len(self.reader.steps) + 1}"
-        if all(Jacobian("", ran, place, i, "", "").is_nothing() for i in operands):
-            return self._hold(ran, out)
-        found = []
-        for i, operand in operands.items():
-            symbol = self._fresh("J")
-            found.append(Jacobian(symbol, ran, place, i, name, ast.unparse(operand)))
-            if int(np.prod(found[-1].shape)) > LARGEST_JACOBIAN:
-                raise TooLarge(f"the Jacobian of {ran.kind} has {found[-1].shape} elements")
-            self._add(symbol, found[-1].shape, f"{found[-1].title}: no rule here")
-        self.jacobians += found
-        step = opaque_step(name, ran, place, operands, found, self._shown(ran))
-        self.reader.steps.append(step)
-        self.reader.shapes[name] = step.shape
-        return ast.Name(name)
-
-    def _hold(self, ran: Ran, out: Any) -> ast.expr:
-        symbol = self._fresh("k")
-        self.held[symbol] = np.asarray(out.numpy())
-        shown = ast.unparse(self._shown(ran))
-        self._add(symbol, tuple(out.shape), f"{shown}: no gradient goes through it")
-        return ast.Name(symbol)
-
-    def _shown(self, ran: Ran) -> ast.expr:
-        given = [ast.Name(self.x(each, typed=False)) for each in ran.inputs]
-        return ast.Call(ast.Name(ran.kind), [*given], [])
-
-    def _add(self, symbol: str, shape: Shape, told: str) -> None:
+    def add(self, symbol: str, shape: Shape, told: str) -> None:
+        """A name that stands for an array beside the inputs."""
         self.inputs[symbol] = self.reader.shapes[symbol] = shape
         self.told[symbol] = told
 
-    def _fresh(self, letter: str) -> str:
+    def fresh(self, letter: str) -> str:
+        """A name that nothing has."""
         return next(n for i in range(1, 9999) if (n := f"{letter}{i}") not in self.reader.shapes)
 
     def x(self, tensor: Any, *, typed: bool = True) -> str:
@@ -270,7 +251,7 @@ class _Translator:
             return str(tensor.dtype.name)
         return self.constant(np.asarray(tensor.numpy()), typed=typed)
 
-    def constant(self, value: Array, *, typed: bool = True, told: str = "") -> str:
+    def constant(self, value: Array, *, typed: bool = True, told: str = "", code: str = "") -> str:
         """An array as it is written: its numbers, or its name where it is long or told of."""
         short = value.size <= LONGEST_CONSTANT and not told
         if short and value.dtype != np.bool_ and np.isfinite(value).all():
@@ -279,19 +260,8 @@ class _Translator:
             return f"tf.constant({text}, G.dtype)" if needs else text
         key = (value.shape, value.dtype.str, value.tobytes())
         if key not in self.by_text:
-            symbol = self.by_text[key] = self._fresh("c")
+            symbol = self.by_text[key] = self.fresh("c")
             self.constants[symbol] = value
-            self._add(symbol, value.shape, told or "a constant that it holds")
+            self.code[symbol] = code or code_of_array(value)
+            self.add(symbol, value.shape, told or "a constant that it holds")
         return self.by_text[key]
-
-
-def _is_float(tensor: Any) -> bool:
-    return bool(tensor.dtype.is_floating)
-
-
-def _is_flat(kind: str) -> bool:
-    """Whether TensorFlow registers the op as one that no gradient goes through."""
-    try:
-        return private(Private.REGISTRY).lookup(kind) is None
-    except (Absent, LookupError):
-        return False

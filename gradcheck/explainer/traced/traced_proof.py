@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.subject.explore import explored
+from gradcheck.checker.subject.tensors import call
 from gradcheck.errors import UsageError
 from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
 from gradcheck.explainer.derive.chain import adjoints, closed_form, run_chain
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.page.written_code import all_code
 from gradcheck.explainer.proof import Proof, beside_the_tape, in_single, proof_of
+from gradcheck.explainer.traced.same_draws import are_held
 from gradcheck.explainer.verify import printed_for_expression
 from gradcheck.model import Verdict
 
@@ -25,14 +27,14 @@ if TYPE_CHECKING:
     from gradcheck.explainer.traced.traced_graph import Traced
     from gradcheck.model import Array, Comparison
 
-__all__ = ["symbol_values", "verify_traced"]
+__all__ = ["symbol_values", "tape_of", "verify_traced"]
 
 
 def symbol_values(traced: Traced, watched: Watched) -> dict[str, Any]:
     """By name on the page: inputs, variables, constants, what is held, and the Jacobians."""
     inputs = {traced.names[name]: _wide(value) for name, value in watched.values.items()}
     symbols = {each.symbol: _wide(each.value()) for each in traced.jacobians}
-    opaque = {j.of: _wide(j.ran.outputs[j.output].numpy()) for j in traced.jacobians}
+    opaque = {j.of: _wide(j.gives) for j in traced.jacobians}
     constants = {name: _wide(value) for name, value in traced.constants.items()}
     return {**inputs, **constants, **traced.held, **symbols, **opaque}
 
@@ -60,13 +62,45 @@ def verify_traced(problem: Problem, watched: Watched, traced: Traced) -> list[Pr
     for found in result.comparisons:
         name = traced.names[found.name]
         if name in traced.wanted and name in reached:
-            proofs += _formulas(traced, replace(found, name=name), known, structures[name])
+            plain = structures[name] in ("", "general")
+            whole = _with_whole_tape(found, problem, upstream[0]) if plain else found
+            proofs += _formulas(traced, replace(whole, name=name), known, structures[name])
     proofs += _code(problem, traced, upstream, single=watched.is_single)
     if watched.is_single:
         right = result.verdict in (Verdict.PASS, Verdict.KINK)
         proofs = [in_single(p, holds=right and p.against_tape <= LOW_TOLERANCE) for p in proofs]
     held = any(step.op is STOPPED for step in graph.steps)
     return [beside_the_tape(proof) for proof in proofs] if held else proofs
+
+
+def _with_whole_tape(found: Comparison, problem: Problem, upstream: Array) -> Comparison:
+    """What was judged along directions has no elements to show: the tape gives them all at once."""
+    if found.judged >= found.elements:
+        return found
+    return replace(found, analytic=tape_of(problem, upstream).get(found.name, found.analytic))
+
+
+def tape_of(problem: Problem, upstream: Array) -> Mapping[str, Array]:
+    """By operand: what the tape gives for the first output; zeros for None."""
+    import tensorflow as tf
+
+    with explored(problem) as whole:
+        given: list[Any] = [operand.give(operand.value) for operand in whole.operands]
+        with tf.GradientTape() as tape:
+            watched = {
+                o.name: t
+                for o, t in zip(whole.operands, given, strict=True)
+                if o.differentiate and o.captured is None
+            }
+            tape.watch(list(watched.values()))
+            first = call(whole.function, given)[0]
+        found = tape.gradient(first, watched, tf.cast(tf.constant(upstream), first.dtype))
+    return {
+        name: np.zeros(watched[name].shape)
+        if each is None
+        else _wide(np.asarray(tf.convert_to_tensor(each)))
+        for name, each in found.items()
+    }
 
 
 def _formulas(
@@ -95,6 +129,7 @@ def _code(
             free=frozenset(),
             structures={traced.names[o.name]: o.structure for o in whole.operands},
             beside=traced.constants,
+            draws=are_held(problem),
             float32_only=any(o.value.dtype == np.float32 for o in problem.operands),
             float32_inside=single,
         )

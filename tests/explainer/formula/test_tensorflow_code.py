@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcheck.checker.subject.phases import HAS_PHASE
 from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
 from gradcheck.explainer.trees import read
 from gradcheck.ops.declaration import Kind
@@ -39,7 +40,12 @@ def pasted(call: Explained) -> dict[str, Any]:
         )
     # (One namespace: what a loop computes in each step is looked up there.)
     names["tf"] = tf
-    exec("\n".join(call.subject.code()), names)  # noqa: S102  (lines of our own page)
+    lines = call.subject.code()
+    if call.op.tf in HAS_PHASE:  # (the sign of a vector is free: that of the point is taken)
+        lines = [line for line in lines if not line.startswith("out = ")]
+    elif any(line.startswith("out = ") for line in lines):
+        del names["out"]
+    exec("\n".join(lines), names)  # noqa: S102  (lines of our own page)
     return names
 
 

@@ -193,12 +193,18 @@ def test_loops_and_branches_are_as_they_ran() -> None:
 
 
 @pytest.mark.usefixtures("package")
-@pytest.mark.parametrize("name", ["many", "spectrum"])
-def test_what_no_page_holds_is_listed_and_never_said_to_be_proved(name: str) -> None:
-    document, _ = function(name, verify=False)
+def test_what_no_page_holds_is_listed_and_never_said_to_be_proved() -> None:
+    document, _ = function("many", verify=False)
     assert "here are its ops" in render_text(document)
     with pytest.raises(UsageError, match="no formula to evaluate"):
-        function(name)
+        function("many")
+
+
+@pytest.mark.usefixtures("package")
+def test_a_function_of_a_spectrum_has_formulas() -> None:
+    _, proofs = function("spectrum")
+    assert "chain rule" in {proof.formula for proof in proofs}
+    assert all(proof.holds for proof in proofs)
 
 
 @pytest.mark.usefixtures("package")
