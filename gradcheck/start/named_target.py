@@ -11,7 +11,7 @@ from gradcheck import ops
 from gradcheck.errors import UsageError, nearest
 from gradcheck.model.findings import Found, FoundKind, Taken
 from gradcheck.spec.expression import allowlist
-from gradcheck.spec.format.keys import DOTTED, FUNCTION, package_allowed
+from gradcheck.spec.format.keys import DOTTED, FUNCTION, PLAIN_LETTERS, package_allowed
 from gradcheck.start.sightings import look_at_modules
 from gradcheck.start.source_scan import public_names
 
@@ -106,7 +106,8 @@ def _meant(name: str) -> str:
 
 def _of_the_user(name: str, allow: Sequence[str], root: str) -> Named:
     if not re.fullmatch(FUNCTION, name):
-        raise UsageError(f"{name!r} is no name that a spec may have: write package.module:function")
+        why = "write package.module:function" if name.isascii() else PLAIN_LETTERS
+        raise UsageError(f"{name!r} is no name that a spec may have: {why}")
     module = name.partition(":")[0]
     package = module.partition(".")[0]
     allowed = tuple(allow) if package_allowed(module, allow) else (*allow, package)

@@ -26,6 +26,7 @@ def test_names_of_tensorflow_keras_and_ours(name: str, key: str) -> None:
         ("keras.layers.Dens", "keras.layers.Dense"),
         ("mypkg.swish", "mypkg:swish"),
         ("mypkg:_private", "package.module:function"),
+        ("mypkg:größe", "the letters a to z"),
     ],
 )
 def test_a_name_that_is_none_gets_a_hint(name: str, told: str) -> None:
