@@ -1,8 +1,9 @@
-"""A failing call asked again with the shapes that its function describes: this runs in a worker.
+"""A failing call asked again as its function is meant to be called: this runs in a worker.
 
 Eagerly, kernels take shapes that their descriptions do not allow, by chance of how they are
-written: fewer axes than are described, and what is broadcast where nothing says so. What fails
-there, and not as it is described, is a matter of opinion.
+written: fewer axes than are described, and what is broadcast where nothing says so. Losses take
+any decimals for the number of a class. What fails there, and not as it is meant, is a matter of
+opinion.
 """
 
 from __future__ import annotations
@@ -45,20 +46,46 @@ def right_as_described(module: ModuleType, request: dict[str, Any], is_right: Is
     Without it `test_what_fails_outside_of_what_is_described` fails.
     """
     kind, value = FailureKind(request["kind"]), value_of(module)
-    failure = Failure(kind, (request["wrong"],), about=request["about"], text=request["text"])
     for draft in described_calls(request["draft"]):
-        try:
-            program = program_of(draft, failure)
-        except NoScriptError:
-            continue
-        again, _, raised = run_script(program.text)
+        again, wrong = _run(draft, request)
         # (What raises is not taken in that shape, or no better in it.)
-        if raised or not np.isclose(value_of(again), value, rtol=SAME_COARSE):
+        if again is None or not np.isclose(value_of(again), value, rtol=SAME_COARSE):
             continue
-        if is_right(kind, again, program.wrong, str(request["dtype"])):
+        if is_right(kind, again, wrong, str(request["dtype"])):
             shapes = {name: list(a.shape) for name, a in _named(draft)}
             return f"it is right with the shapes that are described, as {shapes}"
     return ""
+
+
+def right_with_classes(module: ModuleType, request: dict[str, Any], is_right: IsRight) -> str:
+    """Which input is read as whole numbers, where it is right with those; else empty.
+
+    Labels may be given as decimals, and -1.5 is no class. Without it
+    `test_decimals_that_are_no_classes` fails.
+    """
+    draft, kind = request["draft"], FailureKind(request["kind"])
+    for path, array in _arrays(draft):
+        if array.dtype.kind != "f" or (array == np.abs(np.trunc(array))).all():
+            continue
+        same, _ = _run(_with(draft, _for_one(path, np.trunc)), request)
+        if same is None or value_of(same) != value_of(module):
+            continue
+        first, wrong = _run(_with(draft, _for_one(path, np.zeros_like)), request)
+        if first is not None and is_right(kind, first, wrong, str(request["dtype"])):
+            return f"{path[0]} is read as whole numbers, and it is right with zeros"
+    return ""
+
+
+def _run(draft: Draft, request: dict[str, Any]) -> tuple[ModuleType | None, str]:
+    """A call's program after it ran, and what it names as wrong; None where it raises."""
+    kind = FailureKind(request["kind"])
+    failure = Failure(kind, (request["wrong"],), about=request["about"], text=request["text"])
+    try:
+        program = program_of(draft, failure)
+    except NoScriptError:
+        return None, ""
+    module, _, raised = run_script(program.text)
+    return (None if raised else module), program.wrong
 
 
 def _named(draft: Draft) -> Iterator[tuple[str, Array]]:
@@ -85,7 +112,13 @@ def described_calls(draft: Draft) -> Iterator[Draft]:
 
 
 def _one(path: tuple[Any, ...], shape: tuple[int, ...]) -> Callable[[Any, Array], Array]:
-    return lambda each, a: _as_shape(a, shape) if each == path else a
+    return _for_one(path, lambda array: _as_shape(array, shape))
+
+
+def _for_one(
+    path: tuple[Any, ...], made: Callable[[Array], Array]
+) -> Callable[[Any, Array], Array]:
+    return lambda each, array: made(array) if each == path else array
 
 
 def _as_shape(array: Array, shape: tuple[int, ...]) -> Array:

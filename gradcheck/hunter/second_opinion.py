@@ -24,7 +24,7 @@ from gradcheck.hunter.around_point import (
     value_of,
     wide,
 )
-from gradcheck.hunter.described import right_as_described
+from gradcheck.hunter.described import right_as_described, right_with_classes
 from gradcheck.hunter.documented import of_a_lower_rank, only_somewhere, without_gradient
 from gradcheck.hunter.drafts import target_of
 from gradcheck.hunter.failures import NUMBERS, UNANSWERED, Failure, FailureKind
@@ -69,8 +69,9 @@ def second_opinion(case: Case, *, allow: Collection[str], root: str) -> Result:
     try:
         with np.errstate(all="ignore"):
             answer["confirmed"], answer["why"] = _judged(kind, module, raised, request)
-            if answer["confirmed"] and (told := right_as_described(module, request, _is_right)):
-                answer |= {"confirmed": False, "why": told}
+            for meant in (right_as_described, right_with_classes):
+                if answer["confirmed"] and (told := meant(module, request, _is_right)):
+                    answer |= {"confirmed": False, "why": told}
     except Exception as error:  # (whatever a function under test does at another point)
         answer["why"] = f"it is not taken in a graph, or close by: {type(error).__name__}: {error}"
     if answer["confirmed"]:

@@ -271,6 +271,22 @@ def test_what_fails_outside_of_what_is_described(monkeypatch: pytest.MonkeyPatch
     assert opinion(broadcast, WRONG, "labels")["confirmed"]
 
 
+def test_decimals_that_are_no_classes() -> None:
+    """Of a class that there is none of, the probability is 0: the loss is a root of nothing."""
+    inputs = {
+        "y_true": {"values": [[-1.56], [0.4]]},
+        "y_pred": {"values": [[0.2, 0.8], [0.5, 0.5]]},
+    }
+    loss: Draft = {"layer": "keras.losses.CategoricalGeneralizedCrossEntropy", "inputs": inputs}
+    answer = opinion(loss, NONFINITE, "y_pred")
+    assert not answer["confirmed"], answer
+    assert "y_true is read as whole numbers" in answer["why"]
+    # ... and what is wrong for the classes that there are is wrong.
+    inputs["y_true"]["values"] = [[0.5], [0.4]]
+    inputs["y_pred"]["values"] = [[0.0, 0.8], [0.5, 0.5]]
+    assert "whole numbers" not in opinion(loss, NONFINITE, "y_pred")["why"]
+
+
 def test_shapes_that_are_demanded() -> None:
     demanded = {name: demands_a_shape(kernel(name, {})) for name in _DEMANDS}
     assert demanded == _DEMANDS
