@@ -11,6 +11,7 @@ from gradcheck.checker.subject.refusals import (
     must_be_compiled,
     must_have_gradients,
     told_of_forward_mode,
+    whole_traces,
 )
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception, to_numpy
@@ -68,11 +69,12 @@ class Accumulator:
                 ],
                 [tf.constant(t.astype(v.dtype)) for t, v in zip(tangents, moved, strict=True)],
             )
-            outputs, moves = self._run(*given)
+            with whole_traces():
+                outputs, moves = self._run(*given)
         except FunctionRaised as error:
             must_have_gradients(error)
             # (It was called at this point before, and went well.)
-            told = told_of_forward_mode(error) or str(error)
+            told = told_of_forward_mode(error, self._mode) or str(error)
             raise GradientRaised(f"{told}{self._where}") from error
         except Exception as error:
             must_be_compiled(error, self._mode)
