@@ -22,7 +22,7 @@ _NO_KERNEL = re.compile(r"(\w+) \(No registered '\w+' OpKernel for (XLA_\w+?)_JI
 _NOT_COMPILED = re.compile(
     r"[^\n]*(?:must be a compile-time constant|UNIMPLEMENTED|Unimplemented|not supported by XLA"
     r"|XLA (?:compilation requires|can't deduce|can't use|does not support)"
-    r"|left_branch_shape\.)[^\n]*"
+    r"|left_branch_shape\.|during context \[)[^\n]*"
 )
 _NO_ENTRY = re.compile(r"gradient registry has no entry for: (\w+)")
 WITHOUT_GRADIENT = re.compile(r"(\w+) has no gradient in TensorFlow")
