@@ -37,7 +37,7 @@ def _where(error: Exception) -> str:
     return ""
 
 
-def as_verdict(error: Exception | Spent, kind: CheckKind, mode: Mode) -> Ended:
+def as_verdict(error: Exception | Spent, kind: CheckKind, mode: Mode = Mode.EAGER) -> Ended:
     """What it means for the check, in this mode, that something raised this."""
     if isinstance(error, FunctionRaised):
         try:
