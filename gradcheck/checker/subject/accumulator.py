@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.budget import current
-from gradcheck.checker.subject.as_graph import as_graph
+from gradcheck.checker.subject.as_graph import as_graph, made_of
 from gradcheck.checker.subject.refusals import (
     must_be_compiled,
     must_have_gradients,
@@ -43,7 +43,8 @@ class Accumulator:
         self, function: Function, operands: Sequence[Operand], mode: Mode = Mode.EAGER
     ) -> None:
         """Nothing runs yet."""
-        self._function, self._operands, self._mode = function, operands, mode
+        self._function = function if mode is Mode.EAGER else made_of(function)
+        self._operands, self._mode = operands, mode
         # (It knows which variables hold the values.)
         self._tape = Tape(function, operands)
         self._traced: Any = None
