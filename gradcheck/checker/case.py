@@ -69,7 +69,7 @@ def _checked(
         return _ended(case, Verdict.ERROR, f"{case.location}: {error}", started)
     asked = replace(problem, close_ups=frozenset(close_ups), called=called)
     result = check_problem(asked, case.id)
-    if case.added and told_out_of_reach(result, case.checks):
+    if case.added and told_out_of_reach(result, case.checks, case.mode):
         result = replace(result, verdict=Verdict.SKIPPED, decided_by=None)
     return replace(
         result,

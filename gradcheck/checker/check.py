@@ -53,7 +53,7 @@ def check_problem(problem: Problem, name: str) -> Result:
     except GradcheckError:
         raise
     except (Exception, Spent) as error:  # what the user's objects do when they are looked at
-        ended = as_verdict(error, CheckKind.REVERSE)
+        ended = as_verdict(error, CheckKind.REVERSE, problem.mode)
         result = Result(name, ended.verdict, message=ended.message, decided_by=ended.stage)
     return replace(result, seconds=time.perf_counter() - started)
 
@@ -68,7 +68,7 @@ def _checked(problem: Problem, name: str) -> Result:
             with np.errstate(all="ignore"):
                 comparisons += _CHECKS[kind](problem)
         except (Exception, Spent) as error:
-            ended.append(as_verdict(error, kind))
+            ended.append(as_verdict(error, kind, problem.mode))
             if isinstance(error, Spent):
                 break
     told = [(c.verdict, c.decided_by) for c in comparisons]

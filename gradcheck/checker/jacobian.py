@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradcheck.checker import limits
-from gradcheck.checker.judge.jacobian_difference import largest_difference, why_no_map
+from gradcheck.checker.judge.jacobian_difference import largest_difference, misshapen, why_no_map
 from gradcheck.checker.judge.notes import joined
 from gradcheck.checker.numerics.rng import generator
+from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.jacobian_ways import (
     CannotVectoriseError,
     JacobianMaker,
     Way,
     Weighed,
 )
+from gradcheck.checker.subject.tape import GradientRaised
 from gradcheck.checker.subject.tensors import call
 from gradcheck.checker.subject.upstream import draw_upstream
 from gradcheck.model import JUDGED_SOME, CheckKind, Comparison, Diagnosis, Mode, Stage, Verdict
@@ -74,7 +76,20 @@ def check_jacobian(point: Point, judge: Judge) -> list[Comparison]:
         except CannotVectoriseError as error:
             left_out.append(f"{way} was left out: {error}")
             continue
-        if found is not None:
+        except (GradientRaised, Ended) as error:
+            # (What the rows are wrong by may be what it raises for.)
+            if all(c.verdict is not Verdict.MISMATCH for c in by_rows):
+                raise
+            told = [_also_raised(c, str(error)) for c in told]
+            continue
+        if isinstance(found, dict):
+            told = [
+                _the_worse(c, _of_wrong_shape(c), by_rows[i], way, f"{way} is wrong: {found[i]}")
+                if i in found
+                else c
+                for i, c in enumerate(told)
+            ]
+        elif found is not None:
             again = judge(_with_way(problem, way, pairs))
             only = len(point.outputs.shapes) == 1
             name = point.moved[found.position].name
@@ -85,6 +100,29 @@ def check_jacobian(point: Point, judge: Judge) -> list[Comparison]:
             ]
     looked_at = joined(sampled, *left_out)
     return [_as_told(c, looked_at) for c in told]
+
+
+def _of_wrong_shape(by_row: Comparison) -> Comparison:
+    """The comparison of a block that has not the shape of the one that the rows make."""
+    return replace(
+        by_row,
+        verdict=Verdict.MISMATCH,
+        max_abs_error=None,
+        max_rel_error=None,
+        worst=(),
+        note="",
+        decided_by=Stage.SHAPE,
+    )
+
+
+def _also_raised(told: Comparison, raised: str) -> Comparison:
+    """What was told of gradients that are wrong row by row, with what another way made of them.
+
+    Without it `test_a_gradient_of_the_wrong_shape_by_its_jacobian` fails.
+    """
+    if told.verdict is not Verdict.MISMATCH:
+        return told
+    return replace(told, note=joined(told.note, raised))
 
 
 def _the_worse(
@@ -202,10 +240,16 @@ def _differing(
     pairs: Sequence[Pair],
     settings: Sequence[_Setting],
     rows: Sequence[Made],
-) -> Differing | None:
-    """Where this way differs most from the rows by more than rounding; None if nowhere."""
+) -> Differing | dict[int, str] | None:
+    """Where this way differs most from the rows by more than rounding; None if nowhere.
+
+    Of blocks of other shapes that is what there is to tell, by the position of their inputs.
+    """
     for setting, by_row in zip(settings, rows, strict=True):
         made = _make(problem, setting, way, pairs)
+        told = misshapen(made.blocks, by_row.blocks)
+        if told:
+            return told
         shapes = [output.shape for output in by_row.outputs]
         found = largest_difference(made.blocks, by_row.blocks, shapes)
         if found is not None:

@@ -9,13 +9,16 @@ from gradcheck.checker.budget import Spent
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.refusals import (
     OUT_OF_REACH,
+    UNTRACED,
     NoGradient,
+    must_be_compiled,
+    told_untraceable,
     told_without_gradient,
 )
 from gradcheck.checker.subject.tape import GradientRaised
 from gradcheck.checker.subject.tensors import FunctionRaised, explain_exception
 from gradcheck.errors import GradcheckError
-from gradcheck.model import CheckKind, Result, Stage, Verdict
+from gradcheck.model import CheckKind, Mode, Result, Stage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -34,8 +37,13 @@ def _where(error: Exception) -> str:
     return ""
 
 
-def as_verdict(error: Exception | Spent, kind: CheckKind) -> Ended:
-    """What it means for the check that something raised this."""
+def as_verdict(error: Exception | Spent, kind: CheckKind, mode: Mode = Mode.EAGER) -> Ended:
+    """What it means for the check, in this mode, that something raised this."""
+    if isinstance(error, FunctionRaised):
+        try:
+            must_be_compiled(error, mode)
+        except Ended as ended:
+            return ended
     match error:
         case Spent():
             return Ended(Verdict.INCONCLUSIVE, str(error), Stage.BUDGET)
@@ -49,21 +57,27 @@ def as_verdict(error: Exception | Spent, kind: CheckKind) -> Ended:
                 CheckKind.JACOBIAN: "Jacobian",
             }.get(kind, "gradient")
             message = f"the forward pass is fine, but its {what} raised: {error}"
+            message += told_untraceable(message)
         case GradcheckError():
             message = str(error)
         case FunctionRaised():
             message = f"the function raised {error}"
+            message += told_untraceable(message)
         case _:  # a fault of ours must not take the other cases with it
             told = explain_exception(error)
             message = f"{OURS}, please report this: {told}{_where(error)}"
     return Ended(Verdict.ERROR, message)
 
 
-def told_out_of_reach(result: Result, checks: Collection[CheckKind]) -> bool:
+def told_out_of_reach(result: Result, checks: Collection[CheckKind], mode: Mode) -> bool:
     """Whether the check ended because an op has no gradient, and not where the tape alone goes.
 
     Second derivatives and forward mode go through the gradient's own ops: TensorFlow has no
     gradient for some of them. Without it `test_what_a_run_adds_and_tensorflow_has_not` fails.
+    Nor is a function that asks for numbers one for graphs.
     """
-    told = result.verdict is Verdict.ERROR and OUT_OF_REACH.search(result.message)
-    return bool(told) and CheckKind.REVERSE not in checks
+    if result.verdict is not Verdict.ERROR:
+        return False
+    if UNTRACED in result.message:
+        return mode is not Mode.EAGER
+    return bool(OUT_OF_REACH.search(result.message)) and CheckKind.REVERSE not in checks

@@ -68,6 +68,22 @@ class TestVerdicts:
         assert told.verdict is Verdict.SKIPPED
         assert "SoftsignGrad has no gradient" in told.message
 
+    @pytest.mark.parametrize("check", list(CheckKind))
+    def test_what_a_run_adds_and_no_graph_can_have(self, check: CheckKind) -> None:
+        named = run(
+            "function",
+            "specs.guide.functions:numpy_detour",
+            shape("x", 2),
+            shape("y", 2),
+            mode=Mode.GRAPH,
+            checks=(check,),
+        )
+        assert named.verdict is Verdict.ERROR
+        assert named.case is not None
+        told = check_case(replace(named.case, added=True), allow=["specs.guide"])
+        assert told.verdict is Verdict.SKIPPED
+        assert "cannot be traced" in told.message
+
     def test_what_a_run_adds_and_the_function_raises(self) -> None:
         named = run("expr", "tf.reshape(x, [7])", shape("x", 2), checks=(CheckKind.SECOND,))
         assert named.case is not None

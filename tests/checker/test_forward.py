@@ -95,6 +95,27 @@ class TestForwardMode:
         assert told.verdict is Verdict.ERROR
         assert "forward mode does not go through TensorListFromTensor" in told.message
 
+    @pytest.mark.parametrize("slope", [1.0, 1.01])
+    def test_variables_of_a_function_that_is_another_one_in_its_mode(
+        self, tf: Any, slope: float
+    ) -> None:
+        """Compiled, tf.random draws other numbers: it is compared with its own derivative there."""
+        weights = tf.Variable([0.5, 1.5, 2.5], dtype=tf.float64)
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]
+        def times(x: Any, w: Any) -> Any:
+            return x * w, lambda upstream: (upstream * w, slope * upstream * x)
+
+        def noisy(x: Any) -> Any:
+            drawn = tf.random.stateless_uniform([3], [1, 2], 0.5, 1.5, tf.float64)
+            return times(x, weights) * drawn
+
+        told = gradcheck.check(noisy, X[:3], checks=["forward"], mode="xla")
+        right = Verdict.PASS if slope == 1 else Verdict.MISMATCH
+        assert [c.verdict for c in told.comparisons] == [Verdict.PASS, right], describe(told)
+        if right is Verdict.PASS:
+            assert "in xla the function gives other outputs" in told.comparisons[0].note
+
     def test_none_for_what_does_not_matter(self, tf: Any) -> None:
         result = gradcheck.check(lambda x: tf.floor(x + 0.1) + 1.0, X, checks=["forward"])
         assert result.verdict is Verdict.PASS, describe(result)

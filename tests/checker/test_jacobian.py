@@ -83,3 +83,53 @@ def test_nothing_in_it(tf: Any) -> None:
     result = gradcheck.check(lambda x: 2 * x, np.zeros((0, 3)), checks="jacobian")
     assert result.verdict is Verdict.PASS
     assert "not made for tensors without elements" in result.comparisons[0].note
+
+
+def one_pushed(tf: Any, y: Any) -> Any:
+    """A row; compiled for XLA it is one of four, as many as the list may have."""
+    none = tf.raw_ops.EmptyTensorList(
+        element_shape=[2], max_num_elements=4, element_dtype=tf.float64
+    )
+    made = tf.raw_ops.TensorListPushBack(input_handle=none, tensor=y)
+    return tf.raw_ops.TensorListStack(
+        input_handle=made, element_shape=[2], element_dtype=tf.float64
+    )
+
+
+def test_a_jacobian_with_rows_that_the_output_has_not(tf: Any) -> None:
+    told = gradcheck.check(lambda y: one_pushed(tf, y), X[0, :2], checks="jacobian", mode="xla")
+    assert told.verdict is Verdict.MISMATCH, str(told)
+    note = told.comparisons[0].note
+    assert "tape.jacobian vectorised (experimental_use_pfor=True) is wrong" in note
+    assert "the Jacobian has shape [4, 2, 2], and [1, 2, 2] row by row" in note
+    eager = gradcheck.check(lambda y: one_pushed(tf, y), X[0, :2], checks="jacobian")
+    assert eager.verdict is Verdict.PASS, str(eager)
+
+
+@pytest.mark.parametrize("mode", ["eager", "graph", "xla"])
+def test_a_gradient_of_the_wrong_shape_by_its_jacobian(tf: Any, mode: str) -> None:
+    """TensorFlow's other ways raise for it: what is wrong is the gradient all the same."""
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def added(x: Any, y: Any) -> Any:
+        return x + y, lambda upstream: (upstream, upstream)
+
+    told = gradcheck.check(added, X[:2, :2], X[0, :2], checks="jacobian", mode=mode)
+    assert told.verdict is Verdict.MISMATCH, str(told)
+    verdicts = [c.verdict for c in told.comparisons]
+    assert verdicts == [Verdict.PASS, Verdict.MISMATCH]
+    assert "but its input has shape [2]" in told.comparisons[1].note
+
+
+def test_what_a_way_raises_of_a_gradient_that_is_right(tf: Any) -> None:
+    """pfor multiplies the number of elements by that of the rows, where there is none to do so."""
+
+    def scattered(x: Any) -> Any:
+        made = tf.raw_ops.TensorListScatter(tensor=x, indices=[2, 0, 1], element_shape=[2])
+        return tf.raw_ops.TensorListStack(
+            input_handle=made, element_shape=[2], element_dtype=tf.float64
+        )
+
+    told = gradcheck.check(scattered, X[:3, :2], checks="jacobian")
+    assert told.verdict is Verdict.ERROR
+    assert "tape.jacobian vectorised (experimental_use_pfor=True): InvalidArg" in told.message

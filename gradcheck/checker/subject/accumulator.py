@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.budget import current
-from gradcheck.checker.subject.as_graph import as_graph
+from gradcheck.checker.subject.as_graph import as_graph, made_of
 from gradcheck.checker.subject.refusals import (
     must_be_compiled,
     must_have_gradients,
     told_of_forward_mode,
+    whole_traces,
 )
 from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exception, to_numpy
@@ -42,7 +43,8 @@ class Accumulator:
         self, function: Function, operands: Sequence[Operand], mode: Mode = Mode.EAGER
     ) -> None:
         """Nothing runs yet."""
-        self._function, self._operands, self._mode = function, operands, mode
+        self._function = function if mode is Mode.EAGER else made_of(function)
+        self._operands, self._mode = operands, mode
         # (It knows which variables hold the values.)
         self._tape = Tape(function, operands)
         self._traced: Any = None
@@ -68,11 +70,12 @@ class Accumulator:
                 ],
                 [tf.constant(t.astype(v.dtype)) for t, v in zip(tangents, moved, strict=True)],
             )
-            outputs, moves = self._run(*given)
+            with whole_traces():
+                outputs, moves = self._run(*given)
         except FunctionRaised as error:
             must_have_gradients(error)
             # (It was called at this point before, and went well.)
-            told = told_of_forward_mode(error) or str(error)
+            told = told_of_forward_mode(error, self._mode) or str(error)
             raise GradientRaised(f"{told}{self._where}") from error
         except Exception as error:
             must_be_compiled(error, self._mode)

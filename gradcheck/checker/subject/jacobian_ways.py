@@ -172,6 +172,8 @@ class JacobianMaker:
             return None
         made = to_numpy(block)
         spread = self._way.is_batch and pair in self._pairs
+        # (What has another shape is told of as it is.)
+        spread = spread and made.shape == (*output.shape, *source.shape[1:])
         return _spread(made, output, source) if spread else made
 
     def _both(self, constants: list[Any]) -> tuple[list[Any], list[list[Any]]]:

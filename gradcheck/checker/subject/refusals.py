@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.ended import Ended
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 _NO_KERNEL = re.compile(r"(\w+) \(No registered '\w+' OpKernel for (XLA_\w+?)_JIT")
 _NOT_COMPILED = re.compile(
     r"[^\n]*(?:must be a compile-time constant|UNIMPLEMENTED|Unimplemented|not supported by XLA"
-    r"|XLA (?:compilation requires|can't deduce|can't use|does not support))[^\n]*"
+    r"|XLA (?:compilation requires|can't deduce|can't use|does not support)"
+    r"|left_branch_shape\.|during context \[)[^\n]*"
 )
 _NO_ENTRY = re.compile(r"gradient registry has no entry for: (\w+)")
 WITHOUT_GRADIENT = re.compile(r"(\w+) has no gradient in TensorFlow")
@@ -28,6 +30,7 @@ WITHOUT_GRADIENT = re.compile(r"(\w+) has no gradient in TensorFlow")
 OUT_OF_REACH = re.compile(
     r"\w+ has no gradient in TensorFlow|Gradient explicitly disabled"
     r"|forward mode does not go through|TensorArray dtype is \w+ but Op is trying to write"
+    r"|Invalid data types; op elements \w+ but list elements \w+"
 )
 """How it is told that a derivative is none that TensorFlow has."""
 NO_TANGENTS = {
@@ -35,6 +38,12 @@ NO_TANGENTS = {
     "slices that a gradient gives": re.compile(r"'IndexedSlices' object has no attribute '_id'"),
 }
 """Of what forward mode makes none, and how TensorFlow says so."""
+UNTRACEABLE = re.compile(r"SymbolicTensor|[Ss]ymbolic (?:`?tf\.)?Tensor")
+"""How it is told that somebody asked a tensor of a graph for its numbers."""
+UNTRACED = "cannot be traced"
+"""How it is told of a function that Python's own arithmetic keeps out of graphs."""
+_UNFORESEEN = re.compile(r"Could not generate a generic TraceType|^Internal error")
+"""How TensorFlow says that it is its own fault."""
 _FOR_KERNEL = re.compile(r"\(OpKernel was found, but attributes didn't match\)")
 
 
@@ -64,10 +73,11 @@ def must_have_gradients(error: BaseException) -> None:
             raise NoGradient(found[1]) from error
 
 
-def told_of_forward_mode(error: BaseException) -> str:
+def told_of_forward_mode(error: BaseException, mode: Mode) -> str:
     """What forward mode raised, as a sentence where it is one of its limits; else nothing.
 
-    Without it `test_forward_mode_through_a_list_of_tensors` fails.
+    Without it `test_forward_mode_through_a_list_of_tensors` fails, and
+    `test_what_forward_mode_does_not_go_through_in_a_graph`.
     """
     texts = list(_texts(error))
     for what, pattern in NO_TANGENTS.items():
@@ -76,19 +86,74 @@ def told_of_forward_mode(error: BaseException) -> str:
                 f"forward mode does not go through {_dispatched(error)}: TensorFlow makes no "
                 f"tangents of {what}, which only the tape goes back through"
             )
+    broken = "" if mode is Mode.EAGER else _own_fault(error)
+    if broken:
+        return (
+            f"forward mode does not go through {_dispatched(error)} inside of a graph: TensorFlow "
+            f"raises {broken} of its own while it makes the tangents. Eagerly it may go well"
+        )
     return ""
+
+
+def _own_fault(error: BaseException) -> str:
+    """What TensorFlow raised, where by its own words it did not expect that; else nothing.
+
+    Its traces must be whole for this (`whole_traces`): else nothing tells whose assertion it was.
+    """
+    for each in _chain(error):
+        code = next((f.f_code for f, _ in reversed([*traceback.walk_tb(each.__traceback__)])), None)
+        if code is None or "/tensorflow/" not in code.co_filename:
+            continue
+        own = isinstance(each, AssertionError) or _UNFORESEEN.search(str(each))
+        if own:
+            said = str(each).partition("\n")[0]
+            return f"{type(each).__name__} ({said})" if said else type(each).__name__
+    return ""
+
+
+@contextmanager
+def whole_traces() -> Iterator[None]:
+    """With TensorFlow's own frames in what is raised, which it leaves out for its users."""
+    import tensorflow as tf
+
+    were_filtered = tf.debugging.is_traceback_filtering_enabled()
+    tf.debugging.disable_traceback_filtering()
+    try:
+        yield
+    finally:
+        if were_filtered:
+            tf.debugging.enable_traceback_filtering()
 
 
 def _dispatched(error: BaseException) -> str:
     """The op that TensorFlow was about to differentiate in forward mode, by its frames."""
-    each: BaseException | None = error
-    while each is not None:
+    for each in _chain(error):
         for frame, _ in traceback.walk_tb(each.__traceback__):
             name = frame.f_locals.get("op_name")
             if isinstance(name, str):
                 return name
-        each = each.__cause__ or each.__context__
     return "an op"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An error, and those that it comes from."""
+    each: BaseException | None = error
+    while each is not None:
+        yield each
+        each = each.__cause__ or each.__context__
+
+
+def told_untraceable(told: str) -> str:
+    """What to add to what was raised, where a graph was asked for numbers; else nothing.
+
+    Without it `test_what_cannot_be_traced` fails.
+    """
+    if not UNTRACEABLE.search(told):
+        return ""
+    return (
+        f"; it {UNTRACED}: inside of a graph tensors have no numbers yet. Check it eagerly, or "
+        "let TensorFlow's own functions compute what is done with the numbers"
+    )
 
 
 def told_without_gradient(op: str, kind: CheckKind) -> str:
@@ -141,6 +206,9 @@ _CONSTANT = frozenset({"OnesLike", "ZerosLike", "Const", "Shape", "ShapeN", "Siz
 
 def _what_xla_lacks(error: BaseException) -> str:
     """Why XLA could not compile, in a sentence; empty where it was something else."""
+    for each in _chain(error):
+        if type(each).__name__ == "UnimplementedError":
+            return f"XLA cannot compile the function or its gradient: {_short(_first_line(each))}"
     for text in _texts(error):
         found = _NO_KERNEL.search(text)
         if found:
@@ -155,6 +223,10 @@ def _what_xla_lacks(error: BaseException) -> str:
         if found:
             return f"XLA cannot compile the function or its gradient: {_short(found[0])}"
     return ""
+
+
+def _first_line(error: BaseException) -> str:
+    return str(getattr(error, "message", "") or error).partition("\n")[0]
 
 
 def _short(line: str) -> str:

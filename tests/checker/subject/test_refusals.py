@@ -87,3 +87,74 @@ def test_what_is_registered_as_not_differentiable(tf: Any) -> None:
     told = told_not_differentiable({"NextAfter", "Mul", "OnesLike", "Bucketize", "Rint", "Floor"})
     assert "Mul" not in told
     assert "OnesLike" not in told
+
+
+def nested(tf: Any, x: Any) -> Any:
+    inner = lambda: tf.cond(x[1] < 9, lambda: x * x, lambda: x)  # noqa: E731
+    return tf.cond(x[0] < 9, inner, lambda: x)
+
+
+def chosen(tf: Any, x: Any) -> Any:
+    which = tf.minimum(tf.cast(x[0], tf.int32), 0)
+    return tf.switch_case(which, [lambda: x * x, lambda: x])
+
+
+@pytest.mark.parametrize(("branching", "op"), [(nested, "StatelessIf"), (chosen, "StatelessCase")])
+def test_what_forward_mode_does_not_go_through_in_a_graph(tf: Any, branching: Any, op: str) -> None:
+    def function(x: Any) -> Any:
+        return branching(tf, x)
+
+    told = gradcheck.check(function, X, checks="forward", mode="graph")
+    assert told.verdict is Verdict.ERROR
+    assert f"forward mode does not go through {op} inside of a graph" in told.message
+    assert gradcheck.check(function, X, checks="forward").verdict is Verdict.PASS
+    assert gradcheck.check(function, X, mode="graph").verdict is Verdict.PASS
+
+
+def test_somebody_s_own_assertion_is_no_refusal(tf: Any) -> None:
+    """What is raised by who checks the tangents of his function is his."""
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def guarded(x: Any) -> Any:
+        def backward(upstream: Any) -> Any:
+            assert upstream is None, "never"
+            return upstream
+
+        return tf.sin(x), backward
+
+    told = gradcheck.check(guarded, X, checks="forward", mode="graph")
+    assert told.verdict is Verdict.ERROR
+    assert "forward mode does not go through" not in told.message
+
+
+def test_branches_of_other_shapes_are_for_graphs_and_not_for_xla(tf: Any) -> None:
+    def either(x: Any) -> Any:
+        return tf.reduce_sum(tf.cond(x[0] < 9, lambda: x, lambda: x[0]))
+
+    told = gradcheck.check(either, X, mode="xla")
+    assert told.verdict is Verdict.SKIPPED, str(told)
+    assert told.message.startswith("XLA cannot compile the function or its gradient: left_branch")
+
+
+def test_what_xla_has_not_implemented(tf: Any) -> None:
+    error = tf.errors.UnimplementedError(None, None, "All lengths have to be the same")
+    with pytest.raises(Ended, match=r"XLA cannot compile .* All lengths have to be the same"):
+        must_be_compiled(error, Mode.XLA)
+    must_be_compiled(error, Mode.GRAPH)
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        lambda x: x * x.numpy(),
+        lambda x: x * np.sin(x),
+        lambda x: x * float(x[0]),
+        lambda x: x if x[0] > 0 else -x,
+    ],
+)
+def test_what_cannot_be_traced(tf: Any, asks: Any) -> None:
+    told = gradcheck.check(asks, X, mode="graph")
+    assert told.verdict is Verdict.ERROR
+    assert "it cannot be traced: inside of a graph tensors have no numbers yet" in told.message
+    wrong = gradcheck.check(lambda x: tf.reshape(x, [7]), X, mode="graph")
+    assert "traced" not in wrong.message

@@ -83,3 +83,27 @@ def test_a_gradient_wrong_by_one_input_has_derivatives_wrong_by_others(spec: str
     assert expected("of", wrong, right)
     assert not expected("of", wrong, wrong)
     assert not expected("of[xla]", wrong, wrong)
+
+
+def test_what_is_none_on_the_tape_and_zero_in_forward_mode(tmp_path: Path) -> None:
+    path = tmp_path / "none.yaml"
+    path.write_text(
+        "inputs: {x: [3], y: [3]}\nexpr: x * y\nexpect: {y: disconnected}\n"
+        "cases:\n  - name: some\n  - {name: whole, expect: disconnected}\n"
+        "  - {name: own, check: forward}\n"
+    )
+    cases = {c.id.partition("::")[2]: c for c in load([str(path)], axes=ALL).cases}
+
+    def expected(name: str, y: Verdict) -> bool:
+        told = tuple(Comparison(n, v, (3,), "float64") for n, v in (("x", Verdict.PASS), ("y", y)))
+        return Result(name, y, told, case=cases[name]).expected
+
+    for name in ("some", "whole"):
+        assert expected(f"{name}[forward]", Verdict.MISMATCH)
+        assert expected(f"{name}[forward]", Verdict.DISCONNECTED)
+        assert not expected(f"{name}[forward]", Verdict.NONFINITE)
+        assert not expected(f"{name}[xla]", Verdict.MISMATCH)
+        assert not expected(f"{name}[jacobian]", Verdict.MISMATCH)
+        assert not expected(name, Verdict.MISMATCH)
+    # What the spec itself checks is said of that.
+    assert not expected("own", Verdict.MISMATCH)
