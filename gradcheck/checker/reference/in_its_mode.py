@@ -53,7 +53,10 @@ def _are_apart(eager: Array, other: Array) -> bool:
 
 
 def in_its_mode(problem: Problem) -> tuple[Point, Noise] | None:
-    """The function in float64 in the mode of the problem, if it gives other outputs there.
+    """The function in the mode of the problem, if it gives other outputs there.
+
+    It is taken in float64, or in its own precision where it takes no other: without that
+    `test_what_is_drawn_otherwise_in_xla_and_in_float32_alone` fails.
 
     Returns:
         The point, and what the function is off there at least.
@@ -63,10 +66,20 @@ def in_its_mode(problem: Problem) -> tuple[Point, Noise] | None:
     wide = tuple(
         replace(o, value=widen(o.value)) if o.captured is None else o for o in problem.operands
     )
+    both = _in_both(replace(problem, operands=wide)) or _in_both(problem)
+    if both is None:
+        return None
+    eager, point = both
+    if eager.outputs.shapes != point.outputs.shapes:
+        return None
+    return (point, _at_least(point)) if _are_apart(eager.base, point.base) else None
+
+
+def _in_both(problem: Problem) -> tuple[Point, Point] | None:
+    """The function eagerly and in its mode, if it takes its operands so."""
     # (It would be compiled anew for every number of points that share a call.)
     own = replace(
         problem,
-        operands=wide,
         function=as_graph(problem.function, problem.mode),
         takes_other_shapes=False,
         ops=0,
@@ -76,12 +89,9 @@ def in_its_mode(problem: Problem) -> tuple[Point, Noise] | None:
         is_exact=False,
     )
     try:
-        eager, point = (evaluate_at(each) for each in (replace(problem, operands=wide), own))
+        return evaluate_at(problem), evaluate_at(own)
     except FunctionRaised:  # what runs under a tape need not run without one
         return None
-    if eager.outputs.shapes != point.outputs.shapes:
-        return None
-    return (point, _at_least(point)) if _are_apart(eager.base, point.base) else None
 
 
 def _at_least(point: Point) -> Noise:

@@ -91,3 +91,19 @@ def test_one_that_is_wrong_in_its_mode_alone(tf: Any) -> None:
 def test_the_same_in_every_mode(tf: Any) -> None:
     problem = Problem(function=tf.sin, operands=(Operand("x", np.ones(3)),), mode=Mode.XLA)
     assert in_its_mode(problem) is None
+
+
+@pytest.mark.parametrize("error", [0.0, 0.01])
+def test_what_is_drawn_otherwise_in_xla_and_in_float32_alone(tf: Any, error: float) -> None:
+    import keras
+
+    larger = with_gradient(tf.identity, lambda g, _: g * (1 + error))
+
+    class Own(keras.layers.Dropout):  # type: ignore[misc]  # no types in Keras
+        def call(self, inputs: Any, training: bool = False) -> Any:
+            return larger(super().call(inputs, training=training))
+
+    x = np.random.default_rng(0).normal(size=(3, 4)).astype("float32")
+    layer, call = Own(0.5, seed=1), {"training": True}
+    found = gradcheck.check(layer, x, checks="forward", mode="xla", call=call, budget=60.0)
+    assert found.verdict == ("mismatch" if error else "pass"), describe(found)
