@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import random
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from gradcheck.checker.subject.private_names import Absent, Private, private
 from gradcheck.checker.subject.quantile import draws
 from gradcheck.checker.subject.tensors import FunctionRaised, call
 from gradcheck.explainer.traced.ran_ops import watch
+from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +39,7 @@ NO_DRAW = 1e-5
 """Between two calls, by the largest number: of rounding, as another order of sums leaves it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(slots=True)
 class _Held(Callee):
     """A function that begins at the same seeds each time, wherever in it something is drawn.
 
