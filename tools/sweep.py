@@ -44,7 +44,7 @@ _NO_KERNEL = re.compile(
 )
 """What TensorFlow says where it has no kernel of this dtype."""
 
-_REFUSED = "the function raised"
+_REFUSED = ("the function raised", "the function runs in float64, but not in")
 """How it begins where Python code before any kernel says so, each function in its own words. In the
 first of the dtypes, for which the calls are written, it would be an alarm."""
 

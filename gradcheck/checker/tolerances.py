@@ -267,18 +267,19 @@ TWIN_ROUNDING: Final = 2.0**10
 differ: some hundred roundings in a row. One that draws other numbers differs by far more."""
 
 SLOPE_SIGMAS: Final = 6.0
-"""How many standard deviations the slope of a function and its gradient may differ: one that is
-clamped somewhere along the way is off in other ways than by rounding."""
+"""Standard deviations by which a slope and its gradient may differ; a clamped one differs more."""
 
 SLOPE_SHOWN: Final = 1 / 4
-"""Share of an error that the function's own slope may leave and still be its cause: where one
-is clamped it curves."""
+"""Share of an error that the function's slope may leave as its cause: a clamped one curves."""
 
 COMMON_FACTOR_SIGMAS: Final = 8.0
 """How many standard deviations a common factor may be off by chance."""
 
 LEAST_SCATTER: Final = 0.25
 """Of relative errors, in units in the last place: what a few points may hide."""
+
+ROUNDED_ONCE: Final = 8.0
+"""Units in the last place by which elements differ by what is rounded once for all points."""
 
 COUNTS_FOR_FACTOR: Final = 2.0**-4
 """Share of the largest element from which on one counts for a common factor: smaller ones may be

@@ -71,9 +71,24 @@ def common_factor(
     found = np.sort((errors + double)[:, usable], axis=0)
     roundings = 1 + np.count_nonzero(np.diff(found, axis=0), axis=0)
     variance = (scatter**2 + (tolerances.LEAST_SCATTER * epsilon) ** 2) / roundings
-    weight = 1 / variance
+    apart = min(_apart(mean, variance), (tolerances.ROUNDED_ONCE * epsilon) ** 2)
+    weight = 1 / (variance + apart)
     factor = float((weight * mean).sum() / weight.sum())
     return abs(factor) - tolerances.COMMON_FACTOR_SIGMAS * float(weight.sum() ** -0.5)
+
+
+def _apart(shares: Array, variance: Array) -> float:
+    """The variance of what elements are off, beyond their own: a factor is the same in all of them.
+
+    A number on the way that is the same at all the points is rounded once, for some elements in one
+    way and for some in another. (The estimate of DerSimonian and Laird.) Without it
+    `test_what_is_off_differently_is_no_factor` fails.
+    """
+    weight = 1 / variance
+    mean = (weight * shares).sum() / weight.sum()
+    beyond = (weight * (shares - mean) ** 2).sum() - (len(shares) - 1)
+    spread = weight.sum() - (weight**2).sum() / weight.sum()
+    return float(max(0.0, beyond / spread)) if spread > 0 else 0.0
 
 
 def right_to_the_last_places(gradient: Array, double: Array, precision: np.dtype[Any]) -> bool:

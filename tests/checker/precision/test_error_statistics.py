@@ -37,6 +37,17 @@ class TestCommonFactor:
         double = np.random.default_rng(seed).uniform(1, 2, (POINTS, 64))
         assert found(rounded(1.01 * double), double) > 0.001
 
+    def test_what_is_off_differently_is_no_factor(self, seed: int) -> None:
+        # As of a recurrence in bfloat16: what its states are rounded to is the same at all points.
+        rng = np.random.default_rng(seed)
+        double = rng.uniform(1, 2, (POINTS, 4))
+        own = rounded(double * np.array([1.061, 1.002, 1.045, 0.997]))
+        assert found(own, double) < 0
+        # ... and what all are off by is one, though each is off by something of its own as well.
+        double = rng.uniform(1, 2, (POINTS, 64))
+        apart = 1 + 0.004 * rng.standard_normal(64)
+        assert found(rounded(1.03 * double * apart), double) > 0.001
+
     def test_one_number_at_all_points_was_rounded_once(self, seed: int) -> None:
         # All down, by what rounding may do at most: nine times the same says no more than once.
         at_one_point = 1 + (np.random.default_rng(seed).integers(1, 64, ELEMENTS) + 0.49) / 128
