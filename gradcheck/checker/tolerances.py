@@ -148,8 +148,7 @@ FIT_LEAVES: Final = 2.0
 # Comparing a gradient with its numeric derivative
 
 BOUND_SAFETY: Final = 2.0
-"""How many times its bound the numeric derivative may be off before the gradient is wrong. Over
-11,400 known derivatives none was off by more than one (`docs/numerics.md`)."""
+"""Times its bound that a numeric derivative may be off; of 11,400 known none was by more than 1."""
 
 ARITHMETIC: Final = 32 * LAST_DIGIT
 """Rounding that is granted to the analytic gradient, relative to its parts before they cancel."""
@@ -158,8 +157,10 @@ VACUOUS: Final = 0.1
 """A bound that is more than this share of the input's largest derivative judges nothing."""
 
 VACUOUS_IF_COARSE: Final = 0.2
-"""A bound judges nothing above this share where the function rounds to few bits: its gradient does
-so too, and a bar at that precision still refutes one that is wrong by half."""
+"""The same where the function rounds to few bits, as its gradient then does; a half is refuted."""
+
+DROWNED: Final = 2.0**-24
+"""Share of the largest derivative above which a bound shows no claim that is below it."""
 
 GOOD: Final = 2.0**-29
 """A bound is good at first sight below this share of the derivative: an error of 1e-8 shows."""
@@ -259,8 +260,7 @@ NEIGHBOUR_DISTANCE: Final = 2.0**-5
 """How far the neighbours are, relative to each element: far enough to round differently."""
 
 ANOTHER_FUNCTION: Final = 0.25
-"""Share of the largest output by which an output is off that is not rounded but another one: where
-a sum overflows inside, say, and its inverse root is zero."""
+"""Share of the largest output by which one is another: where a sum overflows inside, say."""
 
 TWIN_ROUNDING: Final = 2.0**10
 """Units in the last place, of the largest output, by which a layer and the same one in float64 may

@@ -342,3 +342,10 @@ def test_an_undeclared_name_with_its_arguments(gradcheck: Gradcheck) -> None:
     assert said.code == 0
     assert "J₁[a,b,c,d]" in said.out
     assert "Proof of forward mode" in said.out
+
+
+@pytest.mark.parametrize("given", ["sqrt --at x=[1,4]", "maximum --at x=[1,2] --at y=[2,3]"])
+def test_whole_numbers_are_proved_as_any_others(gradcheck: Gradcheck, given: str) -> None:
+    said = gradcheck("explain", *given.split(), "--verify")
+    assert said.code == 0, said.err
+    assert "holds" in said.out

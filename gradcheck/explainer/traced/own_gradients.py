@@ -72,7 +72,7 @@ def told_of_own(
     upstream = np.random.default_rng(problem.seed).standard_normal(watched.outputs[0].shape)
     derived = run_chain(traced.graph, symbol_values(traced, watched), upstream)
     written = tape_of(problem, upstream)
-    wrong = []
+    wrong, same = [], []
     for name, found in places.items():
         shown = traced.names[name]
         own = derived.get(bar(traced.graph, shown))
@@ -86,5 +86,10 @@ def told_of_own(
                 LOW_TOLERANCE if single else PROOF_TOLERANCE,
             )
             wrong += [told] if told else []
-    agree = "At this point the two are the same; `--verify` proves it beside differences too."
-    return [*said, *(wrong or [agree])]
+            same += [] if told else [shown]
+    # (Of a variable that is read it is `--verify` that looks.)
+    of = ", ".join(f"∂L/∂{name}" for name in same)
+    agree = (
+        f"At this point the two are the same for {of}; `--verify` looks at all, beside differences."
+    )
+    return [*said, *wrong, *([agree] if same else [])]

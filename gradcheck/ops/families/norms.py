@@ -125,7 +125,8 @@ OPS = (
         example=Example({"tensor": (2, 3)}, {"axis": 1}),
         pitfalls=(
             Seen(
-                "At the zero vector it is 0/0: NaN; add a small number under the root by hand.",
+                "At the zero vector it is 0/0, but with ord 1 and inf: NaN; add a small number "
+                "under the root by hand.",
                 {"tensor": [0.0, 0.0]},
                 {"tensor": ["nan", "nan"]},
             ),
