@@ -90,7 +90,7 @@ def op_point(subject: Subject, values: Mapping[str, Array] | None, seed: int) ->
     # A variadic op declares one parameter for inputs of any names.
     parameters = {name: declared.get(name, op.inputs[0]) for name in call.shapes}
     found = {n: drawn_input(parameters[n], shape, n, seed) for n, shape in call.shapes.items()}
-    # (Whole numbers may be given for any; `test_whole_numbers_are_proved_as_any_others` fails else.)
+    # (Whole numbers may be given: else `test_whole_numbers_are_proved_as_any_others` fails.)
     given = {name: np.asarray(value) for name, value in (values or {}).items() if name in found}
     found |= {
         name: value.astype(found[name].dtype) if value.dtype.kind in "iu" else value
