@@ -159,9 +159,6 @@ VACUOUS: Final = 0.1
 VACUOUS_IF_COARSE: Final = 0.2
 """The same where the function rounds to few bits, as its gradient then does; a half is refuted."""
 
-DROWNED: Final = 2.0**-24
-"""Share of the largest derivative above which a bound shows no claim that is below it."""
-
 GOOD: Final = 2.0**-29
 """A bound is good at first sight below this share of the derivative: an error of 1e-8 shows."""
 

@@ -71,7 +71,6 @@ def compare(
     excused: Array | None = None,
     beyond_reach: Array | None = None,
     vacuous: Array | float = tolerances.VACUOUS,
-    drowned: float = np.inf,
 ) -> Agreement:
     """Compare coordinate by coordinate.
 
@@ -84,7 +83,6 @@ def compare(
         excused: coordinates that cannot be moved (infinite inputs) and so are not judged.
         beyond_reach: coordinates whose claim would show only at steps that are too small.
         vacuous: the share of `reference` above which a bound judges nothing.
-        drowned: the share of it above which a bound shows no claim that it is larger than.
     """
     with np.errstate(all="ignore"):
         numeric = estimate.numeric
@@ -102,9 +100,6 @@ def compare(
         infinite = np.isinf(numeric)
         matters = vacuous * np.maximum(reference, np.abs(numeric))
         unknown = ~infinite & ~(estimate.bound + slack <= matters)
-        # (Else `test_what_drowns_beside_what_is_huge_is_open` fails.)
-        least = np.maximum(np.maximum(np.abs(analytic), np.abs(numeric)), drowned * reference)
-        unknown |= ~infinite & (analytic != 0) & (estimate.bound > least)
         # (Where the derivative is infinite, so is the gradient, and of the same sign.)
         broken = np.isnan(analytic) | (np.isinf(analytic) & ~infinite)
         wrong = np.where(infinite, analytic != numeric, error > allowed)

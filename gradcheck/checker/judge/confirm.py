@@ -168,7 +168,6 @@ class _Judge:
             excused=~np.isfinite(point.at[space.position[self.own.part.span]]),
             beyond_reach=unseen,
             vacuous=np.where(coarse, tolerances.VACUOUS_IF_COARSE, tolerances.VACUOUS),
-            drowned=np.inf if self.derivatives.is_rough else tolerances.DROWNED,
         )
 
     def _granted_zeros(self, agreement: Agreement, estimate: Estimate) -> Agreement:
