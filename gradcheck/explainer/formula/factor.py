@@ -11,7 +11,7 @@ from gradcheck.explainer.formula.rows_and_columns import OF_ONE_NUMBER
 from gradcheck.explainer.formula.sums_and_products import Scaled, cancelled, joined, times
 from gradcheck.explainer.trees import call, called, text_of
 
-__all__ = ["factored"]
+__all__ = ["factored", "is_number"]
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ def _unwrapped(node: ast.expr) -> ast.expr:
 
 def _split(coefficient: Fraction | float, body: ast.expr, numbers: frozenset[str]) -> _Term:
     factors = _factors(body)
-    scalars = tuple(f for f in factors if _is_number(f, numbers))
-    rest = [f for f in factors if not _is_number(f, numbers)]
+    scalars = tuple(f for f in factors if is_number(f, numbers))
+    rest = [f for f in factors if not is_number(f, numbers)]
     chain = _matrices(times(rest)) if rest else ()
     return _Term(coefficient, scalars, chain)
 
@@ -121,21 +121,21 @@ def _factors(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def _is_number(node: ast.expr, numbers: frozenset[str]) -> bool:
+def is_number(node: ast.expr, numbers: frozenset[str] = frozenset()) -> bool:
     """A factor that is known to be a single number by what it is made of."""
     if isinstance(node, ast.Name):
         return node.id in numbers
     if isinstance(node, ast.Constant):
         return True
     if isinstance(node, ast.BinOp):
-        return _is_number(node.left, numbers) and _is_number(node.right, numbers)
+        return is_number(node.left, numbers) and is_number(node.right, numbers)
     if called(node) in ("scalar", "total"):
         return True
     if not isinstance(node, ast.Call):
         return False
     if called(node) == "mean":
         return len(node.args) == 1
-    return called(node) in OF_ONE_NUMBER and _is_number(node.args[0], numbers)
+    return called(node) in OF_ONE_NUMBER and is_number(node.args[0], numbers)
 
 
 def _matrices(node: ast.expr) -> tuple[ast.expr, ...]:

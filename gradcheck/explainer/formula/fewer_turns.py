@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from gradcheck.explainer.formula.factor import is_number
 from gradcheck.explainer.formula.rows_and_columns import OF_ONE_NUMBER, turned
 from gradcheck.explainer.trees import call, called
 
@@ -44,7 +45,8 @@ def _transposed(node: ast.expr) -> ast.expr:
     if not isinstance(node, ast.Call):
         return call("mT", node)
     name, args = called(node), node.args
-    if name in ("total", "scalar"):
+    # (Any function of one number is one: of those that are not known here, `ψ(Σx + 1)`.)
+    if name in ("total", "scalar") or (len(args) == 1 and is_number(args[0])):
         return node
     if name in OF_ONE_NUMBER:
         return call(name, _transposed(args[0]))
