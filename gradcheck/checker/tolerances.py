@@ -148,7 +148,8 @@ FIT_LEAVES: Final = 2.0
 # Comparing a gradient with its numeric derivative
 
 BOUND_SAFETY: Final = 2.0
-"""Times its bound that a numeric derivative may be off; of 11,400 known none was by more than 1."""
+"""How many times its bound the numeric derivative may be off before the gradient is wrong. Over
+11,400 known derivatives none was off by more than one (`docs/numerics.md`)."""
 
 ARITHMETIC: Final = 32 * LAST_DIGIT
 """Rounding that is granted to the analytic gradient, relative to its parts before they cancel."""
@@ -157,7 +158,8 @@ VACUOUS: Final = 0.1
 """A bound that is more than this share of the input's largest derivative judges nothing."""
 
 VACUOUS_IF_COARSE: Final = 0.2
-"""The same where the function rounds to few bits, as its gradient then does; a half is refuted."""
+"""A bound judges nothing above this share where the function rounds to few bits: its gradient does
+so too, and a bar at that precision still refutes one that is wrong by half."""
 
 GOOD: Final = 2.0**-29
 """A bound is good at first sight below this share of the derivative: an error of 1e-8 shows."""
@@ -264,7 +266,8 @@ TWIN_ROUNDING: Final = 2.0**10
 differ: some hundred roundings in a row. One that draws other numbers differs by far more."""
 
 SLOPE_SIGMAS: Final = 6.0
-"""Standard deviations by which a slope and its gradient may differ; a clamped one differs more."""
+"""How many standard deviations the slope of a function and its gradient may differ: one that is
+clamped somewhere along the way is off in other ways than by rounding."""
 
 SLOPE_SHOWN: Final = 1 / 4
 """Share of an error that the function's slope may leave as its cause: a clamped one curves."""

@@ -81,7 +81,8 @@ def compare(
         slack: what the analytic gradient's own noise was measured to be.
         tolerance: given by hand, in place of the error bars.
         excused: coordinates that cannot be moved (infinite inputs) and so are not judged.
-        beyond_reach: coordinates whose claim would show only at steps that are too small.
+        beyond_reach: coordinates whose claimed derivative would show only at smaller steps than
+            there are, and so cannot be refuted.
         vacuous: the share of `reference` above which a bound judges nothing.
     """
     with np.errstate(all="ignore"):
