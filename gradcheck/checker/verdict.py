@@ -25,6 +25,7 @@ from gradcheck.checker.judge.repeat import must_repeat
 from gradcheck.checker.judge.rounding import Roundings
 from gradcheck.checker.judge.ties import with_ties
 from gradcheck.checker.precision.own_precision import OwnPrecision
+from gradcheck.checker.reference.beside_huge import surfaced
 from gradcheck.checker.reference.hidden_noise import as_it_may_hide
 from gradcheck.checker.reference.in_its_mode import (
     AnotherInItsMode,
@@ -182,6 +183,10 @@ def confirmation(evidence: Evidence) -> Evidence:
             return own
         try:
             told = confirmed(derivatives, roundings, whole, evidence.along, own)
+            found = surfaced(derivatives, own.part, told.estimate, own.analytic, whole)
+            if found is not None:
+                own = replace(own, estimate=found[1].take(own.part.span))
+                told = confirmed(found[0], roundings, found[1], evidence.along, own)
             return labelled(unless_it_is_rounding(derivatives, told, evidence.along))
         except Spent:
             return open_(evidence, own)

@@ -111,7 +111,7 @@ class _Judge:
                 suspects, stage = agreement.worst(few), Stage.CONFIRMATION
                 # (Of a coarse function smaller steps show but rounding, of an empty one nothing.)
                 looked_at[suspects] = True
-                suspects = suspects[~derivatives.rounds_along(part.columns[suspects])]
+                suspects = suspects[~derivatives.knows_best(part.columns[suspects])]
                 if len(suspects) and len(point.base):
                     columns = part.columns[suspects]
                     whole, refuted = derivatives.alone(whole, columns, analytic[suspects])

@@ -50,6 +50,10 @@ class Derivatives:
     level: Array | None = None
     """By output: its rounding, as fits know it, where there are some."""
 
+    carried: Array | None = None
+    """By coordinate: its derivative was told by changes that were carried, which quotients are too
+    poor to tell more of; None if none was."""
+
     @property
     def is_rough(self) -> bool:
         """Whether the function does not compute in double precision throughout."""
@@ -194,6 +198,11 @@ class Derivatives:
         if self.is_coarse or self.fitted is None:
             return np.full(len(columns), self.is_coarse)
         return self.fitted[columns]
+
+    def knows_best(self, columns: Array) -> Array:
+        """Along which of these no smaller steps would show more: it rounds, or they drown."""
+        rounds = self.rounds_along(columns)
+        return rounds if self.carried is None else rounds | self.carried[columns]
 
     def alone(self, estimate: Estimate, columns: Array, claimed: Array) -> tuple[Estimate, Array]:
         """Look again at these elements, each alone: what is known then, and who is refuted."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.budget import current
-from gradcheck.checker.subject.carry.carrying import carried
+from gradcheck.checker.subject.carry.carried_changes import Changes
+from gradcheck.checker.subject.carry.carrying import carried, load
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.private_names import Absent, Private, private
 from gradcheck.checker.subject.stacking import Stacking
@@ -262,13 +263,22 @@ class Carried:
 
     def __call__(self, stacked: Sequence[Array]) -> list[Array]:
         """Outputs with a leading axis of points."""
+        outputs, cargo = carried(*self._called(stacked), len(stacked[0]))
+        if cargo.looped > cargo.batched:
+            raise ValueError("most ops are run for each point")
+        return outputs
+
+    def changes(self, stacked: Sequence[Array]) -> list[tuple[Array, Array]]:
+        """By output: how it changes from the point to others, and what that may be off."""
+        cargo = Changes(len(stacked[0]))
+        return [cargo.change_of(output) for output in load(cargo, *self._called(stacked))]
+
+    def _called(self, stacked: Sequence[Array]) -> tuple[Callable[[], list[Any]], list[Any]]:
+        """A call at the point, and what is moved in it."""
         calls, moved = self._calls, []
         arguments = calls._at_point()
         for position, values in zip(calls.moved, stacked, strict=True):
             # (A new tensor each time: some keep what they made of one, by its identity.)
             arguments[position] = calls._operands[position].give(calls._values[position])
             moved.append((arguments[position], values))
-        outputs, cargo = carried(lambda: call(calls._function, arguments), moved, len(stacked[0]))
-        if cargo.looped > cargo.batched:
-            raise ValueError("most ops are run for each point")
-        return outputs
+        return lambda: call(calls._function, arguments), moved

@@ -17,10 +17,26 @@ class TestHiddenChanges:
     def test_an_output_that_is_too_large_to_show_a_change(self, tf: Any) -> None:
         # The first input reaches both outputs; of 1e18 the second one does not show it.
         weights = np.array([[1e-11, 0.0], [1e-10, 1e8]])
-        result = gradcheck.check(lambda x: tf.linalg.matvec(weights, x), np.array([1e5, 1e10]))
+
+        def function(x: Any, factor: float = 1.0) -> Any:
+            wrong = with_gradient(tf.identity, lambda g, _x: g * np.array([factor, 1.0]))
+            return tf.linalg.matvec(weights, wrong(x))
+
+        x = np.array([1e5, 1e10])
+        assert verdict(function, x) == "pass"
+        assert verdict(lambda x: function(x, 1.01), x) == "mismatch"
+
+    def test_what_is_moved_and_does_not_show_it(self, tf: Any) -> None:
+        """Where a change is not to be had by itself, there is a bar that leaves room for it."""
+        weights = np.array([[1e-11, 0.0], [1e-10, 1e8]])
+
+        def function(x: Any) -> Any:
+            return tf.linalg.diag_part(tf.linalg.diag(tf.linalg.matvec(weights, x)))
+
+        result = gradcheck.check(function, np.array([1e5, 1e10]))
         assert result.verdict in ("pass", "inconclusive"), describe(result)
         ((shown, _),) = [c.bound for c in result.comparisons if c.bound is not None]
-        assert shown > 1e-10, "a bar that leaves room for what is hidden"
+        assert shown > 1e-10
 
     def test_what_is_not_hidden_is_still_refuted(self, tf: Any) -> None:
         weights = np.array([[1.0, 0.0], [0.0, 1e8]])

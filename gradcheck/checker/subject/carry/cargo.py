@@ -87,6 +87,10 @@ class Cargo:
         """At the points, this tensor has these values, along a leading axis."""
         self._known[id(tensor)] = tensor, batch
 
+    def move(self, tensor: Any, batch: Any) -> None:
+        """The same of what the function is given."""
+        self.put(tensor, batch)
+
     def of(self, given: Any) -> Any:
         """The values at the points of what an op is given; None if it is the same at all."""
         known = self._known.get(id(given))

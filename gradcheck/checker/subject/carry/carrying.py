@@ -118,27 +118,36 @@ def _eager() -> Any:
     return kinds[0]
 
 
-def carried(
-    call: Callable[[], list[Any]], moved: Sequence[tuple[Any, Array]], rows: int
-) -> tuple[list[Array], Cargo]:
-    """The outputs of a call at many points, each with a leading axis of them.
+def load(
+    cargo: Cargo, call: Callable[[], list[Any]], moved: Sequence[tuple[Any, Array]]
+) -> list[Any]:
+    """The outputs of a call at the point, of which the cargo then knows those at many points.
 
     Raises CannotCarry, or whatever the call raises.
 
     Args:
+        cargo: an empty one.
         call: gives the outputs at the point; the function's arguments are in it.
         moved: arguments that have other values at the points, tensors or variables, and those.
-        rows: how many points there are.
     """
     import tensorflow as tf
 
-    cargo, read = Cargo(rows), {}
+    read = {}
     for argument, values in moved:
         tensor = argument
         if isinstance(argument, tf.Variable):
             tensor = read[id(argument.handle)] = tf.identity(argument)
-        cargo.put(tensor, tf.constant(values))
+        cargo.move(tensor, tf.constant(values))
     with carrying(cargo), reads_as(read) if read else nullcontext():
         outputs = call()
     cargo.must_not_be_refused()
+    return outputs
+
+
+def carried(
+    call: Callable[[], list[Any]], moved: Sequence[tuple[Any, Array]], rows: int
+) -> tuple[list[Array], Cargo]:
+    """The outputs of a call at so many points, each with a leading axis of them; as `load`."""
+    cargo = Cargo(rows)
+    outputs = load(cargo, call, moved)
     return [cargo.rows_of(output) for output in outputs], cargo

@@ -1,0 +1,116 @@
+"""Derivatives that drown beside others: the differences are carried along, op by op.
+
+Of a sum that is 1e18 the quotients of an element of 1 show nothing but rounding, and a bar that is
+larger than the derivative passes any claim, one of the other sign too. What the steps change is
+carried from op to op by itself then (`subject/carry/carried_changes.py`), and has all its digits in
+the end. It must agree with what the quotients say, within their bars.
+
+Without it `test_what_a_huge_element_hides` fails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck.checker import limits, stepping, tolerances
+from gradcheck.checker.budget import current
+from gradcheck.checker.numerics.estimate import Estimate, Moves
+from gradcheck.checker.numerics.step_choice import HALVINGS, first_steps
+from gradcheck.checker.numerics.step_sequence import judge
+from gradcheck.checker.subject.batching import Calls, Carried
+
+if TYPE_CHECKING:
+    from gradcheck.checker.numerics.choose_coordinates import Part
+    from gradcheck.checker.reference.derivatives import Derivatives
+    from gradcheck.model import Array
+
+
+def surfaced(
+    derivatives: Derivatives, part: Part, estimate: Estimate, claimed: Array, whole: Estimate
+) -> tuple[Derivatives, Estimate] | None:
+    """What is known once those that drown are differentiated by changes that are carried.
+
+    None if that is no more than was known.
+
+    Args:
+        derivatives: the numeric side.
+        part: the coordinates of one input.
+        estimate: what is known along these.
+        claimed: what the derivatives along them are said to be.
+        whole: what is known along all of them.
+    """
+    columns = part.columns
+    drowned = np.flatnonzero(_drowns(derivatives, columns, estimate, claimed))
+    if not len(drowned):
+        return None
+    point, best = derivatives.point, estimate.copy()
+    carried = np.zeros(len(derivatives.plan.coordinates.space.unit), dtype=bool)
+    try:
+        by_change = Carried(Calls(point.problem, point.values))
+        numbers = 2 * stepping.STEPS * (len(point.at) + len(point.base))
+        chunk = max(1, limits.NUMBERS_AT_ONCE // numbers)
+        for start in range(0, len(drowned), chunk):
+            rows = drowned[start : start + chunk]
+            told, known = _told(derivatives, by_change, columns[rows]), estimate.take(rows)
+            agrees = np.abs(told.value - known.value) <= told.error + known.error
+            closer = np.flatnonzero(agrees & (told.error < known.error) & ~told.kink)
+            best.put(rows[closer], told.take(closer))
+            carried[columns[rows[closer]]] = True
+    except Exception:  # noqa: S110  (what this function does is not to be had so, or no more of it)
+        pass
+    if not carried.any():
+        return None
+    whole = whole.copy()
+    whole.put(part.span, best)
+    return replace(derivatives, carried=carried), whole
+
+
+def _drowns(derivatives: Derivatives, columns: Array, estimate: Estimate, claimed: Array) -> Array:
+    """By coordinate: the bar would let pass what is plainly wrong."""
+    space, point = derivatives.plan.coordinates.space, derivatives.point
+    if derivatives.is_rough or point.precision is not None or point.is_exact:
+        return np.zeros(len(columns), dtype=bool)
+    with np.errstate(all="ignore"):
+        size = np.fmax(np.abs(claimed), np.abs(estimate.numeric))
+        poor = np.isfinite(estimate.error) & (estimate.bound > tolerances.PLAINLY * size)
+        inside = (space.room_down[columns] > 0) & (space.room_up[columns] > 0)
+    return np.asarray(poor & inside & ~estimate.kink & ~estimate.diverges)
+
+
+def _told(derivatives: Derivatives, by_change: Carried, columns: Array) -> Estimate:
+    """One sequence of steps along each of these, by the changes that are carried."""
+    current().must_be_left()
+    point, space = derivatives.point, derivatives.plan.coordinates.space
+    first = first_steps(space)[columns]
+    deltas = first[:, np.newaxis, np.newaxis] * HALVINGS * np.array([[1.0], [-1.0]])
+    per_column = deltas[0].size
+    points, actual = space.points(np.repeat(columns, per_column), deltas.ravel())
+    stacked = [
+        array.astype(dtype, copy=False)
+        for array, dtype in zip(point.inputs.unflatten_rows(points), point.dtypes, strict=True)
+    ]
+    with np.errstate(all="ignore"):
+        pairs = by_change.changes(stacked)
+        change = point.outputs.flatten_rows([by for by, _ in pairs])
+        noise = point.outputs.flatten_rows([off for _, off in pairs])
+        weighed = change * point.weights
+        noise = (noise + tolerances.LAST_DIGIT * np.abs(change)) @ np.abs(point.weights)
+        shape = deltas.shape
+        up_down = actual.reshape(shape)
+        by, size, off = (
+            array.reshape(shape) for array in (weighed.sum(1), np.abs(weighed).sum(1), noise)
+        )
+        return judge(
+            Moves(
+                first=first,
+                right=by[:, 0],
+                left=by[:, 1],
+                up=up_down[:, 0],
+                down=up_down[:, 1],
+                size=np.maximum(size[:, 0], size[:, 1]),
+                noise=np.maximum(off[:, 0], off[:, 1]),
+            )
+        )
