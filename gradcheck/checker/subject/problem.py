@@ -32,7 +32,7 @@ class Wanted:
     """These, whether they can be trained or not."""
 
 
-@frozen(slots=True)
+@frozen()
 class Problem:
     """A function, a point, and what is asked about the gradient there."""
 
