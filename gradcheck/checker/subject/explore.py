@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gradcheck.checker import limits
 from gradcheck.checker.subject import keras_twin
 from gradcheck.checker.subject.alike import alike
-from gradcheck.checker.subject.callee import Callee, everything
+from gradcheck.checker.subject.callee import Callee, by_position, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
 from gradcheck.checker.subject.in_either import InEither, Promotable, either_promoted, is_low
 from gradcheck.checker.subject.known_kernels import (
@@ -27,7 +27,7 @@ from gradcheck.checker.subject.known_kernels import (
 from gradcheck.checker.subject.left_by_calls import end_call
 from gradcheck.checker.subject.phases import may_show_a_phase
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
-from gradcheck.checker.subject.reachable import Reachable
+from gradcheck.checker.subject.reachable import Reachable, is_of_a_library
 from gradcheck.checker.subject.substituted import WithReads
 from gradcheck.checker.subject.tensors import widen, wider
 from gradcheck.checker.subject.watched_call import Exploration, explore, target_of
@@ -90,6 +90,7 @@ def with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         ops=seen.ops,
         kinds=kinds,
         some_outputs=_selects(problem.function),
+        is_of_a_library=_takes_no_code(problem.function) and is_of_a_library(target),
         remark=REPARAMETERISED if problem.cdf is None and told.draws else "",
     )
     if is_plain:
@@ -243,6 +244,10 @@ def _with_promotion(
 
 def _held_by(variables: Sequence[Operand]) -> list[Any]:
     return [v.captured.own for v in variables if v.captured is not None]
+
+
+def _takes_no_code(function: Function) -> bool:
+    return isinstance(function, Callee) and function.arrange is by_position
 
 
 def _selects(function: Function) -> bool:
