@@ -163,7 +163,8 @@ def _recorded(problem: Problem) -> tuple[Point, Tape | None]:
         tape = tape or Tape(problem.function, problem.operands)
     point = _evaluated(problem, tape)
     if tape is not None and isinstance(problem.function, Promotable) and point.two_questions:
-        # (To find that it has to be promoted took a pass there and back.)
+        # (To find that it has to be promoted took a pass there and back. Without it
+        # `test_the_trial_has_gone_back_already` fails.)
         tape = problem.function.recorded_in_double or tape
     return point, tape
 
