@@ -21,6 +21,7 @@ from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.second_order import gradient_problem
 from gradcheck.checker.subject.gradient_functions import (
     CustomCall,
+    any_registered,
     gradient_functions,
     may_be_any,
 )
@@ -58,10 +59,15 @@ def may_have_places(comparisons: Sequence[Comparison], point: Point) -> bool:
     """Whether any of them may point anywhere: one pass is asked for all the inputs that are wrong.
 
     Of a single one, its own pass tells as much. Without it
-    `test_where_nothing_of_the_users_runs_inputs_share_a_pass` fails.
+    `test_where_nothing_of_the_users_runs_inputs_share_a_pass` fails. And of a library's function
+    none is asked for at all: `test_in_a_function_of_tensorflow_nobody_looks`.
     """
     problem, names = point.problem, {c.name for c in comparisons if _is_fault(c)}
-    if problem.tape is not Tape or len(names) < 2:
+    if problem.tape is not Tape:
+        return True
+    if problem.is_of_a_library and not (problem.is_gradient or any_registered(problem.kinds)):
+        return False
+    if len(names) < 2:
         return True
     return may_be_any(problem.function, problem.operands, point.upstream, names)
 

@@ -18,7 +18,7 @@ from gradcheck.checker.judge.figures import Figures, along_directions, compariso
 from gradcheck.checker.judge.formula import UNUSABLE, Standing, opinions
 from gradcheck.checker.precision.low_precision import judge_precision, loses_it
 from gradcheck.model import Comparison, Diagnosis, Stage, Verdict
-from gradcheck.model.frozen import frozen
+from gradcheck.model.frozen import altered, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +155,7 @@ def low_precision(asked: Open) -> Open | Comparison:
         own = asked.own.operand.precision.name
         note = found.note.replace(loses_it(own), f"in {own} it is another one")
         return replace(found, diagnosis=cause, note=note)
-    return replace(asked, note=notes.joined(asked.note, told.note), suggested_by=Stage.PRECISION)
+    return altered(asked, note=notes.joined(asked.note, told.note), suggested_by=Stage.PRECISION)
 
 
 def nothing_against_it(asked: Open) -> Comparison:

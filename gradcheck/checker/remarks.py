@@ -33,7 +33,9 @@ def _has_a_free_phase(problem: Problem) -> bool:
 
 def with_remarks(comparisons: Sequence[Comparison], problem: Problem) -> list[Comparison]:
     """The comparisons, with what is to be said of the function where one of them is doubted."""
-    free = any(c.verdict in _DOUBTED for c in comparisons) and _has_a_free_phase(problem)
+    if not any(c.verdict in _DOUBTED for c in comparisons):
+        return list(comparisons)
+    free = _has_a_free_phase(problem)
     return [_with_remark(comparison, problem, free=free) for comparison in comparisons]
 
 

@@ -8,7 +8,6 @@ and the Comparison says which stage it was.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradcheck.checker.beside_kinks import refuted_beside
@@ -34,6 +33,7 @@ from gradcheck.checker.reference.in_its_mode import (
 from gradcheck.checker.reference.measured import along_elements, with_measured_noise
 from gradcheck.checker.reference.plan import along_coordinates, make_plan, with_sample
 from gradcheck.model import Comparison, Mode, Verdict
+from gradcheck.model.frozen import altered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,7 +140,7 @@ def first_look(evidence: Evidence) -> Evidence:
         if int(look.doubtful.sum()) <= plan.sample:
             return evidence
         derivatives = with_measured_noise(point, plan, evidence.noise)
-        evidence = replace(evidence, noise=derivatives.noise)
+        evidence = altered(evidence, noise=derivatives.noise)
         if not derivatives.is_rough:
             return evidence
     plan = with_sample(point)
@@ -164,9 +164,9 @@ def measured_noise(evidence: Evidence) -> Evidence:
         else:
             derivatives, estimate = derivatives.where_it_rounds(look.estimate, evidence.claimed)
         derivatives, estimate = as_it_may_hide(derivatives, estimate)
-        evidence = replace(evidence, plan=derivatives.plan, noise=derivatives.noise)
+        evidence = altered(evidence, plan=derivatives.plan, noise=derivatives.noise)
     by_input = evidence.by_input(estimate)
-    return replace(
+    return altered(
         evidence, derivatives=derivatives, estimate=estimate, along=along, inputs=by_input
     )
 
@@ -191,7 +191,7 @@ def confirmation(evidence: Evidence) -> Evidence:
         except Spent:
             return open_(evidence, own)
 
-    return replace(evidence, inputs=tuple(judged(own) for own in evidence.inputs))
+    return altered(evidence, inputs=tuple(judged(own) for own in evidence.inputs))
 
 
 def ties(evidence: Evidence) -> Evidence:
@@ -199,7 +199,7 @@ def ties(evidence: Evidence) -> Evidence:
     derivatives, estimate = evidence.derivatives, evidence.estimate
     if derivatives is None or estimate is None:
         return evidence
-    return replace(
+    return altered(
         evidence, inputs=with_ties(derivatives, evidence.inputs, evidence.analytic, estimate)
     )
 

@@ -6,7 +6,6 @@ import operator
 import platform
 import re
 from functools import cache
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,6 +38,9 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 @cache
 def installed_version(package: str) -> str | None:
     """The version of a package, or of Python; None where it is not installed."""
+    # (It imports a parser of mail, and most commands ask for no version.)
+    from importlib import metadata
+
     if package == "python":
         return platform.python_version()
     for name in _DISTRIBUTIONS.get(package, (package,)):

@@ -16,7 +16,12 @@ from gradcheck.checker.api import describe
 from gradcheck.checker.code_places import with_places
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.explore import explored
-from gradcheck.checker.subject.gradient_functions import _run, gradient_functions, may_be_any
+from gradcheck.checker.subject.gradient_functions import (
+    _run,
+    any_registered,
+    gradient_functions,
+    may_be_any,
+)
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
 from gradcheck.model import Verdict
@@ -183,6 +188,22 @@ def test_where_nothing_of_the_users_runs_inputs_share_a_pass(
     result = gradcheck.check(lambda x, y: tf.stop_gradient(x * y) * x * y, X + 3, X - 3)
     assert [c.verdict for c in result.comparisons] == [Verdict.MISMATCH] * 2, describe(result)
     assert result.places == ()
+
+
+def test_in_a_function_of_tensorflow_nobody_looks(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("gradient_functions", "may_be_any"):
+        monkeypatch.setattr(f"gradcheck.checker.code_places.{name}", None)
+    # (Their gradient is that of the bisection that finds them.)
+    values = np.array([1.0, 2.5]), np.array([0.3])
+    result = gradcheck.check(tf.linalg.eigh_tridiagonal, *values)
+    assert [c.verdict for c in result.comparisons] == [Verdict.MISMATCH] * 2, describe(result)
+    assert result.places == ()
+
+
+@pytest.mark.usefixtures("own")
+def test_unless_the_user_has_registered_a_gradient_for_one_of_its_ops() -> None:
+    assert any_registered({"Sin", "Snapshot"})
+    assert not any_registered({"Sin", "MatMul", "?"})
 
 
 def test_of_several_wrong_inputs_one_may_go_through_a_function(tf: Any, own: Any) -> None:

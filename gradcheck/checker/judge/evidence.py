@@ -6,7 +6,7 @@ Evidence is never changed: a stage takes it and gives other evidence, or a verdi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ from gradcheck.checker.numerics.vectors import epsilon_of, largest
 from gradcheck.checker.reference.plan import along_coordinates
 from gradcheck.checker.subject.tensors import is_low_precision
 from gradcheck.model import Stage, Verdict
-from gradcheck.model.frozen import frozen
+from gradcheck.model.frozen import altered, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -187,9 +187,9 @@ class Evidence:
     def looked_at(self, plan: Plan, look: Look | None) -> Evidence:
         """This, with what the first look found out."""
         if plan is self.plan:
-            return replace(self, look=look)
+            return altered(self, look=look)
         analytic = along_coordinates(self.point, plan, self.passed)
-        return replace(self, plan=plan, look=look, analytic=analytic)
+        return altered(self, plan=plan, look=look, analytic=analytic)
 
     def by_input(self, estimate: Estimate) -> tuple[OfInput, ...]:
         """What is known of each input once there is a numeric derivative."""

@@ -106,7 +106,10 @@ def choose(
     """
     scale, typical = _scales(layout, point)
     reach = np.maximum(scale, typical) / 2
-    down, up = _rooms(inputs, layout, point)
+    is_boundless = not any(_has_ends(given) for given in inputs)
+    down = up = np.full(len(point), np.inf)
+    if not is_boundless:
+        down, up = _rooms(inputs, layout, point)
     moved = [
         moved_elements(given.structure, shape, size)
         for given, shape, size in zip(inputs, layout.shapes, layout.sizes, strict=True)
@@ -131,7 +134,7 @@ def choose(
             room_down=down,
             room_up=up,
             precision=precision,
-            is_boundless=not any(_has_ends(given) for given in inputs),
+            is_boundless=is_boundless,
         ),
         parts=_parts(moved, large, shared=bool(singly)),
         element=element,
@@ -207,8 +210,10 @@ def _parts(
 def sample_size(layout: Layout) -> int | None:
     """How many coordinates and directions a sample takes; None where no input needs one."""
     large = [size for size in layout.sizes if size > limits.BUDGET]
+    if not large:
+        return None
     small = sum(size for size in layout.sizes if size <= limits.BUDGET)
-    return small + sum(_sampled(size) + limits.DIRECTIONS for size in large) if large else None
+    return small + sum(_sampled(size) + limits.DIRECTIONS for size in large)
 
 
 def _sampled(size: int) -> int:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 def power_of_two(values: Array) -> Array:
     """The largest power of two that is not above each (positive) value."""
-    _, exponent = np.frexp(values)
-    return np.asarray(np.ldexp(1.0, exponent - 1))
+    return np.asarray(np.ldexp(1.0, np.frexp(values)[1] - 1))
 
 
 def as_slice(places: Array) -> Array | slice:
@@ -99,7 +98,7 @@ class Elements(Space):
     def points(self, columns: Array, deltas: Array) -> tuple[Array, Array]:
         """A row per move: the moved points, and how far the coordinate really moved in each."""
         first, rows = self.position[columns], np.arange(len(columns))
-        moved = np.repeat(self.point[np.newaxis], len(columns), axis=0)
+        moved = self.point[np.newaxis].repeat(len(columns), axis=0)
         moved[rows, first] += deltas
         if self.partners is not None:
             second = self.partners.position[columns]

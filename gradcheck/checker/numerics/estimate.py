@@ -50,7 +50,9 @@ class Noise:
     @classmethod
     def ideal(cls, base: Array) -> Noise:
         """That of a function that loses nothing: the last digits of its outputs."""
-        size = np.where(np.isfinite(base), np.abs(base), 0.0)
+        size = np.abs(base)
+        if not np.isfinite(size).all():
+            size = np.where(np.isfinite(size), size, 0.0)
         return cls(tolerances.LAST_DIGIT * size, tolerances.LAST_DIGIT, assumed=True)
 
 

@@ -167,7 +167,7 @@ class Mover:
     def _apart(self, columns: Array, deltas: Array, reached: Array | None) -> _Moved:
         """A call per move."""
         shape = deltas.shape
-        points, actual = self.space.points(np.repeat(columns, shape[1] * shape[2]), deltas.ravel())
+        points, actual = self.space.points(columns.repeat(shape[1] * shape[2]), deltas.ravel())
         seen = self.see(points, len(columns))
         # Only outputs that depend on the coordinate add noise; where none moves, any of them may
         # have hidden a change that is smaller than its noise. (Without this
@@ -295,6 +295,6 @@ def _norms_of_some(values: Array, chosen: Array) -> Array:
     """By row of choices: the norm of the sizes that are chosen."""
     top = float(values.max(initial=0.0)) or 1.0
     squares = (values / top) ** 2
-    if np.count_nonzero(squares) < np.count_nonzero(values):
+    if not squares.all() and np.count_nonzero(squares) < np.count_nonzero(values):
         return _norms(values * chosen)
     return np.asarray(top * np.sqrt(chosen @ squares))

@@ -47,17 +47,16 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
         return Extrapolated(
             np.full(rows, np.nan), np.full(rows, np.inf), np.zeros(rows, dtype=np.int64)
         )
-    huge = (
-        np.abs(quotients).max(axis=1, where=np.isfinite(quotients), initial=0.0)
-        > stepping.HUGE_SLOPE
-    )
-    if huge.any():
-        # Weights of more than one would leave the range. Without it
-        # `test_derivatives_close_to_the_largest_number` fails.
-        smaller = np.where(huge, 1 / stepping.HUGE_SLOPE, 1.0)
-        by_row = smaller[:, np.newaxis]
-        told = extrapolate(quotients * by_row, roundoff * by_row, ratio=ratio)
-        return Extrapolated(told.value / smaller, told.bound / smaller, told.level)
+    sizes = np.abs(quotients)
+    if not (sizes <= stepping.HUGE_SLOPE).all():
+        huge = sizes.max(axis=1, where=np.isfinite(quotients), initial=0.0) > stepping.HUGE_SLOPE
+        if huge.any():
+            # Weights of more than one would leave the range. Without it
+            # `test_derivatives_close_to_the_largest_number` fails.
+            smaller = np.where(huge, 1 / stepping.HUGE_SLOPE, 1.0)
+            by_row = smaller[:, np.newaxis]
+            told = extrapolate(quotients * by_row, roundoff * by_row, ratio=ratio)
+            return Extrapolated(told.value / smaller, told.bound / smaller, told.level)
     table = _table(steps, ratio)
     limits = np.abs(table.gaps @ quotients.T)
     limits += table.noise @ roundoff.T

@@ -68,15 +68,16 @@ def judge(moves: Moves) -> Estimate:
 
 
 def _judge(moves: Moves) -> Estimate:
-    (right, left), ladder, noise = moves.slopes, moves.ladder, moves.roundoff
+    (right, left), ladder = moves.slopes, moves.ladder
+    noise = moves.noise / ladder
     value, error, level = extrapolate(moves.central, noise, ratio=4)
     rows = np.arange(len(value))
     # The two sides of a smooth function differ by an amount that halves with the step.
     apart = np.abs(right - left)
     halves = (apart[:, 1:] <= tolerances.HALVES * apart[:, :-1] + 2 * noise[:, 1:]).all(axis=1)
     # And so does the change itself, even where the two sides of a jump are alike.
-    first, last = (np.abs(moves.right[:, i] - moves.left[:, i]) for i in (0, -1))
-    halves &= ~(last > tolerances.JUMPS * first)
+    across = np.abs(moves.right - moves.left)
+    halves &= ~(across[:, -1] > tolerances.JUMPS * across[:, 0])
     estimate = Estimate.smooth(
         value,
         error,
@@ -86,7 +87,7 @@ def _judge(moves: Moves) -> Estimate:
         moves.first.copy(),
         moves.size.max(axis=1),
     )
-    special = np.flatnonzero(~halves)
-    if len(special):
+    if not halves.all():
+        special = np.flatnonzero(~halves)
         estimate.put(special, look_closer(estimate.take(special), moves.take(special)))
     return estimate

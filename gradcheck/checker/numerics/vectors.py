@@ -9,7 +9,7 @@ imaginary axis.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
@@ -58,8 +58,8 @@ class Layout:
     @classmethod
     def of(cls, arrays: Sequence[Array]) -> Layout:
         """The layout of these arrays."""
-        kinds = [a.dtype.kind for a in arrays]
-        return cls(tuple([a.shape for a in arrays]), tuple([kind == "c" for kind in kinds]))
+        shapes = tuple([array.shape for array in arrays])
+        return _layout_of(shapes, tuple([array.dtype.kind == "c" for array in arrays]))
 
     @classmethod
     def flat(cls, arrays: Sequence[Array]) -> tuple[Layout, Array]:
@@ -110,6 +110,10 @@ class Layout:
     def unflatten(self, vector: Array) -> list[Array]:
         """One vector, as arrays."""
         return [a[0] for a in self.unflatten_rows(vector[np.newaxis])]
+
+
+_layout_of = lru_cache(maxsize=256)(Layout)
+"""Cases of a suite have the same few shapes, and of each a check asks for its sizes."""
 
 
 def _real(array: Array, is_complex: bool) -> Array:

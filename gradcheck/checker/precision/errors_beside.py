@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 class Errors:
     """What the gradient is off, at the point and at its neighbours."""
 
-    pairs: list[Pair]
     mine: Array
     """The gradient at the point, in its own precision."""
     theirs: Array
     """In double precision."""
+    double: Array
+    """(points, elements): the same at all of them."""
     at_all: Array
     """(points, elements): what it is off."""
     mean: Array
@@ -53,14 +54,16 @@ class Errors:
     ) -> Errors:
         """Those of a gradient, from what it is at all these points in both precisions."""
         known = [(a, b) for a, b in pairs if a is not None and b is not None]
-        at_all = np.array([to_double(a) - to_double(b) for a, b in known])
+        both = (np.array([pair[i] for pair in known]) for i in (0, 1))
+        found, should_be = map(to_double, both)
+        at_all = found - should_be
         theirs = to_double(double)
         mean, scatter = statistics(at_all)
         smallest, highest = range_of(precision)
         return cls(
-            pairs=pairs,
             mine=to_double(own),
             theirs=theirs,
+            double=should_be,
             at_all=at_all,
             mean=mean,
             scatter=scatter,
@@ -92,5 +95,5 @@ class Errors:
 
     def common_factor(self, among: Array | bool = True) -> bool:
         """Whether these elements are all off by the same share, beyond chance and a few ulps."""
-        factor = common_factor(self.at_all, self.pairs, self.epsilon, self.smallest, among)
+        factor = common_factor(self.at_all, self.double, self.epsilon, self.smallest, among)
         return factor > self.ulps * self.epsilon

@@ -188,7 +188,7 @@ def _worded(
         )
         return Judgement(Verdict.INCONCLUSIVE, note, _figures(errors, lost, own))
     if not wrong.any():
-        most = np.nan_to_num(errors.in_ulps)[~faults.zero].max(initial=0.0)
+        most = _finite(errors.in_ulps)[~faults.zero].max(initial=0.0)
         told = "zero but for rounding, as in float64" if faults.zero.all() else _within(most)
         return Judgement(None, f"in {dtype} {told}")
     if another:
@@ -205,6 +205,10 @@ def _worded(
     )
     verdict = Verdict.NONFINITE if faults.broken.any() else Verdict.MISMATCH
     return Judgement(verdict, f"{note}; {cause}" if cause else note, figures)
+
+
+def _finite(ulps: Array) -> Array:
+    return ulps if np.isfinite(ulps).all() else np.nan_to_num(ulps)
 
 
 def loses_it(dtype: str) -> str:

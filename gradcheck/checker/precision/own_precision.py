@@ -28,6 +28,8 @@ from gradcheck.checker.subject.tensors import explain_exception, widen
 from gradcheck.model import Mode, Stage, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gradcheck.checker.reference.point import Point
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Differentiate, Problem
@@ -181,21 +183,25 @@ class OwnPrecision:
 
     @cached_property
     def _passes(self) -> list[tuple[Backward, Backward]]:
-        own = self._at_all(self._own, self._at_point, self._points, _is_eager(self._problem))
-        wide = [[widen(value) for value in values] for values in self._points]
-        return list(zip(own, self._at_all(self._double, self._at_point_double, wide), strict=True))
+        at = self._points
+        own = self._at_all(self._own, self._at_point, _each(at), _is_eager(self._problem))
+        wide = self._at_all(self._double, self._at_point_double, _each(map(widen, at)))
+        return list(zip(own, wide, strict=True))
 
     @cached_property
-    def _points(self) -> list[list[Array]]:
-        """The values of the operands at the point and at its neighbours."""
-        neighbours = [
-            [
-                _beside(operand, self._rng) if operand.differentiate else operand.value
-                for operand in self._problem.operands
-            ]
-            for _ in range(limits.NEIGHBOURS)
+    def _points(self) -> list[Array]:
+        """By operand: its values at the point and, behind that, at its neighbours."""
+        operands = self._problem.operands
+        moved = [operand.value.size for operand in operands if operand.differentiate]
+        # (Neighbour by neighbour, and for each the operands in their order.)
+        drawn = self._rng.uniform(-1, 1, size=(limits.NEIGHBOURS, sum(moved)))
+        columns = iter(np.split(drawn, np.cumsum(moved)[:-1], axis=1))
+        return [
+            _beside(operand, next(columns))
+            if operand.differentiate
+            else np.broadcast_to(operand.value, (1 + limits.NEIGHBOURS, *operand.value.shape))
+            for operand in operands
         ]
-        return [self._values, *neighbours]
 
     def _at_all(
         self, tape: Differentiate, first: Backward, points: list[list[Array]], eager: bool = True
@@ -217,13 +223,19 @@ class OwnPrecision:
         return [spread.size for spread in found]
 
 
-def _beside(operand: Operand, rng: np.random.Generator) -> Array:
-    """Other values nearby, inside the domain."""
+def _beside(operand: Operand, drawn: Array) -> Array:
+    """The operand's values, and other ones nearby, inside the domain, one for each row."""
     value = to_double(operand.value)
-    change = value * tolerances.NEIGHBOUR_DISTANCE * rng.uniform(-1, 1, size=value.shape)
+    change = value * tolerances.NEIGHBOUR_DISTANCE * drawn.reshape(len(drawn), *value.shape)
     if value.dtype.kind != "c" and not operand.is_unbounded:
         change = np.clip(change, (operand.low - value) / 2, (operand.high - value) / 2)
-    return np.asarray(value + change).astype(operand.value.dtype)
+    nearby = (value + change).astype(operand.value.dtype)
+    return np.concatenate([operand.value[np.newaxis], nearby])
+
+
+def _each(at_all: Iterable[Array]) -> list[list[Array]]:
+    """By point: the values of the operands there."""
+    return [list(values) for values in zip(*at_all, strict=True)]
 
 
 def _is_eager(problem: Problem) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping, Sequence
+from inspect import Parameter
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -159,10 +161,18 @@ def _names(fn: Callable[..., Any], count: int) -> list[str]:
     if type(fn) is FunctionType and fn.__code__.co_argcount >= count and not fn.__dict__:
         # The usual case, for a tenth of the cost.
         return list(fn.__code__.co_varnames[:count])
-    parameters = [
-        p.name for p in parameters_of(fn) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
-    return [parameters[i] if i < len(parameters) else f"input{i}" for i in range(count)]
+    known = _POSITIONAL.get(fn) if type(fn) is FunctionType else None
+    if known is None:
+        kinds = Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD
+        known = [p.name for p in parameters_of(fn) if p.kind in kinds]
+        if type(fn) is FunctionType:
+            _POSITIONAL[fn] = known
+    return [known[i] if i < len(known) else f"input{i}" for i in range(count)]
+
+
+_POSITIONAL: WeakKeyDictionary[FunctionType, list[str]] = WeakKeyDictionary()
+"""What the functions take by position that are wrapped, as those of TensorFlow are: to read such a
+signature costs as much as ten ops."""
 
 
 @frozen(slots=True)

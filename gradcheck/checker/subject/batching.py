@@ -155,11 +155,12 @@ class Calls:
         """Not a layer, which looks at the ranks of its weights.
 
         Nor what makes one number of many, but for distributions: mostly it makes one of all the
-        points, too.
+        points, too, unless its ops are known to leave an axis more alone, as a determinant does.
         """
         if any(self._operands[i].captured is not None for i in self.moved):
             return False
-        return all(self._shapes) or not any(ranks)
+        known = bool(self._problem.kinds) and self._problem.may_stack
+        return known or all(self._shapes) or not any(ranks)
 
     def _specs(self) -> list[Any]:
         """Many values of the moved operands."""

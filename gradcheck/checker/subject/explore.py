@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gradcheck.checker import limits
 from gradcheck.checker.subject import keras_twin
 from gradcheck.checker.subject.alike import alike
-from gradcheck.checker.subject.callee import Callee, everything
+from gradcheck.checker.subject.callee import Callee, by_position, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
 from gradcheck.checker.subject.in_either import InEither, Promotable, either_promoted, is_low
 from gradcheck.checker.subject.known_kernels import (
@@ -27,10 +27,11 @@ from gradcheck.checker.subject.known_kernels import (
 from gradcheck.checker.subject.left_by_calls import end_call
 from gradcheck.checker.subject.phases import may_show_a_phase
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
-from gradcheck.checker.subject.reachable import Reachable
+from gradcheck.checker.subject.reachable import Reachable, is_of_a_library
 from gradcheck.checker.subject.substituted import WithReads
 from gradcheck.checker.subject.tensors import widen, wider
 from gradcheck.checker.subject.watched_call import Exploration, explore, target_of
+from gradcheck.model.frozen import altered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +75,7 @@ def with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         function = Promotable(
             function, operands, direct=direct, recorded=recorded, seed=problem.seed
         )
-    problem = replace(
+    problem = altered(
         problem,
         function=function,
         recorded=found.called.tape if is_plain else None,
@@ -89,6 +90,7 @@ def with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         ops=seen.ops,
         kinds=kinds,
         some_outputs=_selects(problem.function),
+        is_of_a_library=_takes_no_code(problem.function) and is_of_a_library(target),
         remark=REPARAMETERISED if problem.cdf is None and told.draws else "",
     )
     if is_plain:
@@ -97,13 +99,13 @@ def with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     lifted = WithReads(problem.function, len(operands), _held_by(variables))
     kept = _Kept(lifted, found.state)
     hint = disconnection_hint(problem, seen, trainable)
-    problem = replace(problem, operands=(*operands, *variables), hint=hint)
+    problem = altered(problem, operands=(*operands, *variables), hint=hint)
     again = _in_double(problem, kept, found, at_the_end, variables)
     recorded = found.called.lifted(kept, problem.operands, _held_by(variables))
-    problem = replace(problem, recorded=recorded)
+    problem = altered(problem, recorded=recorded)
     casts = keras_twin.casts(target)
     without = partial(_with_promotion, problem, kept, variables, casts=casts)
-    return without() if again is None else replace(again, recorded=recorded, without_twin=without)
+    return without() if again is None else altered(again, recorded=recorded, without_twin=without)
 
 
 class _Told(NamedTuple):
@@ -199,7 +201,7 @@ def _with_twin(
     whole = (*inputs, *twin.variables)
     function = InEither(kept, double, whole, within=twin.within)
     recorded = there.called.lifted(function, whole, twins)
-    return replace(
+    return altered(
         problem,
         function=function,
         operands=whole,
@@ -221,11 +223,11 @@ def _with_promotion(
     """
     if is_low(variables):
         # What it reads has no other precision: it is promoted, or not to be had in float64.
-        problem = replace(problem, rounds_in=frozenset())
+        problem = altered(problem, rounds_in=frozenset())
         recorded = _at_upstream(problem, problem.recorded)
         twin = either_promoted(kept, problem.operands, recorded, problem.seed)
         if twin is not None:
-            return replace(
+            return altered(
                 problem,
                 function=InEither(kept, twin.function, twin.operands),
                 operands=twin.operands,
@@ -236,12 +238,16 @@ def _with_promotion(
         function = Promotable(
             kept, problem.operands, direct=not casts, recorded=recorded, seed=problem.seed
         )
-        return replace(problem, function=function)
-    return replace(problem, function=InEither(kept, None, problem.operands) if casts else kept)
+        return altered(problem, function=function)
+    return altered(problem, function=InEither(kept, None, problem.operands) if casts else kept)
 
 
 def _held_by(variables: Sequence[Operand]) -> list[Any]:
     return [v.captured.own for v in variables if v.captured is not None]
+
+
+def _takes_no_code(function: Function) -> bool:
+    return isinstance(function, Callee) and function.arrange is by_position
 
 
 def _selects(function: Function) -> bool:
@@ -257,12 +263,12 @@ def in_its_own_precision(problem: Problem, why_not_double: str) -> Problem | Non
     """
     if not is_low(problem.operands):
         return None
-    problem = replace(problem, recorded_in_double=None, without_twin=None)
+    problem = altered(problem, recorded_in_double=None, without_twin=None)
     function, operands = problem.function, problem.operands
     if isinstance(function, InEither) and (function.is_promoted or function.cannot_be_promoted):
-        return replace(problem, function=InEither(function, None, operands, why_not_double))
+        return altered(problem, function=InEither(function, None, operands, why_not_double))
     promotable = Promotable(function, operands, why_not_double, direct=False)
-    return replace(problem, function=promotable)
+    return altered(problem, function=promotable)
 
 
 def without_promotion(problem: Problem) -> Problem:
@@ -272,7 +278,7 @@ def without_promotion(problem: Problem) -> Problem:
     """
     if not isinstance(problem.function, InEither):
         return problem
-    return replace(problem, function=problem.function.without_promotion())
+    return altered(problem, function=problem.function.without_promotion())
 
 
 class _Kept:

@@ -24,7 +24,7 @@ from gradcheck.checker.subject.tensors import is_own_code
 from gradcheck.model import CodePlace, Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.model import Array
@@ -64,6 +64,16 @@ def gradient_functions(
     if sys.getprofile() is not None:
         return []
     return _run(function, operands, upstream, (name,)).found
+
+
+def any_registered(kinds: Iterable[str]) -> bool:
+    """Whether a gradient function of the user's is registered for any of these kinds of ops."""
+    try:
+        registry = private(Private.REGISTRY)
+    except Absent:
+        return True
+    known = set(registry.list())
+    return any(_place(registry.lookup(kind)) for kind in known.intersection(kinds))
 
 
 def may_be_any(

@@ -169,6 +169,8 @@ class Promotable(InEither):
         super().__init__(own, None, operands, why_not_double)
         self._direct, self._promotes = direct, True
         self._recorded, self._seed = recorded, seed
+        self.recorded_in_double: Tape | None = None
+        """What has recorded the promoted call at the point, and gone back, if that is known."""
 
     @property
     def cannot_be_promoted(self) -> bool:
@@ -220,6 +222,8 @@ class Promotable(InEither):
             # (What computes in less than its operands say cannot tell the judge so any more.)
             return False
         self._double = twin.function
+        if self._recorded is not None and all(o.captured is None for o in self._operands):
+            self.recorded_in_double = twin.recorded
         return True
 
     def without_promotion(self) -> InEither:

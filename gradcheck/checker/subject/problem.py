@@ -32,7 +32,7 @@ class Wanted:
     """These, whether they can be trained or not."""
 
 
-@frozen(slots=True)
+@frozen()
 class Problem:
     """A function, a point, and what is asked about the gradient there."""
 
@@ -92,6 +92,9 @@ class Problem:
     """What to say where an input has no gradient."""
     kinds: frozenset[str] = frozenset()
     """Those of its ops, as far as they are known."""
+    is_of_a_library: bool = False
+    """Whether it is a function of a library as that has it, and is given tensors alone: then no
+    code of the user's runs in it but gradients that are registered for its ops."""
     close_ups: frozenset[Verdict] = frozenset()
     """Of which verdicts somebody wants to see pictures."""
     called: set[GradientCall] | None = None

@@ -54,6 +54,7 @@ class PromotedEagerly:
         """
         self._function, self._captured, self._own = function, frozenset(captured), own
         self.seen = Seen()
+        self._looks: Seen | None = self.seen
 
     @property
     def constants(self) -> float:
@@ -68,12 +69,16 @@ class PromotedEagerly:
             tf.convert_to_tensor(each) if i in self._captured else each
             for i, each in enumerate(arguments)
         ]
-        with double_wins(self.seen, self._own), as_python():
+        with double_wins(self._looks, self._own), as_python():
             return self._function(*given)
+
+    def look_no_more(self) -> None:
+        """What gives way is known: it was called, and its gradient taken."""
+        self._looks = None
 
     def going_back(self, _: Sequence[Any]) -> AbstractContextManager[None]:
         """Within this, the gradient is taken of what the function was given."""
-        return double_wins(self.seen, self._own)
+        return double_wins(self._looks, self._own)
 
 
 def promoted_eagerly(
@@ -129,6 +134,7 @@ def _promoted(
     ):
         return None
     theirs = tuple(with_twin(o, twins.get(i), lower) for i, o in enumerate(operands))
+    double.look_no_more()
     return PromotedTwin(double, theirs, there)
 
 

@@ -68,7 +68,7 @@ def reachable(target: Any) -> Reachable:
             continue
         seen.add(id(thing))
         kind = _kind_of(thing)
-        if kind.is_plain or _is_of_a_library(thing):
+        if kind.is_plain or is_of_a_library(thing):
             continue
         if _keeps_attributes(thing):
             # (Those of Keras have attributes, too: `test_whether_a_weight_is_trained`.)
@@ -94,7 +94,7 @@ def handle_of(variable: Any) -> Any:
     return getattr(value, "handle", value)
 
 
-def _is_of_a_library(thing: Any) -> bool:
+def is_of_a_library(thing: Any) -> bool:
     """Whether this is a function of a library as that has it, which holds nothing of the user's."""
     if not isinstance(thing, types.FunctionType):
         return False

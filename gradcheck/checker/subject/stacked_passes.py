@@ -53,11 +53,12 @@ def stacked_passes(
     fixed: list[Any] = [None] * len(operands)
     for i, operand in enumerate(operands):
         if operand.differentiate:
-            values[i] = np.stack([point[i] for point in points])
+            # (Of arrays that are alike, as `np.stack` has it, for less.)
+            values[i] = np.array([point[i] for point in points])
         else:
             fixed[i] = operand.hold(points[0][i])
     arguments = stacking.arguments(operands, fixed, values)
-    cotangents = [tf.constant(np.stack([ct] * rows)) for ct in upstream]
+    cotangents = [tf.constant(ct[np.newaxis].repeat(rows, axis=0)) for ct in upstream]
     with _known_kernels_only():
         outputs, gradients = both(arguments, cotangents, arguments)
     if any(o.shape != ct.shape for o, ct in zip(outputs, cotangents, strict=True)):

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.numerics.vectors import epsilon_of
+from gradcheck.checker.subject.op_inputs import ATTRIBUTES
 from gradcheck.checker.subject.private_names import Absent, Private, private, replaced
 from gradcheck.checker.subject.promote_graph import rounding_of
 from gradcheck.checker.subject.substituted import Run, executed, place_of
 from gradcheck.checker.subject.tensors import widen, wider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
 
@@ -66,9 +67,9 @@ def double_wins(seen: Seen | None = None, draws_in: np.dtype[Any] | None = None)
             return run(*_cast(inputs, seen))
         if draws_in is not None and "Random" in kind:
             return _drawn(inputs, run, draws_in)
-        kinds = _Kinds()
-        kinds.look(inputs)
-        return run(*(_widened(each, seen) for each in inputs) if kinds.mixed else inputs)
+        if _mixes(inputs):
+            inputs = [_widened(each, seen) for each in inputs]
+        return run(*inputs)
 
     with executed(execute), _created(seen), _unworded():
         yield
@@ -121,26 +122,27 @@ def _cast(inputs: Sequence[Any], seen: Seen | None) -> Sequence[Any]:
     return to
 
 
-class _Kinds:
+def _mixes(given: Iterable[Any]) -> bool:
     """Whether there is double precision among tensors, and less."""
+    found = {each.dtype for each in _tensors(given)}
+    if len(found) < 2:
+        return False
+    return not (_wide().isdisjoint(found) or wider().keys().isdisjoint(found))
 
-    def __init__(self) -> None:
-        self.wide = self.low = False
 
-    @property
-    def mixed(self) -> bool:
-        return self.wide and self.low
+def _tensors(given: Iterable[Any]) -> list[Any]:
+    """The tensors among what an op is given, those in lists too."""
+    import tensorflow as tf
 
-    def look(self, given: Any) -> None:
-        import tensorflow as tf
-
-        wide, low = _wide(), wider()
-        for each in given:
-            if isinstance(each, tf.Tensor):
-                self.wide |= each.dtype in wide
-                self.low |= each.dtype in low
-            elif isinstance(each, list | tuple):
-                self.look(each)
+    found: list[Any] = []
+    for each in given:
+        if type(each) in ATTRIBUTES:
+            continue
+        if isinstance(each, tf.Tensor):
+            found.append(each)
+        elif isinstance(each, list | tuple):
+            found += _tensors(each)
+    return found
 
 
 def _widened(given: Any, seen: Seen | None) -> Any:
@@ -173,11 +175,8 @@ def _created(seen: Seen | None) -> Iterator[None]:
             return helper(kind, name, **given)
         if kind == "Cast" and given["x"].dtype in _wide():
             given["DstT"] = wider().get(tf.as_dtype(given["DstT"]), given["DstT"])
-        elif kind != "Cast":
-            kinds = _Kinds()
-            kinds.look(given.values())
-            if kinds.mixed:
-                given = {key: _widened(each, seen) for key, each in given.items()}
+        elif kind != "Cast" and _mixes(given.values()):
+            given = {key: _widened(each, seen) for key, each in given.items()}
         return helper(kind, name, **given)
 
     with replaced(Private.CREATE_OP, create):

@@ -23,8 +23,7 @@ def rounded(values: Array) -> Array:
 
 
 def found(own: Array, double: Array) -> float:
-    pairs: list[tuple[Array | None, Array | None]] = list(zip(own, double, strict=True))
-    return common_factor(own - double, pairs, EPSILON, SMALLEST)
+    return common_factor(own - double, double, EPSILON, SMALLEST)
 
 
 @pytest.mark.parametrize("seed", range(20))

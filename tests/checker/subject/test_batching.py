@@ -100,6 +100,18 @@ def test_what_counts_axes_from_the_front_gets_no_leading_one(
     assert any(len(shape) == 3 for shape in shapes) is stacks
 
 
+def test_a_determinant_gets_a_leading_axis(tf: Any) -> None:
+    ranks = []
+
+    def function(x: Any) -> Any:
+        ranks.append(x.shape.rank)
+        return tf.linalg.det(x)
+
+    assert str(gradcheck.check(function, draw(3, 3)).verdict) == "pass"
+    # Watched, together, and alone at another point: what is carried takes one more.
+    assert ranks == [2, 3, 2]
+
+
 def test_what_reduces_in_a_graph_gets_no_leading_axis(tf: Any) -> None:
     shapes = set()
     inside = tf.function(lambda x: tf.reduce_sum(tf.sin(x), -1))

@@ -151,3 +151,21 @@ def test_other_threads_compute_as_they_did(tf: Any) -> None:
         thread.start()
         thread.join()
     assert seen == [tf.float32]
+
+
+def test_the_trial_has_gone_back_already(tf: Any) -> None:
+    w, ways_back = tf.constant(W), []
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def function(x: Any) -> Any:
+        def gradient(upstream: Any) -> Any:
+            ways_back.append(upstream.dtype.name)
+            return upstream * w
+
+        return x * w, gradient
+
+    in_float64(gradcheck.check(function, X))
+    assert ways_back == ["float32", "float64"]
+    # ... and what it found there is judged as any other.
+    off = planted(lambda x: tf.sin(x * w), lambda gradients: [(1 + 1e-5) * g for g in gradients])
+    assert gradcheck.check(off, X).verdict == "mismatch"
