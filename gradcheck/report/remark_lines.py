@@ -80,7 +80,11 @@ def _names(results: Sequence[Result]) -> str:
 
 
 def weak_lines(result: Result) -> list[str]:
-    """Lines on what passes and was not judged, or in its own low precision alone."""
+    """Lines on what passes with a reservation.
+
+    It was not judged, or in its own low precision alone, or as the other function that it is in its
+    mode.
+    """
     if not result.expected:
         return []
     case, lines = one_line(result.id), []
@@ -92,7 +96,8 @@ def weak_lines(result: Result) -> list[str]:
     # (Inputs of which the same is to be said share a line.)
     told: dict[str, list[str]] = {}
     for comparison in result.comparisons:
-        for what in filter(None, (comparison.reservation, comparison.left_changed)):
+        said = comparison.another_in_its_mode, comparison.reservation, comparison.left_changed
+        for what in filter(None, said):
             told.setdefault(what, []).append(input_label(comparison))
     lines += [one_line(f"{case}  {', '.join(names)}: {what}") for what, names in told.items()]
     return lines

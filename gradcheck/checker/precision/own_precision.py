@@ -22,6 +22,7 @@ from gradcheck.checker.precision.function_slope import FunctionSlopes
 from gradcheck.checker.precision.range_loss import leaves_range
 from gradcheck.checker.subject.alike import passes_alike
 from gradcheck.checker.subject.ended import Ended
+from gradcheck.checker.subject.other_outputs import must_have_shapes
 from gradcheck.checker.subject.refusals import NoGradient
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import explain_exception, widen
@@ -164,6 +165,10 @@ class OwnPrecision:
             problem.note_judged(problem.recorded)
             return passed
         passed = self._own(self._values, self._upstream)
+        shapes = [output.shape for output in passed.outputs]
+        low = " and ".join({v.dtype.name for v in self._values if v.dtype.name in tolerances.ULPS})
+        where = low if problem.mode is Mode.EAGER else problem.mode.value
+        must_have_shapes(self._point.outputs.shapes, shapes, where)
         problem.note_judged(self._own)
         return passed
 

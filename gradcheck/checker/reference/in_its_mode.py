@@ -20,6 +20,7 @@ from gradcheck.checker.numerics.vectors import Layout, largest
 from gradcheck.checker.reference.plan import make_plan
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.as_graph import as_graph
+from gradcheck.checker.subject.other_outputs import must_have_shapes
 from gradcheck.checker.subject.tensors import FunctionRaised, widen
 from gradcheck.model import Mode
 
@@ -38,9 +39,11 @@ class AnotherInItsMode(Exception):  # noqa: N818  (it tells the way to go)
 def must_be_the_same_in_its_mode(point: Point, passed: Backward) -> None:
     """Raise AnotherInItsMode where a pass in the mode of the problem gave other outputs.
 
-    Without it `test_another_function_in_a_graph` fails.
+    Outputs of other shapes end the check. Without it `test_another_function_in_a_graph` fails.
     """
-    if Layout.of(passed.outputs) != point.outputs:
+    layout = Layout.of(passed.outputs)
+    must_have_shapes(point.outputs.shapes, layout.shapes, point.problem.mode.value)
+    if layout != point.outputs:
         return
     if _are_apart(point.base, point.outputs.flatten(passed.outputs)):
         raise AnotherInItsMode

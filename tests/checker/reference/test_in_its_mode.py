@@ -88,6 +88,45 @@ def test_one_that_is_wrong_in_its_mode_alone(tf: Any) -> None:
         assert gradcheck.check(function, x, mode="graph").verdict == verdict
 
 
+OTHERS: dict[str, Any] = {
+    "another axis": lambda y: y[None],
+    "fewer": lambda y: y[:1],
+    "twice": lambda y: (y, y),
+}
+
+
+@pytest.mark.parametrize("check", ["reverse", "forward", "second", "jacobian"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_shapes_than_eagerly(tf: Any, name: str, dtype: str, check: Any) -> None:
+    def function(x: Any) -> Any:
+        y = tf.sin(x)
+        return y if tf.executing_eagerly() else OTHERS[name](y)
+
+    x = np.array([0.3, 0.9], dtype)
+    assert gradcheck.check(function, x, checks=check).verdict == "pass"
+    found = gradcheck.check(function, x, checks=check, mode="graph")
+    assert found.verdict == "error", describe(found)
+    assert "graph the function returns" in found.message
+    assert "and else a tensor of [2]" in found.message
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_other_shapes_that_only_the_compiler_knows(tf: Any, dtype: str) -> None:
+    def pushed(y: Any) -> Any:
+        row, empty = [2], tf.raw_ops.EmptyTensorList
+        rows = empty(element_shape=row, max_num_elements=4, element_dtype=y.dtype)
+        rows = tf.raw_ops.TensorListPushBack(input_handle=rows, tensor=y)
+        stack = tf.raw_ops.TensorListStack
+        return stack(input_handle=rows, element_shape=row, element_dtype=y.dtype)
+
+    y = np.array([0.3, 0.9], dtype)
+    assert gradcheck.check(pushed, y, mode="graph").verdict == "pass"
+    found = gradcheck.check(pushed, y, mode="xla")
+    assert found.verdict == "error", describe(found)
+    assert "in xla the function returns a tensor of [4, 2]" in found.message
+
+
 def test_the_same_in_every_mode(tf: Any) -> None:
     problem = Problem(function=tf.sin, operands=(Operand("x", np.ones(3)),), mode=Mode.XLA)
     assert in_its_mode(problem) is None
