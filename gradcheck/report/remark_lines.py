@@ -93,11 +93,12 @@ def weak_lines(result: Result) -> list[str]:
         widest = max(c.error_bar or 0.0 for c in weak)
         where = f"{case}  {weak[0].dtype} alone: {', '.join(c.name for c in weak)}"
         lines.append(one_line(f"{where} (error bar up to {numbers.error(widest)})"))
+    others = dict.fromkeys(c.another_in_its_mode for c in result.comparisons)
+    lines += [one_line(f"{case}  {what}") for what in filter(None, others)]
     # (Inputs of which the same is to be said share a line.)
     told: dict[str, list[str]] = {}
     for comparison in result.comparisons:
-        said = comparison.another_in_its_mode, comparison.reservation, comparison.left_changed
-        for what in filter(None, said):
+        for what in filter(None, (comparison.reservation, comparison.left_changed)):
             told.setdefault(what, []).append(input_label(comparison))
     lines += [one_line(f"{case}  {', '.join(names)}: {what}") for what, names in told.items()]
     return lines

@@ -146,3 +146,19 @@ def test_what_is_drawn_otherwise_in_xla_and_in_float32_alone(tf: Any, error: flo
     layer, call = Own(0.5, seed=1), {"training": True}
     found = gradcheck.check(layer, x, checks="forward", mode="xla", call=call, budget=60.0)
     assert found.verdict == ("mismatch" if error else "pass"), describe(found)
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-6])
+@pytest.mark.parametrize("check", ["reverse", "forward"])
+def test_what_drops_at_random_has_narrow_bars(tf: Any, check: Any, error: float) -> None:
+    larger = with_gradient(tf.identity, lambda g, _: g * (1 + error))
+
+    def noisy(x: Any) -> Any:
+        drawn = tf.random.stateless_uniform([4], [1, 2], 0.5, 1.5, tf.float64)
+        return tf.tanh(larger(x) * drawn)
+
+    x = np.array([0.3, -0.8, 1.2, 0.1])
+    found = gradcheck.check(noisy, x, checks=check, mode="xla")
+    assert found.verdict == ("mismatch" if error else "pass"), describe(found)
+    if not error:
+        assert found.comparisons[0].another_in_its_mode
