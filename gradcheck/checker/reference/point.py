@@ -88,7 +88,8 @@ class Point:
             near = [tolerances.LAST_DIGIT * draws, tolerances.LAST_DIGITS * draws]
             one, many = (self.evaluator(self.at * (1.0 + change)) - self.base for change in near)
             jumps = np.abs(many - one) <= tolerances.ROUGH * np.abs(one)
-            return np.max(np.where(np.isfinite(one) & ~jumps, np.abs(one), 0.0), axis=0, initial=0)
+            rounded = np.where(np.isfinite(one) & ~jumps, np.abs(one), 0.0)
+            return np.asarray(np.max(rounded, axis=0))
 
     @cached_property
     def is_exact(self) -> bool:
