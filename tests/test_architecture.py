@@ -78,6 +78,7 @@ LAYERS = {
         ("diagnose",),
         ("decide", "beside_kinks"),
         ("verdict", "duality", "second_order", "raised"),
+        ("forward_own", "forward_vectors", "forward_zeros"),
         ("forward", "jacobian", "second_ways"),
         ("code_places", "remarks"),
         ("check",),

@@ -33,7 +33,16 @@ from gradcheck.checker.subject.tape import GradientRaised, Tape
 from gradcheck.checker.subject.tensors import FunctionRaised, call
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.errors import GradcheckError
-from gradcheck.model import CheckKind, Comparison, Mode, Result, Stage, Verdict, worst_verdict
+from gradcheck.model import (
+    ANOTHER_IN_ITS_MODE,
+    CheckKind,
+    Comparison,
+    Mode,
+    Result,
+    Stage,
+    Verdict,
+    worst_verdict,
+)
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Noise
@@ -242,8 +251,8 @@ def _in_its_mode(problem: Problem, judge: _Judge) -> list[Comparison]:
     if not all(c.verdict.acceptable for c in eager):
         return eager
     note = (
-        f"in {problem.mode} the function gives other outputs than eagerly, where its gradient is "
-        "right: it was compared with the derivative there"
+        f"{ANOTHER_IN_ITS_MODE}{problem.mode}: it gives other outputs there than eagerly, "
+        "where its gradient is right too, and was compared with the derivative of what it is there"
     )
     point, noise = found
     there = judge(point, noise)

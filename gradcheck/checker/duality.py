@@ -21,6 +21,7 @@ from gradcheck.checker.numerics.vectors import epsilon_of, range_of
 from gradcheck.checker.reference.point import evaluate_at
 from gradcheck.checker.subject.accumulator import Accumulator
 from gradcheck.checker.subject.nudged_constants import problem_beside
+from gradcheck.checker.subject.other_outputs import must_have_shapes
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import is_low_precision
 from gradcheck.model import Mode
@@ -28,6 +29,7 @@ from gradcheck.model import Mode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradcheck.checker.numerics.estimate import Noise
     from gradcheck.checker.reference.point import Point
     from gradcheck.model import Array, Shape
 
@@ -54,6 +56,11 @@ class Dual:
                 same, 0.0, np.nan_to_num(np.abs(self.forward - self.reverse), nan=np.inf)
             )
 
+    def without(self, zeros: Array, least: Array | float) -> Dual:
+        """The same, but that both are nothing where these are, and so much apart says nothing."""
+        rounding = np.maximum(self.rounding, np.nan_to_num(least))
+        return Dual(self.forward * ~zeros, self.reverse * ~zeros, rounding)
+
 
 def _in_shape(gradient: Array | None, shape: Shape) -> Array:
     if gradient is None:
@@ -64,21 +71,21 @@ def _in_shape(gradient: Array | None, shape: Shape) -> Array:
 class BothModes:
     """Forward and reverse mode of one function."""
 
-    def __init__(self, point: Point, accumulator: Accumulator, mode: Mode, noise: float) -> None:
+    def __init__(self, point: Point, accumulator: Accumulator, mode: Mode, noise: Noise) -> None:
         """Nothing runs yet.
 
         Args:
             point: the function at its point.
             accumulator: forward mode.
             mode: that of both.
-            noise: the share of an output that the function itself loses.
+            noise: of the function.
         """
-        self._point, self.accumulator = point, accumulator
+        self.point, self.accumulator, self._mode, self._noise = point, accumulator, mode, noise
         self._tape = Tape(point.problem.function, point.problem.operands, mode)
         precision = np.dtype(np.float64) if point.precision is None else point.precision
         double = epsilon_of(np.dtype(np.float64))
         share = tolerances.ARITHMETIC * self._last_digit() / double
-        self._share = max(share, tolerances.BOUND_SAFETY * noise)
+        self._share = max(share, tolerances.BOUND_SAFETY * noise.relative)
         # (Below the smallest normal number there are no relative digits to keep.)
         self._least = share * range_of(precision)[0]
         self._misshapen = np.zeros(len(point.at), dtype=bool)
@@ -89,7 +96,7 @@ class BothModes:
 
         Without it `test_a_function_that_computes_in_less_inside` fails.
         """
-        point = self._point
+        point = self.point
         precision = np.dtype(np.float64) if point.precision is None else point.precision
         inside = [2.0 ** (1 - limits.BITS_OF[name]) for name in point.problem.rounds_in]
         least = float(np.finfo(np.float32).eps) if point.rounds else 0.0
@@ -97,11 +104,13 @@ class BothModes:
 
     def along(self, vectors: Array, values: Sequence[Array] | None = None) -> Dual:
         """What they say along these vectors, a row each; at the point, or at other values."""
-        point = self._point
+        point = self.point
         at = point.values if values is None else values
         forward, sizes = [], []
         for vector in vectors:
             moved = self.accumulator(at, point.inputs.unflatten(vector))
+            shapes = [output.shape for output in moved.outputs]
+            must_have_shapes(point.outputs.shapes, shapes, self._mode.value)
             moves = point.outputs.flatten(moved.moves)
             # (Nor must an output that is infinite, where the element does not move it.)
             moves = np.where(np.isnan(moves) & ~np.isfinite(point.base), 0.0, moves)
@@ -118,16 +127,20 @@ class BothModes:
         rounding = np.where(np.isfinite(reverse) | misshapen, rounding, np.inf)
         return Dual(np.array(forward), terms.sum(axis=1), rounding)
 
+    def sizes(self, dual: Dual) -> Array:
+        """By vector: how large the terms are that are summed, on the way forth and back."""
+        return np.asarray(np.maximum(dual.rounding - self._least, 0.0) / self._share)
+
     @cached_property
     def _at_point(self) -> Array:
-        return self._gradient(self._point.values)
+        return self._gradient(self.point.values)
 
     def _gradient(self, values: Sequence[Array]) -> Array:
         """The gradients as one vector; zero where there is none, NaN where the shape is wrong.
 
         Without it `test_a_gradient_of_another_shape` fails.
         """
-        point = self._point
+        point = self.point
         gradients = self._tape(values, point.upstream).gradients
         pairs = list(zip(gradients, point.inputs.shapes, strict=True))
         wrong = [np.full(shape, g is not None and g.shape != shape) for g, shape in pairs]
@@ -139,7 +152,7 @@ class BothModes:
 
         Without it `test_none_beside_an_input_that_moves` fails.
         """
-        point, accumulator = self._point, self.accumulator
+        point, accumulator = self.point, self.accumulator
         if accumulator.silent or len(point.moved) == 1:
             return accumulator.silent
         operand = point.moved[position]
@@ -148,14 +161,19 @@ class BothModes:
         return alone.silent
 
     def with_measured_rounding(self, dual: Dual, rows: Array, vectors: Array) -> Array:
-        """By one of these rows: how far both may be apart, with what last digits do to them."""
-        point = self._point
+        """By one of these rows: how far both may be apart, with what last digits do to them.
+
+        (What rounds inside would not notice a change that it rounds away. Else
+        `test_what_rounds_inside_where_nobody_sees_it` fails.)
+        """
+        point = self.point
+        digit = max(self._last_digit(), self._noise.rounds_to)
         rng = generator(point.problem.seed, 0x6475616C)
         spread = np.zeros(len(rows))
         for _ in range(limits.DUAL_NEIGHBOURS):
             signs = rng.choice([-1.0, 1.0], size=point.at.shape)
-            moved = point.inputs.unflatten(point.at * (1 + self._last_digit() * signs))
-            there = self.along(vectors[rows], self._beside(moved))
+            moved = point.inputs.unflatten(point.at * (1 + digit * signs))
+            there = self.along(vectors[rows], self.beside(moved))
             with np.errstate(all="ignore"):
                 for ours, theirs in ((there.forward, dual.forward), (there.reverse, dual.reverse)):
                     spread = np.maximum(spread, np.nan_to_num(np.abs(ours - theirs[rows])))
@@ -189,7 +207,7 @@ class BothModes:
         Of less than double precision: a constant that was rounded in one mode and not in the other
         is no fault of either. Without it `test_a_constant_of_float32_in_either_mode` fails.
         """
-        point = self._point
+        point = self.point
         lows = [o.precision for o in point.moved if is_low_precision(o.value.dtype)]
         if not point.two_questions or not lows:
             return False
@@ -202,7 +220,7 @@ class BothModes:
         def beside(draw: int) -> tuple[Array, Array]:
             there = evaluate_at(problem_beside(point.problem, draw, lows[0], point.upstream))
             accumulator = Accumulator(there.problem.function, there.problem.operands, Mode.EAGER)
-            moved = BothModes(there, accumulator, Mode.EAGER, 0.0).along(vectors[rows])
+            moved = BothModes(there, accumulator, Mode.EAGER, self._noise).along(vectors[rows])
             return moved.forward - moved.reverse, moved.forward
 
         def undone() -> bool:
@@ -210,13 +228,13 @@ class BothModes:
 
         return with_other_digits(point.problem.operands, undone, False)
 
-    def _beside(self, moved: Sequence[Array]) -> list[Array]:
+    def beside(self, moved: Sequence[Array]) -> list[Array]:
         """The values of all operands, with these in place of those that are differentiated."""
         given = iter(moved)
-        operands = self._point.problem.operands
+        operands = self.point.problem.operands
         return [
             next(given).astype(value.dtype) if operand.differentiate else value
-            for value, operand in zip(self._point.values, operands, strict=True)
+            for value, operand in zip(self.point.values, operands, strict=True)
         ]
 
 

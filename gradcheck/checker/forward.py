@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits, tolerances
+from gradcheck.checker.budget import current
 from gradcheck.checker.duality import BothModes, Dual, told
+from gradcheck.checker.forward_own import OwnMoves
+from gradcheck.checker.forward_vectors import vectors_of
+from gradcheck.checker.forward_zeros import granted_zeros
 from gradcheck.checker.judge.agreement import (
+    INCONCLUSIVE,
     KINK,
     MISMATCH,
     NONFINITE,
@@ -20,8 +25,14 @@ from gradcheck.checker.judge.agreement import (
 )
 from gradcheck.checker.judge.figures import index_of
 from gradcheck.checker.judge.nonfinite import nobody_sees, reach_nonfinite
-from gradcheck.checker.judge.notes import IS_MISSING, joined, what_was_judged
-from gradcheck.checker.numerics.matrix_kinds import Moved, moved_elements
+from gradcheck.checker.judge.notes import (
+    IS_MISSING,
+    joined,
+    left_open_by_budget,
+    what_was_judged,
+)
+from gradcheck.checker.judge.unknown_notes import on_the_unknown
+from gradcheck.checker.numerics.matrix_kinds import moved_elements
 from gradcheck.checker.numerics.rng import generator
 from gradcheck.checker.numerics.vectors import largest, widest
 from gradcheck.checker.reference.hidden_noise import listening
@@ -59,12 +70,17 @@ def check_forward(point: Point, noise: Noise | None = None) -> list[Comparison]:
     rng = generator(problem.seed, 0x6A76)
     mode = Mode.EAGER if point.two_questions else problem.mode
     accumulator = Accumulator(problem.function, problem.operands, mode)
-    both = BothModes(point, accumulator, mode, derivatives.noise.relative)
-    return [_compared(derivatives, both, i, rng) for i in range(len(point.moved))]
+    both = BothModes(point, accumulator, mode, derivatives.noise)
+    own = OwnMoves(both) if point.two_questions else None
+    return [_compared(derivatives, both, own, i, rng) for i in range(len(point.moved))]
 
 
 def _compared(
-    derivatives: Derivatives, both: BothModes, position: int, rng: np.random.Generator
+    derivatives: Derivatives,
+    both: BothModes,
+    own: OwnMoves | None,
+    position: int,
+    rng: np.random.Generator,
 ) -> Comparison:
     """The comparison of the input at this position."""
     point = derivatives.point
@@ -72,27 +88,30 @@ def _compared(
     start, size = layout.offsets[position], layout.sizes[position]
     single = size <= limits.FORWARD_ELEMENTS
     elements = moved_elements(operand.structure, operand.value.shape, size)
-    vectors, unit = _vectors(derivatives, elements, start, size, None if single else rng)
+    vectors, unit = vectors_of(derivatives, elements, start, size, None if single else rng)
     dual = both.along(vectors)
     moved = dual.forward
     estimate = derivatives.along(vectors, unit)
-    matters = largest(estimate.scale) or largest(
-        point.weights * derivatives.noise.counted(point.base)
-    )
-    size_told = max(largest(estimate.numeric), largest(moved))
-    must_be_able_to_fail(point.problem.tolerance, size_told, operand.name)
-    places = start + elements.position if single else None
-    estimate, agreement = _looked_at_twice(
-        derivatives, moved, estimate, _Along(vectors, unit, places, matters)
-    )
+    largest_told = max(largest(estimate.numeric), largest(moved))
+    must_be_able_to_fail(point.problem.tolerance, largest_told, operand.name)
+    outputs = largest(point.weights * derivatives.noise.counted(point.base))
+    matters = largest(estimate.scale) or outputs
+    along = _Along(vectors, unit, start + elements.position if single else None, matters)
+    estimate, agreement = _looked_at_twice(derivatives, moved, estimate, along)
+    agreement, dual = granted_zeros(agreement, estimate, dual, point, derivatives.noise, unit)
     # (What is NaN or infinite is as wrong as that.)
     error = np.nan_to_num(agreement.error, nan=np.inf, posinf=np.inf)
     error = np.where(np.isfinite(error) | (agreement.grades == NONFINITE), error, 0.0)
     most = float(error.max(initial=0.0))
     relative = relative_error(agreement.error, moved, estimate)
     verdict, note, failing, row = _with_duality(both, dual, vectors, estimate, agreement, point)
+    stage = Stage.FORWARD
+    if verdict.acceptable and own is not None:
+        stage, verdict, note, failing = own.told(verdict, dual, vectors)
     if verdict.acceptable:
         note = what_was_judged(point, operand)
+    elif verdict is Verdict.INCONCLUSIVE and stage is Stage.FORWARD:
+        stage, note = _unknown(derivatives, estimate, agreement)
     elif verdict is Verdict.MISMATCH and not moved.any() and both.is_silent(position, vectors):
         verdict, note = Verdict.DISCONNECTED, NO_MOVE
     worst: tuple[Element, ...] = ()
@@ -113,8 +132,21 @@ def _compared(
         failing=int(failing.sum()),
         worst=worst,
         note=note,
-        decided_by=Stage.FORWARD,
+        decided_by=stage,
     )
+
+
+def _unknown(
+    derivatives: Derivatives, estimate: Estimate, agreement: Agreement
+) -> tuple[Stage, str]:
+    """Who left it open, and why.
+
+    Without it `test_what_forward_mode_leaves_open_is_said` fails.
+    """
+    never = np.isnan(estimate.numeric) & (agreement.grades == INCONCLUSIVE)
+    if never.any() and current().is_spent:
+        return Stage.BUDGET, left_open_by_budget(never)
+    return Stage.FORWARD, on_the_unknown(derivatives, estimate, agreement)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,53 +206,6 @@ def _looked_at_twice(
     )
     unseen[suspects] |= ~refuted
     return estimate, compared()
-
-
-def _vectors(
-    derivatives: Derivatives,
-    elements: Moved,
-    start: int,
-    size: int,
-    rng: np.random.Generator | None,
-) -> tuple[Array, Array | None]:
-    """Along what an input is moved, a row each, and how many times each: by element, or by chance.
-
-    Args:
-        derivatives: know how long the steps are.
-        elements: the coordinates of the input.
-        start: where the input begins among all of them.
-        size: how many real numbers it has.
-        rng: for random directions; None for one element after the other.
-    """
-    scale = derivatives.plan.coordinates.scale[start : start + size][elements.position]
-    if rng is None:
-        block, unit = _one_by_one(elements, size), scale
-    else:
-        signs = rng.choice([-1.0, 1.0], size=(limits.DIRECTIONS, len(elements.position)))
-        block, unit = _together(elements, signs * scale, size), None
-        # (What is infinite cannot be moved.)
-        here = derivatives.point.at[start : start + size]
-        block = np.where(np.isfinite(here), block, 0.0)
-    vectors = np.zeros((len(block), derivatives.point.inputs.offsets[-1]))
-    vectors[:, start : start + size] = block
-    return vectors, unit
-
-
-def _one_by_one(elements: Moved, size: int) -> Array:
-    """A row for each coordinate, which moves by one, so that what is told is a derivative.
-
-    A matrix of a kind stays one: without it `test_a_symmetric_matrix_stays_one` fails.
-    """
-    return _together(elements, np.eye(len(elements.position)), size)
-
-
-def _together(elements: Moved, moves: Array, size: int) -> Array:
-    """Rows of elements of the input, from rows of moves of its coordinates."""
-    rows = np.zeros((len(moves), size))
-    rows[:, elements.position] = moves
-    if elements.partners is not None:
-        np.add.at(rows.T, elements.partners.position, (elements.partners.weight * moves).T)
-    return rows
 
 
 def _with_duality(

@@ -24,6 +24,7 @@ from gradcheck.model.cases import (
 from gradcheck.model.close_ups import CloseUp
 from gradcheck.model.problems import SpecProblem
 from gradcheck.model.results import (
+    ANOTHER_IN_ITS_MODE,
     JUDGED_SOME,
     LEFT_CHANGED,
     NO_DOUBLE,
@@ -41,6 +42,7 @@ from gradcheck.model.suites import Plan, Shard, Summary
 from gradcheck.model.verdicts import Verdict, worst_verdict
 
 __all__ = [
+    "ANOTHER_IN_ITS_MODE",
     "JUDGED_SOME",
     "LEFT_CHANGED",
     "NOTHING_TO_JUDGE",

@@ -32,6 +32,10 @@ ANOTHER_KIND = (
 )
 """What a mismatch means where no numbers were compared."""
 
+ANOTHER_IN_ITS_MODE = "another function in "
+"""How the part of a note begins that says a gradient was compared with the derivative of what the
+function is in its mode, which is not what it is eagerly."""
+
 LEFT_CHANGED = "the function leaves changed: "
 """How the part of a note begins that says what of the process is not as it was before the case."""
 
@@ -152,6 +156,12 @@ class Comparison(Shown):
         told = (NOTHING_TO_JUDGE, JUDGED_SOME)
         parts = (part for part in self.note.split("; ") if part.startswith(told))
         return next(parts, "") if self.verdict.acceptable else ""
+
+    @property
+    def another_in_its_mode(self) -> str:
+        """That the function gives other outputs in its mode than eagerly; empty as a rule."""
+        parts = (part for part in self.note.split("; ") if part.startswith(ANOTHER_IN_ITS_MODE))
+        return next(parts, "")
 
     @property
     def left_changed(self) -> str:

@@ -80,7 +80,11 @@ def _names(results: Sequence[Result]) -> str:
 
 
 def weak_lines(result: Result) -> list[str]:
-    """Lines on what passes and was not judged, or in its own low precision alone."""
+    """Lines on what passes with a reservation.
+
+    It was not judged, or in its own low precision alone, or as the other function that it is in its
+    mode.
+    """
     if not result.expected:
         return []
     case, lines = one_line(result.id), []
@@ -89,6 +93,8 @@ def weak_lines(result: Result) -> list[str]:
         widest = max(c.error_bar or 0.0 for c in weak)
         where = f"{case}  {weak[0].dtype} alone: {', '.join(c.name for c in weak)}"
         lines.append(one_line(f"{where} (error bar up to {numbers.error(widest)})"))
+    others = dict.fromkeys(c.another_in_its_mode for c in result.comparisons)
+    lines += [one_line(f"{case}  {what}") for what in filter(None, others)]
     # (Inputs of which the same is to be said share a line.)
     told: dict[str, list[str]] = {}
     for comparison in result.comparisons:

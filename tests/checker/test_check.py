@@ -180,6 +180,13 @@ class TestErrors:
         assert result.verdict is Verdict.ERROR
         assert "runs in float64, but not in float16" in result.message
 
+    def test_numbers_that_a_graph_in_low_precision_has_not(self, tf: Any) -> None:
+        x = np.array([0.5, 0.7], np.float32)
+        result = gradcheck.check(lambda x: tf.sin(x) if x[0] > 0 else x, x, mode="graph")
+        assert result.verdict is Verdict.ERROR
+        assert "but not in float32 in graph" in result.message
+        assert "it cannot be traced" in result.message
+
     def test_a_gradient_of_another_dtype(self, tf: Any) -> None:
         wrong = with_gradient(lambda x: 2 * x, lambda g, _x: tf.cast(2 * g, tf.float32))
         result = gradcheck.check(wrong, X)

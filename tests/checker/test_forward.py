@@ -114,7 +114,86 @@ class TestForwardMode:
         right = Verdict.PASS if slope == 1 else Verdict.MISMATCH
         assert [c.verdict for c in told.comparisons] == [Verdict.PASS, right], describe(told)
         if right is Verdict.PASS:
-            assert "in xla the function gives other outputs" in told.comparisons[0].note
+            assert "another function in xla: it gives other outputs" in told.comparisons[0].note
+
+    @pytest.mark.parametrize("slope", [1.0, 1.1])
+    @pytest.mark.parametrize("mode", ["eager", "graph"])
+    @pytest.mark.parametrize("dtype", ["float32", "float16"])
+    def test_forward_mode_that_is_wrong_in_its_own_precision(
+        self, tf: Any, dtype: str, mode: str, slope: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Sloped(Accumulator):
+            def __call__(self, *given: Any) -> Moved:
+                right = super().__call__(*given)
+                return Moved(right.outputs, [move * slope for move in right.moves])
+
+        monkeypatch.setattr("gradcheck.checker.forward_own.Accumulator", Sloped)
+        told = gradcheck.check(tf.sin, X.astype(dtype), checks=["forward"], mode=mode)
+        wanted = Verdict.PASS if slope == 1 else Verdict.MISMATCH
+        assert told.verdict is wanted, describe(told)
+        if slope != 1:
+            assert f"in {dtype}" in told.comparisons[0].note
+            assert ("in graph" in told.comparisons[0].note) == (mode == "graph")
+
+    @pytest.mark.parametrize("dtype", ["float32", "float16"])
+    @pytest.mark.parametrize("name", ["what cancels", "a wave", "a sum that overflows"])
+    def test_forward_mode_of_another_function_in_low_precision(
+        self, tf: Any, dtype: str, name: str
+    ) -> None:
+        functions = {
+            "what cancels": lambda x: (x + 300.0) ** 2 - x**2 - 90000.0,
+            "a wave": lambda x: tf.sin(x * 300.0),
+            "a sum that overflows": lambda x: tf.math.log(tf.reduce_sum(tf.exp(x * 30.0))),
+        }
+        told = gradcheck.check(functions[name], X.astype(dtype), checks=["forward"])
+        assert told.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), describe(told)
+
+    @pytest.mark.parametrize("off", [0.0, 1e-9])
+    def test_a_derivative_that_cancels_to_nothing(self, tf: Any, off: float) -> None:
+        """What is added to all the numbers does not matter to their softmax."""
+        scores = np.random.default_rng(0).normal(size=(2, 3))
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]
+        def shifted(b: Any) -> Any:
+            y = tf.nn.softmax(tf.constant(scores) + b)
+            return y, lambda upstream: tf.reduce_sum(
+                y * (upstream - tf.reduce_sum(upstream * y, -1, keepdims=True)) + off
+            )
+
+        told = gradcheck.check(shifted, np.array(0.7), checks=["forward"])
+        wanted = (Verdict.MISMATCH, Verdict.INCONCLUSIVE) if off else (Verdict.PASS,)
+        assert told.verdict in wanted, describe(told)
+
+    def test_modes_that_differ_by_what_the_outputs_round_off(self, tf: Any) -> None:
+        """What is added up, and cancels, is rounded otherwise by either mode."""
+        weights = np.random.default_rng(3).normal(size=(40, 3))
+
+        def function(x: Any) -> Any:
+            w = tf.constant(weights)
+            y = tf.tanh(tf.linalg.matvec(w, x) * 1e3) * 1e-3
+            return tf.reduce_sum(y**2) + tf.linalg.matvec(w, y, transpose_a=True)
+
+        told = gradcheck.check(function, X * 1e-4, checks=["forward"])
+        assert told.verdict is Verdict.PASS, describe(told)
+
+    def test_what_forward_mode_leaves_open_is_said(self, tf: Any) -> None:
+        told = gradcheck.check(lambda x: tf.sin(1e15 * x), X, checks=["forward"])
+        assert told.verdict is Verdict.INCONCLUSIVE, describe(told)
+        assert "hides" in told.comparisons[0].note
+
+    @pytest.mark.usefixtures("tf")
+    def test_what_rounds_inside_where_nobody_sees_it(self) -> None:
+        import keras
+
+        x = np.random.default_rng(1).normal(size=(1, 3, 3))
+        one = np.array([[1, 2]]), np.array([2]), np.array([3])
+        told = gradcheck.check(
+            lambda x: keras.ops.ctc_loss(one[0], x, one[1], one[2]),
+            x,
+            checks=["forward"],
+            budget=60.0,
+        )
+        assert told.verdict is Verdict.PASS, describe(told)
 
     def test_none_for_what_does_not_matter(self, tf: Any) -> None:
         result = gradcheck.check(lambda x: tf.floor(x + 0.1) + 1.0, X, checks=["forward"])
@@ -187,7 +266,7 @@ class TestModes:
 
         result = gradcheck.check(function, X, checks="forward", mode="graph")
         assert result.verdict is Verdict.PASS, describe(result)
-        assert "gives other outputs than eagerly" in result.comparisons[0].note
+        assert "gives other outputs there than eagerly" in result.comparisons[0].note
 
 
 class TestExtremes:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gradcheck.model import NO_DOUBLE, Element, Result, Verdict
+from gradcheck.model import ANOTHER_IN_ITS_MODE, NO_DOUBLE, Element, Result, Verdict
 from gradcheck.report.columns import failure_text
 from gradcheck.report.details import (
     element_grid,
@@ -131,6 +131,14 @@ def test_what_was_compared_in_low_precision_alone() -> None:
     (line,) = weak_lines(Result("a.yaml::x", Verdict.PASS, (weak,), case=case))
     assert line == "a.yaml::x float32 alone: x (error bar up to 0.1)"
     assert weak_lines(Result("a.yaml::x", Verdict.PASS, (), case=case)) == []
+
+
+def test_what_is_another_function_in_its_mode() -> None:
+    note = f"{ANOTHER_IN_ITS_MODE}xla: it gives other outputs there; in float32 within 1 ulp"
+    other = replace(examples.compared("x", Verdict.PASS), note=note)
+    lines = weak_lines(Result("a.yaml::x", Verdict.PASS, (other,), case=examples.case("a.yaml::x")))
+    (line,) = lines
+    assert line == "a.yaml::x another function in xla: it gives other outputs there"
 
 
 @pytest.mark.parametrize("case_id", ["a.yaml::x", "a b.yaml::it's[float32,xla]", "$(rm).yaml::;"])

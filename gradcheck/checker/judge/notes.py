@@ -153,7 +153,7 @@ def on_numbers(evidence: Evidence, own: OfInput) -> str:
         _on_nonfinite(evidence, own, agreement.grades == NONFINITE),
         _on_kinks(own, agreement),
         _on_rounding(derivatives, agreement),
-        on_the_unknown(derivatives, own, agreement),
+        on_the_unknown(derivatives, own.estimate, agreement),
         judged,
     )
 
@@ -163,14 +163,11 @@ def _left_open(evidence: Evidence, own: OfInput, agreement: Agreement) -> str:
     unknown = agreement.grades == INCONCLUSIVE
     if not unknown.any():
         return ""
-    budget, numeric, bound = current(), own.estimate.numeric, own.estimate.bound
+    numeric, bound = own.estimate.numeric, own.estimate.bound
     with np.errstate(all="ignore"):
         off = np.abs(own.analytic - numeric)
         apart = unknown & (off > tolerances.DISJOINT * bound)
-    note = (
-        f"{budget.what}: {np.count_nonzero(unknown)} of {len(unknown)} derivatives are left open; "
-        f"{budget.raised_by}"
-    )
+    note = left_open_by_budget(unknown)
     if not apart.any():
         return note
     most = int(np.argmax(np.where(apart, off, -1.0)))
@@ -180,6 +177,15 @@ def _left_open(evidence: Evidence, own: OfInput, agreement: Agreement) -> str:
         note,
         f"one that looks wrong and was not confirmed: {place(index)}, {own.analytic[most]:.6g} "
         f"where the first steps gave {numeric[most]:.6g} ± {bound[most]:.1g}",
+    )
+
+
+def left_open_by_budget(unknown: Array) -> str:
+    """How many are not known, of all these, since the budget was spent."""
+    budget = current()
+    return (
+        f"{budget.what}: {np.count_nonzero(unknown)} of {len(unknown)} derivatives are left open; "
+        f"{budget.raised_by}"
     )
 
 

@@ -11,12 +11,12 @@ from gradcheck.checker.judge.agreement import INCONCLUSIVE, Agreement
 from gradcheck.model import Verdict
 
 if TYPE_CHECKING:
-    from gradcheck.checker.judge.evidence import OfInput
+    from gradcheck.checker.numerics.estimate import Estimate
     from gradcheck.checker.reference.derivatives import Derivatives
     from gradcheck.checker.reference.point import Point
 
 
-def on_the_unknown(derivatives: Derivatives, own: OfInput, agreement: Agreement) -> str:
+def on_the_unknown(derivatives: Derivatives, estimate: Estimate, agreement: Agreement) -> str:
     """Why some derivatives are not known well enough, where that is all there is to say."""
     unknown = agreement.grades == INCONCLUSIVE
     if not unknown.any() or agreement.overall is not Verdict.INCONCLUSIVE:
@@ -29,12 +29,12 @@ def on_the_unknown(derivatives: Derivatives, own: OfInput, agreement: Agreement)
         first = output_at(derivatives.point, int(lost[0]))
         return f"the function is not finite at this point ({first}), which hides {hidden}"
     raised = derivatives.point.evaluator.raised
-    if raised and np.isnan(own.estimate.numeric[unknown]).all():
+    if raised and np.isnan(estimate.numeric[unknown]).all():
         return (
             f"the function raises beside this point, so nothing tells {hidden}: {raised}. Choose a "
             "point around which it is defined, or say what it takes with `low:` and `high:`"
         )
-    if (own.estimate.kink & unknown).any():
+    if (estimate.kink & unknown).any():
         return (
             "the function has a kink there, and beside it the gradient varies more than the "
             "one-sided derivatives tell, as where more than two elements tie: choose another "
@@ -45,7 +45,7 @@ def on_the_unknown(derivatives: Derivatives, own: OfInput, agreement: Agreement)
         "straight through, say `expect: inconclusive` and why"
     )
     # (What stands still and jumps is stairs, whose slope nothing tells.)
-    stairs = unknown & (own.estimate.numeric == 0) & np.isinf(own.estimate.bound)
+    stairs = unknown & (estimate.numeric == 0) & np.isinf(estimate.bound)
     coarse = derivatives.noise.relative > tolerances.COARSE or bool(stairs.any())
     told = f"rounding in the function or its gradient hides {hidden}"
     return f"{told}; {on_purpose}" if coarse else told

@@ -22,7 +22,8 @@ from gradcheck.checker.precision.function_slope import FunctionSlopes
 from gradcheck.checker.precision.range_loss import leaves_range
 from gradcheck.checker.subject.alike import passes_alike
 from gradcheck.checker.subject.ended import Ended
-from gradcheck.checker.subject.refusals import NoGradient
+from gradcheck.checker.subject.other_outputs import must_have_shapes
+from gradcheck.checker.subject.refusals import NoGradient, told_untraceable
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import explain_exception, widen
 from gradcheck.model import Mode, Stage, Verdict
@@ -66,11 +67,10 @@ class OwnPrecision:
             raise
         except Exception as error:
             low = next(v.dtype.name for v in self._values if v.dtype.name in tolerances.ULPS)
-            raise Ended(
-                Verdict.ERROR,
-                f"the function runs in float64, but not in {low}: {explain_exception(error)}",
-                Stage.PRECISION,
-            ) from error
+            where = low if problem.mode is Mode.EAGER else f"{low} in {problem.mode}"
+            told = f"the function runs in float64, but not in {where}: {explain_exception(error)}"
+            told += told_untraceable(told)
+            raise Ended(Verdict.ERROR, told, Stage.PRECISION) from error
 
     @cached_property
     def _rng(self) -> np.random.Generator:
@@ -166,6 +166,10 @@ class OwnPrecision:
             problem.note_judged(problem.recorded)
             return passed
         passed = self._own(self._values, self._upstream)
+        shapes = [output.shape for output in passed.outputs]
+        low = " and ".join({v.dtype.name for v in self._values if v.dtype.name in tolerances.ULPS})
+        where = low if problem.mode is Mode.EAGER else problem.mode.value
+        must_have_shapes(self._point.outputs.shapes, shapes, where)
         problem.note_judged(self._own)
         return passed
 

@@ -78,14 +78,18 @@ class Point:
         """By output: how far last digits of the inputs move it, where nobody sees what it rounds.
 
         What adds up what it is given, and little is left, rounds off as much as that. Without it
-        `test_what_is_added_where_nobody_sees_it` fails.
+        `test_what_is_added_where_nobody_sees_it` fails. What is moved as far by many last digits as
+        by one jumps there, and rounds nothing off: else `test_a_jump_is_no_rounding` fails.
         """
         draws = generator(self.problem.seed, 0x6C61).uniform(
             -1.0, 1.0, (limits.ROUNDING_DRAWS_OF_ITS_OWN, len(self.at))
         )
         with np.errstate(all="ignore"):
-            moved = self.evaluator(self.at * (1.0 + tolerances.LAST_DIGIT * draws)) - self.base
-            return np.asarray(np.max(np.where(np.isfinite(moved), np.abs(moved), 0.0), axis=0))
+            near = [tolerances.LAST_DIGIT * draws, tolerances.LAST_DIGITS * draws]
+            one, many = (self.evaluator(self.at * (1.0 + change)) - self.base for change in near)
+            jumps = np.abs(many - one) <= tolerances.ROUGH * np.abs(one)
+            rounded = np.where(np.isfinite(one) & ~jumps, np.abs(one), 0.0)
+            return np.asarray(np.max(rounded, axis=0))
 
     @cached_property
     def is_exact(self) -> bool:

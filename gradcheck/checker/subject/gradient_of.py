@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.left_by_calls import as_left, noted
+from gradcheck.checker.subject.other_outputs import must_be_like
 from gradcheck.checker.subject.substituted import read_as
 from gradcheck.checker.subject.tensors import call
 
@@ -37,6 +38,8 @@ class Gradient:
             tape.watch(sources)
             with noted() as left:
                 outputs = call(self.function, tensors)
+        if not tf.executing_eagerly():
+            must_be_like(self.upstream, outputs, "a graph")
         cotangents = [
             tf.cast(tf.constant(ct), output.dtype)
             for ct, output in zip(self.upstream, outputs, strict=True)

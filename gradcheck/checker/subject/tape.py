@@ -13,6 +13,7 @@ from gradcheck.checker.subject.alike import passes_alike
 from gradcheck.checker.subject.as_graph import as_graph
 from gradcheck.checker.subject.carry.cargo import CannotCarry
 from gradcheck.checker.subject.carry.passes import passes_at
+from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.left_by_calls import Left, as_left, noted
 from gradcheck.checker.subject.monte_carlo import (
     Nudges,
@@ -20,6 +21,7 @@ from gradcheck.checker.subject.monte_carlo import (
     recorded_graph,
     rounding_anew,
 )
+from gradcheck.checker.subject.other_outputs import must_be_like
 from gradcheck.checker.subject.refusals import must_be_compiled, must_have_gradients
 from gradcheck.checker.subject.stacked_passes import stacked_passes
 from gradcheck.checker.subject.tensors import (
@@ -176,7 +178,7 @@ class Tape:
     def _run(self, run: Callable[..., Any], *arguments: Any) -> Backward:
         try:
             outputs, gradients = run(*arguments)
-        except FunctionRaised:
+        except (FunctionRaised, Ended):
             raise
         except Exception as error:
             must_be_compiled(error, self._mode)
@@ -255,6 +257,8 @@ class Tape:
             sources: what is differentiated, by argument, where that is not the argument itself.
         """
         forward = self._go_forward(arguments, sources or arguments)
+        if self._mode is not Mode.EAGER:
+            must_be_like(upstream, forward.outputs, self._mode.value)
         self._going_back = True
         gradients = self._go_back(forward, upstream)
         # What a traced function raises later, when it runs, may come from either way.

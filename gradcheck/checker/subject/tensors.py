@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker import limits
+from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.flatten import flatten
 from gradcheck.errors import UsageError
 
@@ -40,7 +41,7 @@ def call(function: Function, arguments: Sequence[Any]) -> list[Any]:
     """
     try:
         returned = function(*arguments)
-    except UsageError:
+    except (UsageError, Ended):
         # It is about the case, and not what the function did.
         raise
     except Exception as error:

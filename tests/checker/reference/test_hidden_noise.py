@@ -86,6 +86,21 @@ def test_what_is_added_where_values_are_looked_at(tf: Any, big: float) -> None:
             bars_have_the_truth(edges, at)
 
 
+def test_a_gradient_that_looks_at_values_stands_still(tf: Any) -> None:
+    told = gradcheck.check(
+        lambda a: tf.linspace(a, a * 2, 4), np.array([0.3, 0.8]), checks="second"
+    )
+    assert told.verdict == "pass", describe(told)
+
+
+def test_a_jump_is_no_rounding(tf: Any) -> None:
+    def clipped(x: Any) -> Any:
+        return tf.clip_by_value(x, -0.5, 1.0)
+
+    told = gradcheck.check(clipped, np.array([2.0, 1.0, 0.3]), checks="second")
+    assert told.verdict == "kink", describe(told)
+
+
 def test_what_is_added_where_nobody_sees_it(tf: Any) -> None:
     @tf.custom_gradient  # type: ignore[untyped-decorator]
     def total(x: Any) -> tuple[Any, Any]:

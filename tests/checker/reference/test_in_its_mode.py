@@ -88,6 +88,45 @@ def test_one_that_is_wrong_in_its_mode_alone(tf: Any) -> None:
         assert gradcheck.check(function, x, mode="graph").verdict == verdict
 
 
+OTHERS: dict[str, Any] = {
+    "another axis": lambda y: y[None],
+    "fewer": lambda y: y[:1],
+    "twice": lambda y: (y, y),
+}
+
+
+@pytest.mark.parametrize("check", ["reverse", "forward", "second", "jacobian"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_shapes_than_eagerly(tf: Any, name: str, dtype: str, check: Any) -> None:
+    def function(x: Any) -> Any:
+        y = tf.sin(x)
+        return y if tf.executing_eagerly() else OTHERS[name](y)
+
+    x = np.array([0.3, 0.9], dtype)
+    assert gradcheck.check(function, x, checks=check).verdict == "pass"
+    found = gradcheck.check(function, x, checks=check, mode="graph")
+    assert found.verdict == "error", describe(found)
+    assert "graph the function returns" in found.message
+    assert "and else a tensor of [2]" in found.message
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_other_shapes_that_only_the_compiler_knows(tf: Any, dtype: str) -> None:
+    def pushed(y: Any) -> Any:
+        row, empty = [2], tf.raw_ops.EmptyTensorList
+        rows = empty(element_shape=row, max_num_elements=4, element_dtype=y.dtype)
+        rows = tf.raw_ops.TensorListPushBack(input_handle=rows, tensor=y)
+        stack = tf.raw_ops.TensorListStack
+        return stack(input_handle=rows, element_shape=row, element_dtype=y.dtype)
+
+    y = np.array([0.3, 0.9], dtype)
+    assert gradcheck.check(pushed, y, mode="graph").verdict == "pass"
+    found = gradcheck.check(pushed, y, mode="xla")
+    assert found.verdict == "error", describe(found)
+    assert "in xla the function returns a tensor of [4, 2]" in found.message
+
+
 def test_the_same_in_every_mode(tf: Any) -> None:
     problem = Problem(function=tf.sin, operands=(Operand("x", np.ones(3)),), mode=Mode.XLA)
     assert in_its_mode(problem) is None
@@ -107,3 +146,19 @@ def test_what_is_drawn_otherwise_in_xla_and_in_float32_alone(tf: Any, error: flo
     layer, call = Own(0.5, seed=1), {"training": True}
     found = gradcheck.check(layer, x, checks="forward", mode="xla", call=call, budget=60.0)
     assert found.verdict == ("mismatch" if error else "pass"), describe(found)
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-6])
+@pytest.mark.parametrize("check", ["reverse", "forward"])
+def test_what_drops_at_random_has_narrow_bars(tf: Any, check: Any, error: float) -> None:
+    larger = with_gradient(tf.identity, lambda g, _: g * (1 + error))
+
+    def noisy(x: Any) -> Any:
+        drawn = tf.random.stateless_uniform([4], [1, 2], 0.5, 1.5, tf.float64)
+        return tf.tanh(larger(x) * drawn)
+
+    x = np.array([0.3, -0.8, 1.2, 0.1])
+    found = gradcheck.check(noisy, x, checks=check, mode="xla")
+    assert found.verdict == ("mismatch" if error else "pass"), describe(found)
+    if not error:
+        assert found.comparisons[0].another_in_its_mode
