@@ -18,12 +18,18 @@ from gradcheck.explainer.page.worked_numbers import expression_numbers
 from gradcheck.explainer.proof import Proof, proof_section
 from gradcheck.explainer.tangents.along import prove_along, with_directions
 from gradcheck.explainer.tangents.tangent_proof import Point
+from gradcheck.explainer.traced.outside_ops import with_outside
 from gradcheck.explainer.traced.own_gradients import own_gradients, raised_by_tape, told_of_own
 from gradcheck.explainer.traced.ran_ops import watch
 from gradcheck.explainer.traced.real_view import in_real_numbers, is_complex
 from gradcheck.explainer.traced.same_draws import DRAWN, drawn_again, random_state_kept
 from gradcheck.explainer.traced.traced_graph import TooLarge, read_ops
-from gradcheck.explainer.traced.traced_page import explain_traced, list_ops
+from gradcheck.explainer.traced.traced_page import (
+    ASSIGNED,
+    explain_traced,
+    list_ops,
+    told_of_outside,
+)
 from gradcheck.explainer.traced.traced_proof import symbol_values, verify_traced
 from gradcheck.model import Case, Input, Sample, TargetKind
 
@@ -79,9 +85,13 @@ def _answered(
         upstream = np.stack([np.real(upstream), np.imag(upstream)], axis=-1)
     problem, watched, of_draws = _with_draws_held(problem, watched)
     said += of_draws
+    watched = with_outside(problem, watched)
+    if watched.assigns:
+        said.append(ASSIGNED)
     own, title = own_gradients(problem, watched), _title(case)
     try:
         traced = read_ops(watched, title)
+        said += [told_of_outside(traced)] if traced.outside else []
         lead = " ".join([_lead(watched), *said, *told_of_own(own, problem, watched, traced)])
         document = explain_traced(traced, lead)
     except TooLarge as why:
