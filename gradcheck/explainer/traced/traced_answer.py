@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck import ops
 from gradcheck.checker.case import problem_of
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.tensors import FunctionRaised
 from gradcheck.errors import FunctionError, GradcheckError, UsageError
 from gradcheck.explainer.on_demand import pictured_expression
+from gradcheck.explainer.page.known_findings import told_of_findings
 from gradcheck.explainer.page.worked_numbers import expression_numbers
 from gradcheck.explainer.proof import Proof, proof_section
 from gradcheck.explainer.tangents.along import prove_along, with_directions
@@ -115,7 +117,10 @@ def _answered(
     if not verify:
         return document, []
     proofs = verify_traced(problem, watched, traced)
-    document = replace(document, sections=(*document.sections, proof_section(proofs)))
+    called = (ops.find(each.name) for each in watched.calls)
+    known = [*traced.graph.ops, *(op.name for op in called if op is not None)]
+    section = proof_section(proofs, told_of_findings(known))
+    document = replace(document, sections=(*document.sections, section))
     if not directions:
         return document, proofs
     with explored(problem) as whole:

@@ -40,8 +40,8 @@ def told_of_outside(traced: Traced) -> str:
     return (
         f"{' and '.join(named)} {are} {OUTSIDE}. No derivative of {them} can be formed: "
         f"TensorFlow's tape holds {them} fixed, and so do the formulas here, which are NOT the "
-        "whole derivative of this function. Written with TensorFlow's ops, or with a gradient of its own "
-        "(tf.custom_gradient), it would have one."
+        "whole derivative of this function. It would have one if it were written with TensorFlow's "
+        "ops, or had a gradient of its own (tf.custom_gradient)."
     )
 
 

@@ -13,8 +13,15 @@ from gradcheck.errors import UsageError
 from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
 from gradcheck.explainer.derive.chain import adjoints, bar, closed_form, run_chain
 from gradcheck.explainer.derive.passed_through import STOPPED
+from gradcheck.explainer.page.known_findings import told_of_findings
 from gradcheck.explainer.page.written_code import all_code
-from gradcheck.explainer.proof import Proof, beside_the_tape, in_single, proof_of
+from gradcheck.explainer.proof import (
+    Proof,
+    beside_the_tape,
+    could_not_be_asked,
+    in_single,
+    proof_of,
+)
 from gradcheck.explainer.traced.same_draws import are_held
 from gradcheck.explainer.verify import printed_for_expression
 from gradcheck.model import Verdict
@@ -60,7 +67,7 @@ def verify_traced(problem: Problem, watched: Watched, traced: Traced) -> list[Pr
     upstream = tuple(draw_upstream("random", [shape], [False], problem.seed))
     result = check_problem(replace(problem, upstream=upstream), "explain")
     if not result.comparisons:
-        raise UsageError(f"TensorFlow could not be asked: {result.message}")
+        raise UsageError(could_not_be_asked(result.message, told_of_findings(graph.ops)))
     known = run_chain(graph, symbol_values(traced, watched), upstream[0])
     structures = {traced.names[o.name]: o.structure for o in watched.operands}
     reached = {adjoint.name for adjoint in adjoints(graph)}
