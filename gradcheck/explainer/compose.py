@@ -254,8 +254,7 @@ def _case(question: Question, name: str) -> Answer:
     shapes = {given.name: tuple(given.shape) for given in case.inputs}
     asked = replace(question, shapes=shapes, args=case.args)
     values = {g.name: g.values for g in case.inputs if g.values is not None}
-    complete = len(values) == len(case.inputs)
-    shown = {**values, **question.at} if question.at or complete else {}
+    shown = {**values, **question.at} if question.at or len(values) == len(shapes) else {}
     if case.target.kind is TargetKind.OP and ops.find(case.target.text) is not None:
         return _op(replace(asked, at=shown), case.target.text)
     if case.target.kind is TargetKind.EXPR:

@@ -122,4 +122,6 @@ class Graph:
 
 
 def _element(tree: ast.expr, place: int) -> ast.expr:
+    if isinstance(tree, ast.List):
+        return tree.elts[place]
     return ast.Subscript(tree, ast.Constant(place))

@@ -33,6 +33,7 @@ from gradcheck.explainer.traced.traced_page import (
     told_of_outside,
 )
 from gradcheck.explainer.traced.traced_proof import symbol_values, verify_traced
+from gradcheck.explainer.traced.whole_numbers import as_it_casts, one_by_one
 from gradcheck.model import Case, Input, Sample, TargetKind
 
 if TYPE_CHECKING:
@@ -133,9 +134,13 @@ def _answered(
 
 def _title(case: Case) -> str:
     text = case.target.text.strip()
-    if case.target.kind is TargetKind.LAYER and case.init:
-        return f"{text}({', '.join(f'{k}={v!r}' for k, v in case.init.items())})"
-    return text
+    if case.target.kind is not TargetKind.LAYER:
+        return text
+    made, called = (
+        ", ".join(f"{k}={v!r}" for k, v in given.items()) for given in (case.init, case.args)
+    )
+    made = f"{text}({made})" if made or called else text
+    return f"{made}({called})" if called else made
 
 
 def _lead(watched: Watched) -> str:
@@ -147,6 +152,10 @@ def _lead(watched: Watched) -> str:
 def _at_a_good_point(case: Case, code: Code) -> tuple[Problem, Watched, list[str]]:
     """The case called at a point where it is finite, and what is to be said of that."""
     problem, watched, case, said = _in_its_precision(case, code)
+    whole = as_it_casts(case, watched)
+    if whole is not None:
+        with contextlib.suppress(GradcheckError):
+            problem, watched, case = _called(whole, code)
     if len(watched.outputs) > 1:
         said.append(f"It returns {len(watched.outputs)} tensors; the first is explained.")
         case = replace(case, outputs=(0,))
@@ -173,13 +182,15 @@ def _in_its_precision(case: Case, code: Code) -> tuple[Problem, Watched, Case, l
     except UsageError as error:
         if not isinstance(error.__cause__, FunctionRaised):
             raise
-        for dtype in (single, "complex128"):
+        tried = [replace(case, dtype=single), *one_by_one(replace(case, dtype=double))]
+        tried += [*one_by_one(replace(case, dtype=single)), replace(case, dtype="complex128")]
+        for other in tried:
             with contextlib.suppress(GradcheckError):
-                problem, watched, case = _called(replace(case, dtype=dtype), code)
+                problem, watched, case = _called(other, code)
                 break
         else:
             raise error from None
-        if dtype == single:
+        if case.dtype == single:
             said.append(f"It takes {single} alone, and what is proved holds to the digits of that.")
     else:
         if raised_by_tape(problem, watched) is not None:

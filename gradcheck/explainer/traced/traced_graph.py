@@ -22,6 +22,7 @@ from gradcheck.explainer.traced.op_given import Given
 from gradcheck.explainer.traced.op_texts import CONSTANT_OPS, PASSED_OPS, text_of_op
 from gradcheck.explainer.traced.outside_ops import NO_NUMBERS, OUTSIDE
 from gradcheck.explainer.traced.read_texts import NoRule
+from gradcheck.explainer.traced.whole_numbers import handed_on, without_handed_on
 from gradcheck.spec.expression.syntax import parse_tree
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Traced:
 def read_ops(watched: Watched, title: str) -> Traced:
     """The graph of the first output; TooLarge where no page would hold it."""
     names, reasons = _page_names([operand.name for operand in watched.operands])
-    return _Translator(watched, names).traced(title, reasons)
+    return _Translator(without_handed_on(watched), names).traced(title, reasons)
 
 
 def _page_names(given: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -184,7 +185,8 @@ class _Translator:
                     raise TooLarge(
                         f"{ran.kind} gives what is no array of numbers ({out.dtype.name})"
                     )
-                self.values[id(out)] = self._output(ran, place)
+                same = self.values.get(handed_on(ran, out, self.moves))
+                self.values[id(out)] = same if same is not None else self._output(ran, place)
 
     def _pass(self, ran: Ran) -> None:
         for given, out in zip(ran.inputs, ran.outputs, strict=False):
