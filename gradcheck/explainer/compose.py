@@ -26,6 +26,7 @@ from gradcheck.explainer.on_demand import (
     pictured_expression,
     pictured_op,
 )
+from gradcheck.explainer.page.known_findings import told_of_findings
 from gradcheck.explainer.page.op_page import explain_op
 from gradcheck.explainer.proof import proof_section
 from gradcheck.explainer.question import (
@@ -165,7 +166,7 @@ def _op(question: Question, name: str) -> Answer:
     load_quietly()
     values = _inputs(question.at)
     proofs = verify_op(subject, values)
-    document = _with(document, proof_section(proofs))
+    document = _with(document, proof_section(proofs, told_of_findings([op.name])))
     return (
         along.proved(document, proofs, lambda: op_points(subject, values)[0])
         if along
@@ -207,7 +208,7 @@ def _expression(question: Question, text: str, wanted: tuple[str, ...] | None) -
     load_quietly()
     values = _inputs(question.at)
     proofs = verify_expression(graph, values, wanted=wanted)
-    document = _with(document, proof_section(proofs))
+    document = _with(document, proof_section(proofs, told_of_findings(graph.ops)))
     return (
         along.proved(document, proofs, lambda: expression_points(graph, values)[0])
         if along
@@ -252,13 +253,12 @@ def _case(question: Question, name: str) -> Answer:
     case = loaded.cases[0]
     shapes = {given.name: tuple(given.shape) for given in case.inputs}
     asked = replace(question, shapes=shapes, args=case.args)
+    values = {g.name: g.values for g in case.inputs if g.values is not None}
+    shown = {**values, **question.at} if question.at or len(values) == len(shapes) else {}
     if case.target.kind is TargetKind.OP and ops.find(case.target.text) is not None:
-        return _op(asked, case.target.text)
+        return _op(replace(asked, at=shown), case.target.text)
     if case.target.kind is TargetKind.EXPR:
         wanted = tuple(given.name for given in case.inputs if given.grad)
-        values = {g.name: g.values for g in case.inputs if g.values is not None}
-        complete = len(values) == len(case.inputs)
-        shown = {**values, **question.at} if question.at or complete else {}
         try:
             return _expression(replace(asked, at=shown), case.target.text, wanted)
         except UsageError as error:

@@ -18,6 +18,7 @@ __all__ = [
     "PROOF_TOLERANCE",
     "Proof",
     "beside_the_tape",
+    "could_not_be_asked",
     "difference_told",
     "in_single",
     "moved_within",
@@ -51,13 +52,26 @@ class Proof:
     """Where the tape, or the formula, is wrong: by how much, and at which element."""
     points: int = 1
     """How many points it was made at: the errors are the largest."""
+    tape_is_wrong: bool = False
+    """Whether differences contradict the tape."""
 
 
 def proof_of(comparison: Comparison, formula: str, value: Array, structure: str) -> Proof:
     """The value of a printed formula beside what a check found for the same gradient."""
     tape, numeric = comparison.analytic, comparison.numeric
+    tape_is_wrong = comparison.verdict in (
+        Verdict.MISMATCH,
+        Verdict.NONFINITE,
+        Verdict.DISCONNECTED,
+    )
     if tape is None or numeric is None or value.shape != tape.shape:
-        return Proof(comparison.name, formula, np.inf, np.inf, np.inf, holds=False)
+        none = comparison.verdict is Verdict.DISCONNECTED
+        said = f"For {comparison.name} the tape gives None, though the output depends on it."
+        off = np.inf
+        found = Proof(
+            comparison.name, formula, off, off, off, holds=False, said=said if none else ""
+        )
+        return replace(found, tape_is_wrong=tape_is_wrong)
     if comparison.judged < value.size and structure in ("", "general"):
         # (Of what is dear some elements are compared, and the rest along directions.)
         numeric = np.where(np.isnan(numeric), tape, numeric)
@@ -79,6 +93,7 @@ def proof_of(comparison: Comparison, formula: str, value: Array, structure: str)
         from_numeric,
         apart(tape, numeric),
         holds=judged_right and from_tape <= PROOF_TOLERANCE,
+        tape_is_wrong=tape_is_wrong,
     )
     return found if found.holds else replace(found, said=_told(found, value, tape, numeric))
 
@@ -86,6 +101,9 @@ def proof_of(comparison: Comparison, formula: str, value: Array, structure: str)
 def _told(proof: Proof, value: Array, tape: Array, numeric: Array) -> str:
     """Which of the three is wrong: the one that the two others contradict."""
     name = proof.name
+    undefined = ~np.isfinite(value) & np.isfinite(numeric)
+    if undefined.any():
+        return _told_undefined(name, undefined, tape, numeric)
     if proof.against_numeric < proof.against_tape and proof.against_numeric < NUMERIC_SMALL:
         wrong = difference_told(name, value, tape, "the tape's gradient", PROOF_TOLERANCE)
         return f"{wrong} Differences of the function are on the side of the derivation."
@@ -93,6 +111,19 @@ def _told(proof: Proof, value: Array, tape: Array, numeric: Array) -> str:
     if not told or proof.against_tape <= PROOF_TOLERANCE:
         return difference_told(name, numeric, tape, "what differences give", PROOF_TOLERANCE)
     return told
+
+
+def _told_undefined(name: str, where: Array, tape: Array, numeric: Array) -> str:
+    """Of a formula that is no number where there is a derivative all the same."""
+    place = tuple(int(i) for i in np.argwhere(where)[0])
+    at = f"{name}[{', '.join(map(str, place))}]" if place else name
+    gives, says = float(tape[place]), float(numeric[place])
+    right = abs(gives - says) <= NUMERIC_SMALL * max(1.0, abs(says))
+    told = (
+        f"For {name} the formula of this page is no number at {at}: it divides by 0 there, or the "
+        f"like. Differences of the function give {says:.6g}"
+    )
+    return f"{told}, and so does the tape." if right else f"{told}; the tape gives {gives:.6g}."
 
 
 def difference_told(name: str, right: Array, other: Array, who: str, tolerance: float) -> str:
@@ -122,6 +153,16 @@ def difference_told(name: str, right: Array, other: Array, who: str, tolerance: 
     return (
         f"For {name} {who} DIFFERS from the derivation: at {place} it is {given:.6g} where it "
         f"should be {derived:.6g}, {far}; {off} of {apart.size} elements differ."
+    )
+
+
+def could_not_be_asked(message: str, known: str) -> str:
+    """What is said where there is no tape to prove formulas with."""
+    told = message.rstrip(".")
+    return (
+        f"TensorFlow could not be asked: {told}. {known}"
+        if known
+        else f"TensorFlow could not be asked: {message}"
     )
 
 
@@ -161,8 +202,13 @@ def moved_within(gradient: Array, structure: str) -> Array:
     return visible_within(gradient, structure)
 
 
-def proof_section(proofs: list[Proof]) -> Section:
-    """The errors, as a table."""
+def proof_section(proofs: list[Proof], known: str = "") -> Section:
+    """The errors, as a table.
+
+    Args:
+        proofs: of all that is printed.
+        known: what TensorFlow is known to get wrong, which is said where it is wrong.
+    """
     rows = tuple(
         (
             f"∂L/∂{p.name}",
@@ -186,7 +232,9 @@ def proof_section(proofs: list[Proof]) -> Section:
     for proof in proofs:
         if proof.said:
             first.setdefault(proof.name, proof.said)
-    said = [Paragraph(sentence) for sentence in dict.fromkeys(first.values())]
+    sentences = [*first.values()]
+    sentences += [known] if known and any(proof.tape_is_wrong for proof in proofs) else []
+    said = [Paragraph(sentence) for sentence in dict.fromkeys(sentences)]
     return Section("Proof", (Paragraph(text), Table(head, rows), *said))
 
 

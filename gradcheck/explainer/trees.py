@@ -124,7 +124,7 @@ class _Picked(ast.NodeTransformer):
             # The exponent of a slope, 3 − 1; a difference below zero stays as it is written.
             right = _whole(node.right)
             return node if right is None or right > left else ast.Constant(left - right)
-        left_zero, right_zero = (called(n) == "zeros" for n in (node.left, node.right))
+        left_zero, right_zero = map(_is_zero, (node.left, node.right))
         if isinstance(node.op, ast.Mult | ast.Div) and left_zero:
             return node.left
         if isinstance(node.op, ast.Mult) and right_zero:
@@ -133,13 +133,20 @@ class _Picked(ast.NodeTransformer):
             return node.left
         if isinstance(node.op, ast.Sub) and left_zero:
             return ast.UnaryOp(ast.USub(), node.right)
-        return node.right if isinstance(node.op, ast.Add) and called(node.left) == "zeros" else node
+        return node.right if isinstance(node.op, ast.Add) and left_zero else node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if called(node) in ("matmul", "mT", "mirror_lower", "diag_matrix"):
             return next((arg for arg in node.args if called(arg) == "zeros"), node)
         return node
+
+
+def _is_zero(node: ast.expr) -> bool:
+    """Whether it is an array of zeros, repeated along axes or not."""
+    if isinstance(node, ast.Call) and called(node) == "unreduce":
+        return _is_zero(node.args[0])
+    return called(node) == "zeros"
 
 
 def _whole(node: ast.expr) -> int | None:

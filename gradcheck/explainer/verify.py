@@ -19,8 +19,15 @@ from gradcheck.explainer.derive.chain import adjoints, bar, closed_form, run_cha
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.derive.whole_op import as_one_op
+from gradcheck.explainer.page.known_findings import told_of_findings
 from gradcheck.explainer.page.written_code import all_code
-from gradcheck.explainer.proof import Proof, beside_the_tape, in_single, proof_of
+from gradcheck.explainer.proof import (
+    Proof,
+    beside_the_tape,
+    could_not_be_asked,
+    in_single,
+    proof_of,
+)
 from gradcheck.explainer.proof_points import DrawnPoint, expression_points, op_points
 from gradcheck.ops.declaration import ANYWHERE
 
@@ -50,7 +57,8 @@ def verify_op(
     formulas = {name: _printed_for_op(subject, name) for name in subject.gradients}
     code = dict.fromkeys(formulas, subject.code())
     points = op_points(subject, values, seed)
-    return worst_of([_prove(point, formulas, lambda known: known, code) for point in points])
+    known = told_of_findings([subject.op.name])
+    return worst_of([_prove(point, formulas, lambda x: x, code, known) for point in points])
 
 
 def _printed_for_op(subject: Subject, name: str) -> list[tuple[str, Printed]]:
@@ -79,7 +87,8 @@ def verify_expression(
         return run_chain(graph, known, known["G"])
 
     points = expression_points(graph, values, seed)
-    proofs = worst_of([_prove(point, formulas, complete, code) for point in points])
+    known = told_of_findings(graph.ops)
+    proofs = worst_of([_prove(point, formulas, complete, code, known) for point in points])
     held = any(step.op is STOPPED for step in graph.steps)
     return [beside_the_tape(proof) for proof in proofs] if held else proofs
 
@@ -110,10 +119,12 @@ def _prove(
     formulas: Formulas,
     complete: Callable[[dict[str, Any]], Values],
     code: Mapping[str, list[str]],
+    wrong: str,
 ) -> list[Proof]:
     """Check the gradients at the point, and hold every printed formula against what is found.
 
-    `complete` adds the values that formulas name beside the inputs, the output and G.
+    `complete` adds the values that formulas name beside the inputs, the output and G; `wrong` is
+    what is known to be wrong in TensorFlow.
     """
     from gradcheck.checker.check import check_problem
     from gradcheck.checker.subject.problem import Problem
@@ -129,13 +140,13 @@ def _prove(
     except FunctionRaised:
         if point.float32_only:
             raise
-        return _prove(replace(point, float32_only=True), formulas, complete, code)
+        return _prove(replace(point, float32_only=True), formulas, complete, code, wrong)
     shapes = [output.shape for output in outputs]
     upstream = tuple(draw_upstream("random", shapes, [*map(np.iscomplexobj, outputs)], point.seed))
     problem = Problem(function=function, operands=operands, upstream=upstream, seed=point.seed)
     result = check_problem(problem, "explain")
     if not result.comparisons:
-        raise UsageError(f"TensorFlow could not be asked: {result.message}")
+        raise UsageError(could_not_be_asked(result.message, wrong))
     known = complete(
         {
             **point.case.args,

@@ -51,7 +51,7 @@ class LayerMaker:
                 raise FunctionRaised(error) from error
 
     def _make(self, text: str, init: Mapping[str, Any]) -> Any:
-        kind = self._class(text)
+        kind = layer_class(text, self._allow, self._root)
         given = {name: self._value(value) for name, value in init.items()}
         taken = Parameters.of(kind)
         if taken is not None:
@@ -63,16 +63,6 @@ class LayerMaker:
             told = explain_exception(error) + where_raised(error)
             raise FunctionError(f"`{text}` cannot be made: {told}") from error
 
-    def _class(self, text: str) -> Any:
-        if ":" in text:
-            kind = import_object(text, self._allow, self._root)
-            if not isinstance(kind, type):
-                raise FunctionError(f"`{text}` is no class: write `function: {text}`")
-            return kind
-        if text not in allowlist.LAYERS:
-            raise UsageError(f"`{text}` is not on the list of Keras' layers, losses and models")
-        return look_up(text)
-
     def _value(self, value: Any) -> Any:
         if isinstance(value, list):
             return [self._value(item) for item in value]
@@ -82,6 +72,24 @@ class LayerMaker:
             # Keras would make an object of whatever class a mapping names.
             raise UsageError("a mapping in `init` must be a layer: {layer: …, init: {…}}")
         return self._make(str(value["layer"]), value.get("init") or {})
+
+
+def layer_class(text: str, allow: Collection[str], root: str) -> Any:
+    """The class of this name; FunctionError or UsageError where there is none.
+
+    Args:
+        text: a name of Keras', or `package.module:Name`.
+        allow: packages that may be imported.
+        root: where they are looked for.
+    """
+    if ":" in text:
+        kind = import_object(text, allow, root)
+        if not isinstance(kind, type):
+            raise FunctionError(f"`{text}` is no class: write `function: {text}`")
+        return kind
+    if text not in allowlist.LAYERS:
+        raise UsageError(f"`{text}` is not on the list of Keras' layers, losses and models")
+    return look_up(text)
 
 
 def call_parameters(layer: Any) -> Parameters | None:

@@ -145,7 +145,7 @@ class Recording:
         if known.before is None:
             # (What is made in this call has its value from its second op on.)
             self._looking = True
-            known.before = _value_of(handle)
+            known.before = value_of(handle)
             self._looking = False
         known.written |= writes
 
@@ -167,7 +167,7 @@ def known_resources(variables: Iterable[Any]) -> list[Resource]:
     """Variables as they are now, of which no op is known."""
     handles = [getattr(getattr(v, "_value", v), "handle", None) for v in variables]
     return [
-        Resource(handle, _value_of(handle), read_first=False)
+        Resource(handle, value_of(handle), read_first=False)
         for handle in handles
         if handle is not None
     ]
@@ -279,7 +279,7 @@ def _overwrites(name: str, position: int) -> bool:
     return False
 
 
-def _value_of(handle: Any) -> Any:
+def value_of(handle: Any) -> Any:
     """The value of the variable behind a handle; None where there is no variable, or no value."""
     import tensorflow as tf
 

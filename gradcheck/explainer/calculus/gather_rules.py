@@ -141,6 +141,21 @@ def _scatter_nd(t: Translator, indices: Value, values: Value, shape: Any) -> Val
     return Value(target, at)
 
 
+def _scatter_add(t: Translator, like: Value, indices: Any, values: Value, axis: int = 0) -> Value:
+    """Sums by index: at each place all the values whose index it is."""
+    along = axis % len(like.shape)
+    if not isinstance(indices, Value):
+        return opaque(t.space, "scatter_add", [like, indices, values, axis])
+
+    def at(ix: tuple[Index, ...]) -> Node:
+        places = [t.space.fresh(size) for size in indices.shape]
+        condition = select("=", ix[along], _lookup(indices, tuple(places), like.shape[along]))
+        own = values.at((*ix[:along], *places, *ix[along + 1 :]))
+        return total_over(places, Product((own, condition)))
+
+    return Value(like.shape, at)
+
+
 def _one_hot(_t: Translator, indices: Value, count: int) -> Value:
     def at(ix: tuple[Index, ...]) -> Node:
         return select("=", ix[-1], _lookup(indices, ix[:-1], count))
@@ -161,6 +176,7 @@ GATHER_RULES: dict[str, Rule] = {
     "one_hot": _one_hot,
     "pick": _pick,
     "put_slice": _put_slice,
+    "scatter_add": _scatter_add,
     "scatter_nd": _scatter_nd,
     "take": _take,
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
+from gradcheck.explainer.derive.literal_lists import with_lists_worked_out
 from gradcheck.explainer.named_functions import named
 from gradcheck.ops.declaration import Kind
 
@@ -66,7 +67,8 @@ class Step:
         """A text of the op's declaration with this step's names, for real inputs."""
         args = {k: v for k, v in self.call.args.items() if k not in self.operands}
         values: dict[str, Any] = {**args, **self.operands, **more}
-        return named(trees.real(trees.substitute(trees.read(text), values)))
+        tree = trees.substitute(trees.read(text), values)
+        return named(trees.real(with_lists_worked_out(tree)))
 
     @property
     def differentiable(self) -> dict[str, str]:
@@ -109,10 +111,17 @@ class Graph:
         """Of the inputs and of every step."""
         return {**self.inputs, **{step.name: step.shape for step in self.steps}}
 
+    @property
+    def ops(self) -> list[str]:
+        """The names of the ops that the steps are."""
+        return [step.op.name for step in self.steps]
+
     def uses(self, name: str) -> list[Step]:
         """The steps that a value goes into, one entry for each time."""
         return [s for s in self.steps for used in s.differentiable.values() if used == name]
 
 
 def _element(tree: ast.expr, place: int) -> ast.expr:
+    if isinstance(tree, ast.List):
+        return tree.elts[place]
     return ast.Subscript(tree, ast.Constant(place))

@@ -111,6 +111,8 @@ CLOSED_SECONDS = 6.0
 """What may be spent on putting the gradient of an input together; usually it is hundredths."""
 MUCH_SHORTER = 0.8
 """A name has to take away so much of a formula, or it is not worth to look it up."""
+LONGER_OPENED = 2
+"""So many times as much may be read where no function of whole arrays is left in the elements."""
 LONGEST_FORMULA = 240
 """A formula longer than this is easier to read with the steps named."""
 
@@ -139,6 +141,8 @@ class ClosedForms:
             found = self._best(name, opened=False)
             if found is None or found.formula is None or not without_indices(found.formula):
                 found = _easier(found, self._best(name, opened=True))
+            elif any(isinstance(part, Array) for part in walk(found.node)):
+                found = _element_by_element(found, self._best(name, opened=True))
         return found
 
     def _best(self, name: str, *, opened: bool) -> Closed | None:
@@ -194,6 +198,16 @@ def _easier(closed: Closed | None, opened: Closed | None) -> Closed | None:
         return closed or opened
     keeps = opened.formula is None and closed.formula is not None and not closed.steps
     return replace(opened, formula=closed.formula) if keeps else opened
+
+
+def _element_by_element(closed: Closed, opened: Closed | None) -> Closed:
+    """The closed form, its elements without functions of whole arrays, if that is no longer."""
+    if opened is None or _weight(opened.node) > LONGER_OPENED * _weight(closed.node):
+        return closed
+    if any(isinstance(part, Array) for part in walk(opened.node)):
+        return closed
+    steps = tuple(dict.fromkeys((*closed.steps, *opened.steps)))
+    return replace(opened, formula=closed.formula, steps=steps)
 
 
 def _weight(node: Node) -> int:

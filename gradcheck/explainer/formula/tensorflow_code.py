@@ -186,6 +186,12 @@ def _as_array(node: ast.expr, text: str, within: str) -> str:
     return f"tf.constant({text}, G.dtype)" if numbers and floats and not calls else text
 
 
+def _operand(node: ast.expr) -> ast.expr:
+    if not isinstance(node, ast.List) or any(isinstance(n, ast.Name) for n in ast.walk(node)):
+        return node
+    return ast.Name(f"tf.constant({trees.text_of(node)}, G.dtype)")
+
+
 def _where(args: list[str]) -> str:
     """A condition as numbers, or a choice; plain numbers get the dtype of the rest."""
     condition, first, second = args
@@ -222,6 +228,17 @@ class _Inner(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return ast.Name(self.writer.text(node))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """Numbers beside an operator are tensors: a list is none, and of float32 beside others."""
+        self.generic_visit(node)
+        node.left, node.right = map(_operand, (node.left, node.right))
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        node.operand = _operand(node.operand)
+        return node
 
 
 class _Ones(ast.NodeTransformer):

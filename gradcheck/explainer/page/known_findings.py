@@ -10,10 +10,14 @@ import json
 import pkgutil
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from gradcheck.explainer.document import Bullets, Section
 
-__all__ = ["Finding", "findings_of", "known_bugs"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Finding", "findings_of", "known_bugs", "told_of_findings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,21 @@ def _table() -> dict[str, tuple[Finding, ...]]:
 def findings_of(op: str) -> tuple[Finding, ...]:
     """What is known to be wrong; nothing for most ops."""
     return _table().get(op, ())
+
+
+def told_of_findings(ops: Iterable[str], check: str = "") -> str:
+    """What is said where TensorFlow was seen to be wrong; empty where nothing is known of these.
+
+    Args:
+        ops: those that the function is made of.
+        check: the derivative: `second` or `forward`; the gradient if empty.
+    """
+    wanted = f"float64, {check}" if check else "float64"
+    found = [each for op in sorted({*ops}) for each in findings_of(op) if each.where == wanted]
+    if not found:
+        return ""
+    told = " ".join(f"{each.reason} ({each.case})" for each in found)
+    return f"What is known to be wrong in TensorFlow, and may be why: {told}"
 
 
 def known_bugs(op: str) -> list[Section]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gradcheck.errors import ExplainError
+from gradcheck.explainer.page.known_findings import told_of_findings
 from gradcheck.explainer.tangents.tangent_page import forward_sections, second_sections
 from gradcheck.explainer.tangents.tangent_proof import (
     Point,
@@ -89,12 +90,15 @@ def prove_along(
     try:
         if directions.forward:
             found = prove_forward(graph, point, wanted)
-            sections.append(along_section("Proof of forward mode", found, "a ForwardAccumulator"))
+            known = told_of_findings(graph.ops, "forward")
+            heading = "Proof of forward mode"
+            sections.append(along_section(heading, found, "a ForwardAccumulator", known))
             proofs += [proof for _, proof in found]
         if directions.second:
             found = prove_second(graph, point, wanted)
             heading = "Proof of the second derivative"
-            sections.append(along_section(heading, found, "a tape around a tape"))
+            known = told_of_findings(graph.ops, "second")
+            sections.append(along_section(heading, found, "a tape around a tape", known))
             proofs += [proof for _, proof in found]
     except NoTangent as why:
         raise ExplainError(

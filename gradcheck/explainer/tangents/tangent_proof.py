@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +10,12 @@ import numpy as np
 
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.evaluate import evaluate
-from gradcheck.explainer.derive.chain import bar, run_chain
+from gradcheck.explainer.derive.chain import bar
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.document import Paragraph, Section, Table
 from gradcheck.explainer.page_code import run_code
 from gradcheck.explainer.proof import Proof, moved_within, visible_within
+from gradcheck.explainer.tangents.asked_along import Asked, Point
 from gradcheck.explainer.tangents.second_form import (
     changed_output,
     hessian_block,
@@ -42,126 +42,7 @@ AGREES = 2.0**-30
 """Granted between a formula and nested tapes, relative to the largest element."""
 NUMERIC_AGREES = 2.0**-18
 """Granted against differences of gradients, which lose some digits."""
-STEP = 2.0**-9
-"""Of the differences: five points, whose error is of its fourth power."""
-
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """Where a graph and the function that it is of are evaluated."""
-
-    function: Callable[..., Any]
-    """Takes a tensor for each of the names; gives the output."""
-    names: tuple[str, ...]
-    values: Mapping[str, Any]
-    """Of all names of the graph's inputs."""
-    structures: Mapping[str, str]
-    seed: int = 0
-
-    def direction(self, name: str) -> Array:
-        """A random direction in which an input may move."""
-        rng = np.random.default_rng([self.seed, *name.encode()])
-        drawn: Array = rng.standard_normal(np.shape(self.values[name]))
-        structure = self.structures.get(name, "")
-        if structure == "symmetric":
-            drawn = (drawn + np.swapaxes(drawn, -1, -2)) / 2
-        return np.tril(drawn) if structure == "lower" else drawn
-
-
-class _Asked:
-    """What TensorFlow gives at the point."""
-
-    def __init__(self, graph: Graph, point: Point, moving: Sequence[str]) -> None:
-        self.graph, self.point, self.moving = graph, point, moving
-        rng = np.random.default_rng([point.seed, 77])
-        self.upstream = rng.standard_normal(graph.shapes[graph.output])
-        self.dots = {name: point.direction(name) for name in moving}
-
-    def tensors(self, step: float = 0.0) -> dict[str, Any]:
-        import tensorflow as tf
-
-        values = {name: np.asarray(self.point.values[name]) for name in self.point.names}
-        return {
-            n: tf.constant(v + step * self.dots[n] if n in self.dots else v)
-            for n, v in values.items()
-        }
-
-    def out(self, tensors: Mapping[str, Any]) -> Any:
-        import tensorflow as tf
-
-        found = tf.nest.flatten(self.point.function(*tensors.values()))
-        return found[0]
-
-    def gradients(self, tensors: Mapping[str, Any]) -> list[Any]:
-        import tensorflow as tf
-
-        watched = [tensors[name] for name in self.moving]
-        with tf.GradientTape() as tape:
-            tape.watch(watched)
-            out = self.out(tensors)
-        found = tape.gradient(
-            out, watched, tf.constant(self.upstream), tf.UnconnectedGradients.ZERO
-        )
-        return [tf.convert_to_tensor(each) for each in found]
-
-    def nested(self) -> dict[str, Array]:
-        """The Hessian times the directions, by a tape around a tape."""
-        import tensorflow as tf
-
-        tensors = self.tensors()
-        watched = [tensors[name] for name in self.moving]
-        with tf.GradientTape() as outer:
-            outer.watch(watched)
-            found = self.gradients(tensors)
-            inner = tf.add_n(
-                [tf.reduce_sum(g * self.dots[n]) for g, n in zip(found, self.moving, strict=True)]
-            )
-        back = outer.gradient(inner, watched, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-        pairs = zip(self.moving, back, strict=True)
-        return {name: np.asarray(tf.convert_to_tensor(each)) for name, each in pairs}
-
-    def hessian(self, row: str, column: str) -> Array:
-        """∂²L/∂row∂column, by a tape around a tape."""
-        import tensorflow as tf
-
-        tensors = self.tensors()
-        with tf.GradientTape(persistent=True) as outer:
-            outer.watch(tensors[column])
-            found = self.gradients(tensors)[self.moving.index(row)]
-        return np.asarray(
-            outer.jacobian(
-                found,
-                tensors[column],
-                tf.UnconnectedGradients.ZERO,
-                experimental_use_pfor=False,
-            )
-        )
-
-    def accumulated(self) -> Array:
-        """The change of the output, by forward mode."""
-        import tensorflow as tf
-
-        tensors = self.tensors()
-        watched = [tensors[name] for name in self.moving]
-        dots = [tf.constant(self.dots[name]) for name in self.moving]
-        with tf.autodiff.ForwardAccumulator(watched, dots) as accumulator:
-            out = self.out(tensors)
-        found = accumulator.jvp(out, tf.UnconnectedGradients.ZERO)
-        return np.asarray(tf.convert_to_tensor(found))
-
-    def difference(self, function: Callable[[Mapping[str, Any]], Any]) -> Array:
-        """How something changes along the directions, by five points."""
-        near, far = (
-            np.asarray(function(self.tensors(k * STEP))) - function(self.tensors(-k * STEP))
-            for k in (1, 2)
-        )
-        found: Array = (8 * near - far) / (12 * STEP)
-        return found
-
-    def known(self) -> dict[str, Any]:
-        """Every name of the page but those of changes."""
-        known = run_chain(self.graph, self.point.values, self.upstream)
-        return known | {dot(name): change for name, change in self.dots.items()}
+_DIFFERS = "TensorFlow DIFFERS"
 
 
 def prove_second(
@@ -169,7 +50,7 @@ def prove_second(
 ) -> list[tuple[str, Proof]]:
     """The Hessian times a direction, by the lines, the closed forms and the code; the Hessian."""
     moving = moving_inputs(graph, wanted)
-    asked = _Asked(graph, point, moving)
+    asked = Asked(graph, point, moving)
     changes = (*step_changes(graph, moving), *adjoint_changes(graph, moving))
     known = run_changes(changes, asked.known())
     tape = _given(asked.nested) or {}
@@ -195,7 +76,8 @@ def prove_second(
             value = evaluate(block.node, known, (*block.at, *block.other))
             tape_gives = _given(lambda row=row, column=column: asked.hessian(row, column))  # type: ignore[misc]
             if tape_gives is not None:
-                proof = _proof(row, "the Hessian", value, tape_gives, None, "")
+                by_steps = None if held else asked.hessian_by_differences(row, column)
+                proof = _proof(row, "the Hessian", value, tape_gives, by_steps, "")
                 found.append((f"∂²L/∂{row}∂{column}", proof))
     return found
 
@@ -205,7 +87,7 @@ def prove_forward(
 ) -> list[tuple[str, Proof]]:
     """The change of the output, by the lines, the closed form and the code."""
     moving = moving_inputs(graph, wanted)
-    asked = _Asked(graph, point, moving)
+    asked = Asked(graph, point, moving)
     known = run_changes(step_changes(graph, moving), asked.known())
     held = any(step.op is STOPPED for step in graph.steps)
     wanted_ = _given(asked.accumulated), None if held else asked.difference(asked.out)
@@ -219,7 +101,7 @@ def prove_forward(
 
 
 def _of_form(
-    form: Closed | None, code: list[str], assigned: str, known: Mapping[str, Any], asked: _Asked
+    form: Closed | None, code: list[str], assigned: str, known: Mapping[str, Any], asked: Asked
 ) -> list[tuple[str, Any]]:
     """What a closed form gives, each way that it is printed."""
     import tensorflow as tf
@@ -270,8 +152,17 @@ def _proof(
     return Proof(name, how, from_tape, from_numeric, apart(tape, numeric), holds=not wrong)
 
 
-def along_section(heading: str, found: Sequence[tuple[str, Proof]], against: str) -> Section:
-    """The errors, as a table."""
+def along_section(
+    heading: str, found: Sequence[tuple[str, Proof]], against: str, known: str = ""
+) -> Section:
+    """The errors, as a table.
+
+    Args:
+        heading: of the section.
+        found: the proofs, each with the name of what it is of.
+        against: what stands beside the formulas.
+        known: what TensorFlow is known to get wrong, which is said where something fails.
+    """
     shown = [
         (label, p.formula, *map(_error, (p.against_tape, p.against_numeric)), _verdict(p))
         for label, p in found
@@ -281,7 +172,8 @@ def along_section(heading: str, found: Sequence[tuple[str, Proof]], against: str
         "against differences of what TensorFlow gives; errors relative to the largest element."
     )
     head = ("", "printed as", "formula−TensorFlow", "formula−numeric", "")
-    return Section(heading, (Paragraph(text), Table(head, tuple(shown))))
+    said = [Paragraph(known)] if known and not all(p.holds for _, p in found) else []
+    return Section(heading, (Paragraph(text), Table(head, tuple(shown)), *said))
 
 
 def _error(error: float) -> str:
@@ -290,5 +182,5 @@ def _error(error: float) -> str:
 
 def _verdict(proof: Proof) -> str:
     if not proof.holds and proof.against_numeric <= NUMERIC_AGREES:
-        return "TensorFlow DIFFERS"
+        return _DIFFERS
     return "holds" if proof.holds else "FAILS"

@@ -104,11 +104,16 @@ class ClosedSteps:
         }
 
     def _hold(self, ran: Ran, out: Any, half: int | None) -> ast.expr:
-        symbol = self.page.fresh("k")
-        self.held[symbol] = part_of(np.asarray(out.numpy()), half)
         shown = ast.unparse(self._shown(ran, half))
-        self.page.add(symbol, tuple(out.shape), f"{shown}: no gradient goes through it")
-        return ast.Name(symbol)
+        value = part_of(np.asarray(out.numpy()), half)
+        return ast.Name(self.hold(value, f"{shown}: no gradient goes through it"))
+
+    def hold(self, value: Array, told: str) -> str:
+        """A name for a number that no gradient goes through."""
+        symbol = self.page.fresh("k")
+        self.held[symbol] = value
+        self.page.add(symbol, value.shape, told)
+        return symbol
 
     def _shown(self, ran: Ran, half: int | None) -> ast.expr:
         shown = ast.Call(ast.Name(ran.kind), [self._written(each) for each in ran.inputs], [])

@@ -121,7 +121,7 @@ class _Pairs:
 
     def moves(self, place: int) -> bool:
         """Whether an input depends on those of the function."""
-        return bool(self.given.moves(self.ran.inputs[place]))
+        return bool(self.given.moves(place))
 
     def value(self, place: int) -> Array:
         """What it was given."""

@@ -24,7 +24,7 @@ class Given:
 
     ran: Ran
     written: Callable[[Any], str]
-    moves: Callable[[Any], bool]
+    depends: Callable[[Any], bool]
     """Whether a tensor depends on the inputs."""
 
     @property
@@ -39,9 +39,13 @@ class Given:
     def plain(self, place: int) -> Any:
         """An input's value, as plain numbers and lists; NoRule where it depends on inputs."""
         given = self.ran.inputs[place]
-        if self.moves(given):
+        if self.depends(given):
             raise NoRule("an argument that depends on the inputs")
         return np.asarray(given.numpy()).tolist()
+
+    def moves(self, place: int) -> bool:
+        """Whether an input depends on the inputs of the function."""
+        return self.depends(self.ran.inputs[place])
 
     def shape(self, place: int) -> Shape:
         """The shape of an input."""

@@ -81,6 +81,8 @@ def _strided(op: Texts, _: int) -> str:
 
 def _gather(op: Texts, _: int) -> str:
     axis = op.plain(2) if op.count > 2 else 0
+    if op.shape(1) == () and axis >= 0 and not op.moves(1):
+        return f"{op.x(0)}[{':, ' * axis}{op.plain(1)}]"  # one row is a part of it
     more = given(axis=axis or None, batch_dims=int(op.attribute("batch_dims") or 0) or None)
     return f"tf.gather({op.x(0)}, {op.x(1)}{more})"
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.subject.private_names import definition_of_op
+from gradcheck.checker.subject.tensors import explain_exception
 from gradcheck.errors import UsageError
 from gradcheck.explainer import trees
 from gradcheck.explainer.derive.call_graph import Step
@@ -96,11 +97,18 @@ class Jacobian:
 
     def value(self) -> Array:
         """What the tape gives at the point; UsageError where it has nothing to give."""
-        tape, out, watched = self._taped()
         try:
+            tape, out, watched = self._taped()
             found = tape.jacobian(out, watched, experimental_use_pfor=False)
         except LookupError as error:
             raise UsageError(f"TensorFlow has no gradient for {self.ran.kind}: {error}") from error
+        except UsageError:
+            raise
+        except Exception as error:  # it needs more than its inputs: a state, a function in Python
+            raise UsageError(
+                f"{self.ran.kind} cannot be run by itself, so that {self.title} has no value to "
+                f"prove formulas with: {explain_exception(error)}"
+            ) from error
         return np.zeros(self.shape) if found is None else np.asarray(found)
 
     def is_nothing(self) -> bool:

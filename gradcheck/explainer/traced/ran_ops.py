@@ -7,7 +7,8 @@ taken.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +16,15 @@ import numpy as np
 from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.private_names import Absent, called_back
+from gradcheck.checker.subject.substituted import reads_as
 from gradcheck.checker.subject.tensors import FunctionRaised, call
 from gradcheck.errors import ExplainError, UsageError
 from gradcheck.explainer.traced.called_functions import Called, noting_calls
+from gradcheck.explainer.traced.python_inside import python_inside, users_line
+from gradcheck.explainer.traced.variables_written import Variables, is_write
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Problem
@@ -42,6 +46,8 @@ class Ran:
     outputs: tuple[Any, ...]
     place: int = 0
     """Among all that ran."""
+    line: str = ""
+    """Where in the user's code it was called, if somebody asked."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,11 +66,24 @@ class Watched:
     """All that ran, what decides on a branch too."""
     calls: tuple[Called, ...] = ()
     """The functions that have a declaration, as they were called."""
+    written: frozenset[int] = frozenset()
+    """The ids of what was written to variables."""
+    outside: Mapping[int, str] = field(default_factory=dict)
+    """By id of a tensor that depends on the inputs by a way that no op shows: where it is used."""
 
     @property
     def values(self) -> dict[str, Array]:
         """By operand: its value."""
         return {o.name: np.asarray(o.value) for o in self.operands}
+
+    @property
+    def assigns(self) -> bool:
+        """Whether the outputs are made of what came of the inputs by way of a variable."""
+        moving = {id(given) for given in self.given}
+        for ran in self.ran:
+            if any(id(given) in moving for given in ran.inputs):
+                moving |= {id(out) for out in ran.outputs}
+        return bool(self.written & self.needed & moving)
 
     @property
     def is_finite(self) -> bool:
@@ -83,37 +102,81 @@ class Watched:
         )
 
 
-def watch(problem: Problem) -> Watched:
-    """Call the function at its operands; raises UsageError where it cannot be called."""
+def watch(
+    problem: Problem, at: Callable[[Operand], Array] | None = None, *, lines: bool = False
+) -> Watched:
+    """Call the function at its operands; raises UsageError where it cannot be called.
+
+    Args:
+        problem: whose function it is.
+        at: by operand, the value to call it at; its own if None.
+        lines: note where in the user's code each op is called.
+    """
     with explored(problem) as whole:
-        given = tuple(o.give(o.value) for o in whole.operands)
-        ran: list[Ran] = []
-        calls: list[Called] = []
-
-        def note(kind: str, inputs: Any, attrs: Any, outputs: Any, *_: Any, **others: Any) -> None:
-            if others.get("graph") is not None or len(ran) > MOST_OPS:
-                return
-            pairs = dict(zip(attrs[::2], attrs[1::2], strict=False)) if attrs else {}
-            ran.append(Ran(kind, tuple(inputs), pairs, tuple(outputs), len(ran)))
-
-        try:
-            with as_python(), called_back(note), noting_calls(calls, lambda: len(ran)):
-                outputs = call(whole.function, list(given))
-        except Absent:
-            raise ExplainError("this version of TensorFlow does not tell which ops run") from None
-        except FunctionRaised as error:
-            raise UsageError(f"the function raised {error}") from error
-        if len(ran) > MOST_OPS:
-            raise UsageError(f"it runs more than {MOST_OPS} ops: explain a part of it")
-        found = Watched(
-            whole.operands,
-            given,
-            tuple(ran),
-            tuple(outputs),
-            kinds=frozenset(each.kind for each in ran),
-            calls=tuple(calls),
-        )
+        values = [o.value if at is None else at(o) for o in whole.operands]
+        given = tuple(o.give(v) for o, v in zip(whole.operands, values, strict=True))
+        found = _called(whole, given, None, lines=lines)
+        written = [each.inputs[0] for each in found.ran if is_write(each.kind)]
+        if written:
+            held = Variables(whole.operands, given, written)
+            found = _called(whole, given, held, lines=lines)
         return _alive(found)
+
+
+def _called(
+    whole: Problem, given: tuple[Any, ...], variables: Variables | None, *, lines: bool
+) -> Watched:
+    """What runs when the function is called.
+
+    Args:
+        whole: a problem with all its operands.
+        given: a tensor for each operand.
+        variables: what they hold, where they are written.
+        lines: note where each op is called.
+    """
+    ran: list[Ran] = []
+    calls: list[Called] = []
+
+    def note(kind: str, inputs: Any, attrs: Any, outputs: Any, *_: Any, **others: Any) -> None:
+        if others.get("graph") is not None or len(ran) > MOST_OPS:
+            return
+        pairs = dict(zip(attrs[::2], attrs[1::2], strict=False)) if attrs else {}
+        line = users_line() if lines else ""
+        ran.append(Ran(kind, tuple(inputs), pairs, tuple(outputs), len(ran), line))
+        made = variables.written(kind, inputs) if variables and is_write(kind) else None
+        if made is not None:
+            ran.append(Ran(made[0], made[1], {}, (made[2],), len(ran), line))
+
+    arguments, reads = list(given), nullcontext()
+    if variables is not None:
+        # (Tensors in their place would be read for good: what is written has to be read, too.)
+        held = zip(whole.operands, given, strict=True)
+        arguments = [t if o.captured is None else o.hold(o.value) for o, t in held]
+        reads = reads_as(variables.now)
+    try:
+        with (
+            as_python(),
+            python_inside(),
+            reads,
+            called_back(note),
+            noting_calls(calls, lambda: len(ran)),
+        ):
+            outputs = call(whole.function, arguments)
+    except Absent:
+        raise ExplainError("this version of TensorFlow does not tell which ops run") from None
+    except FunctionRaised as error:
+        raise UsageError(f"the function raised {error}") from error
+    if len(ran) > MOST_OPS:
+        raise UsageError(f"it runs more than {MOST_OPS} ops: explain a part of it")
+    return Watched(
+        whole.operands,
+        given,
+        tuple(ran),
+        tuple(outputs),
+        kinds=frozenset(each.kind for each in ran),
+        calls=tuple(calls),
+        written=frozenset() if variables is None else frozenset(variables.made),
+    )
 
 
 def _alive(found: Watched) -> Watched:

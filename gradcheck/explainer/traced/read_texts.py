@@ -29,6 +29,9 @@ class Texts(Protocol):
     def plain(self, place: int) -> Any:
         """An input's value, as plain numbers and lists; NoRule where it depends on inputs."""
 
+    def moves(self, place: int) -> bool:
+        """Whether an input depends on the inputs of the function."""
+
     def shape(self, place: int) -> Shape:
         """The shape of an input."""
 

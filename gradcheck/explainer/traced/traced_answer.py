@@ -8,23 +8,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcheck import ops
 from gradcheck.checker.case import problem_of
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.tensors import FunctionRaised
 from gradcheck.errors import FunctionError, GradcheckError, UsageError
 from gradcheck.explainer.on_demand import pictured_expression
+from gradcheck.explainer.page.known_findings import told_of_findings
 from gradcheck.explainer.page.worked_numbers import expression_numbers
 from gradcheck.explainer.proof import Proof, proof_section
 from gradcheck.explainer.tangents.along import prove_along, with_directions
 from gradcheck.explainer.tangents.tangent_proof import Point
+from gradcheck.explainer.traced.outside_ops import with_outside
 from gradcheck.explainer.traced.own_gradients import own_gradients, raised_by_tape, told_of_own
 from gradcheck.explainer.traced.ran_ops import watch
 from gradcheck.explainer.traced.real_view import in_real_numbers, is_complex
 from gradcheck.explainer.traced.same_draws import DRAWN, drawn_again, random_state_kept
 from gradcheck.explainer.traced.traced_graph import TooLarge, read_ops
-from gradcheck.explainer.traced.traced_page import explain_traced, list_ops
+from gradcheck.explainer.traced.traced_page import (
+    ASSIGNED,
+    explain_traced,
+    list_ops,
+    told_of_outside,
+)
 from gradcheck.explainer.traced.traced_proof import symbol_values, verify_traced
+from gradcheck.explainer.traced.whole_numbers import as_it_casts, one_by_one
 from gradcheck.model import Case, Input, Sample, TargetKind
 
 if TYPE_CHECKING:
@@ -79,9 +88,13 @@ def _answered(
         upstream = np.stack([np.real(upstream), np.imag(upstream)], axis=-1)
     problem, watched, of_draws = _with_draws_held(problem, watched)
     said += of_draws
+    watched = with_outside(problem, watched)
+    if watched.assigns:
+        said.append(ASSIGNED)
     own, title = own_gradients(problem, watched), _title(case)
     try:
         traced = read_ops(watched, title)
+        said += [told_of_outside(traced)] if traced.outside else []
         lead = " ".join([_lead(watched), *said, *told_of_own(own, problem, watched, traced)])
         document = explain_traced(traced, lead)
     except TooLarge as why:
@@ -105,7 +118,10 @@ def _answered(
     if not verify:
         return document, []
     proofs = verify_traced(problem, watched, traced)
-    document = replace(document, sections=(*document.sections, proof_section(proofs)))
+    called = (ops.find(each.name) for each in watched.calls)
+    known = [*traced.graph.ops, *(op.name for op in called if op is not None)]
+    section = proof_section(proofs, told_of_findings(known))
+    document = replace(document, sections=(*document.sections, section))
     if not directions:
         return document, proofs
     with explored(problem) as whole:
@@ -118,9 +134,13 @@ def _answered(
 
 def _title(case: Case) -> str:
     text = case.target.text.strip()
-    if case.target.kind is TargetKind.LAYER and case.init:
-        return f"{text}({', '.join(f'{k}={v!r}' for k, v in case.init.items())})"
-    return text
+    if case.target.kind is not TargetKind.LAYER:
+        return text
+    made, called = (
+        ", ".join(f"{k}={v!r}" for k, v in given.items()) for given in (case.init, case.args)
+    )
+    made = f"{text}({made})" if made or called else text
+    return f"{made}({called})" if called else made
 
 
 def _lead(watched: Watched) -> str:
@@ -132,6 +152,10 @@ def _lead(watched: Watched) -> str:
 def _at_a_good_point(case: Case, code: Code) -> tuple[Problem, Watched, list[str]]:
     """The case called at a point where it is finite, and what is to be said of that."""
     problem, watched, case, said = _in_its_precision(case, code)
+    whole = as_it_casts(case, watched)
+    if whole is not None:
+        with contextlib.suppress(GradcheckError):
+            problem, watched, case = _called(whole, code)
     if len(watched.outputs) > 1:
         said.append(f"It returns {len(watched.outputs)} tensors; the first is explained.")
         case = replace(case, outputs=(0,))
@@ -158,13 +182,15 @@ def _in_its_precision(case: Case, code: Code) -> tuple[Problem, Watched, Case, l
     except UsageError as error:
         if not isinstance(error.__cause__, FunctionRaised):
             raise
-        for dtype in (single, "complex128"):
+        tried = [replace(case, dtype=single), *one_by_one(replace(case, dtype=double))]
+        tried += [*one_by_one(replace(case, dtype=single)), replace(case, dtype="complex128")]
+        for other in tried:
             with contextlib.suppress(GradcheckError):
-                problem, watched, case = _called(replace(case, dtype=dtype), code)
+                problem, watched, case = _called(other, code)
                 break
         else:
             raise error from None
-        if dtype == single:
+        if case.dtype == single:
             said.append(f"It takes {single} alone, and what is proved holds to the digits of that.")
     else:
         if raised_by_tape(problem, watched) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +20,13 @@ from gradcheck.explainer.traced.complex_steps import ComplexSteps, has_complex
 from gradcheck.explainer.traced.composite_steps import CompositeSteps
 from gradcheck.explainer.traced.op_given import Given
 from gradcheck.explainer.traced.op_texts import CONSTANT_OPS, PASSED_OPS, text_of_op
+from gradcheck.explainer.traced.outside_ops import NO_NUMBERS, OUTSIDE
 from gradcheck.explainer.traced.read_texts import NoRule
+from gradcheck.explainer.traced.whole_numbers import handed_on, without_handed_on
 from gradcheck.spec.expression.syntax import parse_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from gradcheck.explainer.traced.opaque_steps import Jacobian
     from gradcheck.explainer.traced.ran_ops import Ran, Watched
@@ -38,6 +40,12 @@ LONGEST_CONSTANT = 12
 """Elements of a constant that is written where it is used; a longer one gets a name."""
 
 _NEUTRAL = {"Mul": 1, "RealDiv": 1, "AddV2": 0, "Sub": 0, "Pow": 1}
+
+_ALL_OUTSIDE = (
+    f"what it returns is {OUTSIDE}: nothing of that can be derived, and TensorFlow's tape has no "
+    "gradient of it. Write it with TensorFlow's ops; a gradient that you gave it by "
+    "tf.custom_gradient is checked by `gradcheck run`"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +64,8 @@ class Traced:
     jacobians: tuple[Jacobian, ...]
     reasons: tuple[str, ...] = ()
     """Why something has another name here."""
+    outside: Mapping[str, str] = field(default_factory=dict)
+    """By name: where in the user's code it is used; it comes of the inputs by no op."""
 
     @property
     def unknown(self) -> dict[str, list[Jacobian]]:
@@ -69,7 +79,7 @@ class Traced:
 def read_ops(watched: Watched, title: str) -> Traced:
     """The graph of the first output; TooLarge where no page would hold it."""
     names, reasons = _page_names([operand.name for operand in watched.operands])
-    return _Translator(watched, names).traced(title, reasons)
+    return _Translator(without_handed_on(watched), names).traced(title, reasons)
 
 
 def _page_names(given: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -108,6 +118,7 @@ class _Translator:
         self.code: dict[str, str] = {}
         """By constant: what makes it."""
         self.by_text: dict[tuple[Any, ...], str] = {}
+        self.outside: dict[str, str] = {}
         self.complex = ComplexSteps(self)
         self.closed = ClosedSteps(self, self.complex)
         self.composites = CompositeSteps(self, watched)
@@ -118,6 +129,8 @@ class _Translator:
         for ran in self.watched.ran:
             if ran.place < done_to:
                 continue
+            self._hold_outside(ran.inputs)
+            self._hold_outside(ran.outputs)
             if (composite := self.composites.step(ran)) is not None:
                 outputs, done_to = composite
                 self.values |= outputs
@@ -127,7 +140,10 @@ class _Translator:
                 raise TooLarge(f"it takes more than {LONGEST_PAGE} steps")
         if not self.watched.outputs:
             raise UsageError("it returns no number: there is nothing to differentiate")
+        self._hold_outside(self.watched.outputs[:1])
         output = self.values.get(id(self.watched.outputs[0]))
+        if isinstance(output, ast.Name) and output.id in self.outside:
+            raise UsageError(_ALL_OUTSIDE)
         if not isinstance(output, ast.Name) or output.id in self.inputs:
             raise UsageError(
                 "no op of it goes from an input to the output: it gives an input back, whose "
@@ -140,7 +156,15 @@ class _Translator:
         graph = Graph(title, self.inputs, steps, output.id, (), told, unwritten, self.code)
         wanted = tuple(self.names[o.name] for o in self.watched.operands if o.differentiate)
         found = self.constants, held, jacobians
-        return Traced(graph, self.names, wanted, *found, reasons)
+        return Traced(graph, self.names, wanted, *found, reasons, self.outside)
+
+    def _hold_outside(self, tensors: Iterable[Any]) -> None:
+        """A symbol for each number that comes of the inputs by no op."""
+        for tensor in tensors:
+            if id(tensor) in self.watched.outside and id(tensor) not in self.values:
+                symbol = self.closed.hold(np.asarray(tensor.numpy()), OUTSIDE)
+                self.values[id(tensor)] = ast.Name(symbol)
+                self.outside[symbol] = self.watched.outside[id(tensor)]
 
     def _op(self, ran: Ran) -> None:
         if not any(self.moves(given) for given in ran.inputs) or ran.kind in CONSTANT_OPS:
@@ -157,7 +181,12 @@ class _Translator:
             return
         for place, out in enumerate(ran.outputs):
             if id(out) in self.watched.needed:
-                self.values[id(out)] = self._output(ran, place)
+                if out.dtype.name in NO_NUMBERS:
+                    raise TooLarge(
+                        f"{ran.kind} gives what is no array of numbers ({out.dtype.name})"
+                    )
+                same = self.values.get(handed_on(ran, out, self.moves))
+                self.values[id(out)] = same if same is not None else self._output(ran, place)
 
     def _pass(self, ran: Ran) -> None:
         for given, out in zip(ran.inputs, ran.outputs, strict=False):
@@ -247,7 +276,7 @@ class _Translator:
         """A tensor as it is written: a name, or a constant, in code of the dtype of the rest."""
         if id(tensor) in self.values:
             return ast.unparse(self.values[id(tensor)])
-        if tensor.dtype.name in ("resource", "variant", "string"):
+        if tensor.dtype.name in NO_NUMBERS:
             return str(tensor.dtype.name)
         return self.constant(np.asarray(tensor.numpy()), typed=typed)
 

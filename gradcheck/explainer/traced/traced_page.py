@@ -11,6 +11,7 @@ from gradcheck.explainer.page.expression_page import explain_expression
 from gradcheck.explainer.page.registered import registered_blocks
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.traced.op_texts import CONSTANT_OPS, PASSED_OPS
+from gradcheck.explainer.traced.outside_ops import OUTSIDE
 
 if TYPE_CHECKING:
     from gradcheck.explainer.traced.ran_ops import Ran, Watched
@@ -22,6 +23,26 @@ MOST_ROWS = 40
 """Ops that a table lists."""
 MOST_SOURCES = 6
 """Registered gradients that are shown with their source."""
+
+ASSIGNED = (
+    "It assigns a variable and reads it again. Derived here is what it computes; TensorFlow's tape "
+    "does not go through an assignment: where its gradient is another, that is why."
+)
+
+
+def told_of_outside(traced: Traced) -> str:
+    """What is said of numbers that come of the inputs by no op."""
+    named = [
+        UNICODE.symbol(name) + (f" (used at {line})" if line else "")
+        for name, line in traced.outside.items()
+    ]
+    are, them = ("is", "it") if len(named) == 1 else ("are", "them")
+    return (
+        f"{' and '.join(named)} {are} {OUTSIDE}. No derivative of {them} can be formed: "
+        f"TensorFlow's tape holds {them} fixed, and so do the formulas here, which are NOT the "
+        "whole derivative of this function. It would have one if it were written with TensorFlow's "
+        "ops, or had a gradient of its own (tf.custom_gradient)."
+    )
 
 
 def explain_traced(traced: Traced, lead: str) -> Document:

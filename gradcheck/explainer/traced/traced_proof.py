@@ -11,10 +11,17 @@ from gradcheck.checker.subject.explore import explored
 from gradcheck.checker.subject.tensors import call
 from gradcheck.errors import UsageError
 from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
-from gradcheck.explainer.derive.chain import adjoints, closed_form, run_chain
+from gradcheck.explainer.derive.chain import adjoints, bar, closed_form, run_chain
 from gradcheck.explainer.derive.passed_through import STOPPED
+from gradcheck.explainer.page.known_findings import told_of_findings
 from gradcheck.explainer.page.written_code import all_code
-from gradcheck.explainer.proof import Proof, beside_the_tape, in_single, proof_of
+from gradcheck.explainer.proof import (
+    Proof,
+    beside_the_tape,
+    could_not_be_asked,
+    in_single,
+    proof_of,
+)
 from gradcheck.explainer.traced.same_draws import are_held
 from gradcheck.explainer.verify import printed_for_expression
 from gradcheck.model import Verdict
@@ -28,6 +35,12 @@ if TYPE_CHECKING:
     from gradcheck.model import Array, Comparison
 
 __all__ = ["symbol_values", "tape_of", "verify_traced"]
+
+_OUTSIDE = (
+    "Differences of the function move what is computed outside of TensorFlow's ops like everything "
+    "else. What they say is the derivative; the tape's gradient and the formulas here lack that "
+    "part."
+)
 
 
 def symbol_values(traced: Traced, watched: Watched) -> dict[str, Any]:
@@ -54,7 +67,7 @@ def verify_traced(problem: Problem, watched: Watched, traced: Traced) -> list[Pr
     upstream = tuple(draw_upstream("random", [shape], [False], problem.seed))
     result = check_problem(replace(problem, upstream=upstream), "explain")
     if not result.comparisons:
-        raise UsageError(f"TensorFlow could not be asked: {result.message}")
+        raise UsageError(could_not_be_asked(result.message, told_of_findings(graph.ops)))
     known = run_chain(graph, symbol_values(traced, watched), upstream[0])
     structures = {traced.names[o.name]: o.structure for o in watched.operands}
     reached = {adjoint.name for adjoint in adjoints(graph)}
@@ -65,10 +78,13 @@ def verify_traced(problem: Problem, watched: Watched, traced: Traced) -> list[Pr
             plain = structures[name] in ("", "general")
             whole = _with_whole_tape(found, problem, upstream[0]) if plain else found
             proofs += _formulas(traced, replace(whole, name=name), known, structures[name])
-    proofs += _code(problem, traced, upstream, single=watched.is_single)
+    formulas = {name: np.asarray(known[bar(graph, name)]) for name in reached}
+    proofs += _code(problem, watched, traced, upstream, formulas)
     if watched.is_single:
         right = result.verdict in (Verdict.PASS, Verdict.KINK)
         proofs = [in_single(p, holds=right and p.against_tape <= LOW_TOLERANCE) for p in proofs]
+    if traced.outside:
+        return [replace(proof, said=_OUTSIDE if proof.said else "") for proof in proofs]
     held = any(step.op is STOPPED for step in graph.steps)
     return [beside_the_tape(proof) for proof in proofs] if held else proofs
 
@@ -85,13 +101,10 @@ def tape_of(problem: Problem, upstream: Array) -> Mapping[str, Array]:
     import tensorflow as tf
 
     with explored(problem) as whole:
-        given: list[Any] = [operand.give(operand.value) for operand in whole.operands]
+        given: list[Any] = [operand.hold(operand.value) for operand in whole.operands]
         with tf.GradientTape() as tape:
-            watched = {
-                o.name: t
-                for o, t in zip(whole.operands, given, strict=True)
-                if o.differentiate and o.captured is None
-            }
+            named = zip(whole.operands, given, strict=True)
+            watched = {o.name: each for o, each in named if o.differentiate}
             tape.watch(list(watched.values()))
             first = call(whole.function, given)[0]
         found = tape.gradient(first, watched, tf.cast(tf.constant(upstream), first.dtype))
@@ -114,9 +127,17 @@ def _formulas(
 
 
 def _code(
-    problem: Problem, traced: Traced, upstream: tuple[Array, ...], *, single: bool
+    problem: Problem,
+    watched: Watched,
+    traced: Traced,
+    upstream: tuple[Array, ...],
+    formulas: Mapping[str, Array],
 ) -> list[Proof]:
-    """The code, run as it is printed; in float32 where the function computes in that."""
+    """The code, run as it is printed; in float32 where the function computes in that.
+
+    It is held against the tape, with tensors in the place of variables. Where these are written, or
+    somebody's gradient function has to be given them, it is held against its formula instead.
+    """
     graph = traced.graph
     reached = [a.name for a in adjoints(graph) if a.name in traced.wanted]
     code = all_code(graph, {name: closed_form(graph, name) for name in reached})
@@ -131,6 +152,10 @@ def _code(
             beside=traced.constants,
             draws=are_held(problem),
             float32_only=any(o.value.dtype == np.float32 for o in problem.operands),
-            float32_inside=single,
+            float32_inside=watched.is_single,
+            wanted=formulas if watched.assigns else None,
         )
-        return prove_code(point, code)
+        try:
+            return prove_code(point, code)
+        except Exception:  # whatever gradient functions say that are given no variables
+            return prove_code(replace(point, wanted=formulas), code)

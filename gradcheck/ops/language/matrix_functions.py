@@ -160,8 +160,14 @@ def trace(x: Any) -> Array:
 
 
 def inv(x: Any) -> Array:
-    """The inverse of each matrix."""
-    return np.linalg.inv(numbers(x))
+    """The inverse of each matrix; NaN for one that has none."""
+    x = numbers(x)
+    try:
+        return np.linalg.inv(x)
+    except np.linalg.LinAlgError:
+        if x.ndim == 2:
+            return np.full_like(x, np.nan)
+        return np.stack([inv(each) for each in x])
 
 
 def solve(a: Any, b: Any) -> Array:

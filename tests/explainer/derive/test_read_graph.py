@@ -6,7 +6,9 @@ import pytest
 
 import gradcheck
 from gradcheck.errors import ExpressionError
+from gradcheck.explainer.compose import Question, answer
 from gradcheck.explainer.derive.read_graph import read_graph
+from gradcheck.explainer.render.terminal import render_text
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,10 @@ def test_calls_that_compute_nothing(
 def test_what_is_held_fixed_has_no_gradient() -> None:
     page = str(gradcheck.explain(expr="tf.stop_gradient(y) * x", shapes={"x": (3,), "y": (3,)}))
     assert "does not depend on y: the tape gives None" in page or "∂L/∂y" not in page
+
+
+def test_a_list_of_exponents() -> None:
+    asked = Question(expr="tf.pow(x, [0.5, 2.0])", shapes={"x": (2,)}, at={}, verify=True)
+    document, proofs = answer(asked)
+    assert "x^([−0.5,1])" in render_text(document)
+    assert all(proof.holds for proof in proofs)
