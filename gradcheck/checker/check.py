@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -122,7 +121,7 @@ def _evaluated(problem: Problem, tape: Tape | None = None) -> Point:
         raise Ended(Verdict.ERROR, "the function returns no floating-point or complex tensor")
     # (Of inputs without elements there is no other point.)
     first = point.base[0] if point.at.size and point.base.size else 0.0
-    if math.isnan(first) and np.isnan(point.base).all():
+    if np.isnan(first) and np.isnan(point.base).all():
         raise Ended(
             Verdict.INCONCLUSIVE,
             "every output of the function is NaN at this point: choose another one",

@@ -186,7 +186,7 @@ def confirmation(evidence: Evidence) -> Evidence:
             told = confirmed(derivatives, roundings, whole, evidence.along, own)
             found = surfaced(derivatives, own.part, told.estimate, own.analytic, whole)
             if found is not None:
-                own = replace(own, estimate=found[1].take(own.part.span))
+                own = altered(own, estimate=found[1].take(own.part.span))
                 told = confirmed(found[0], roundings, found[1], evidence.along, own)
             told = unless_it_is_rounding(derivatives, told, evidence.along)
             return labelled(unless_off_together(derivatives, roundings, told))
