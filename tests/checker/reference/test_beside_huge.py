@@ -69,3 +69,18 @@ def test_a_kernel_that_nobody_looks_into(tf: Any) -> None:
         return tf.linalg.logdet(tf.linalg.diag(x * x))
 
     assert gradcheck.check(function, np.array([*POINT, 1e9])).verdict == "pass"
+
+
+def test_quotients_that_lost_more_than_they_knew(tf: Any) -> None:
+    """Where a sum of powers is huge, its root stands still: that is no derivative of zero."""
+    x = np.array([4.15e-4, 0.3, 8e7])
+
+    def function(x: Any, factor: float = 1.0) -> Any:
+        wrong = with_gradient(tf.identity, lambda g, _: g * np.array([factor, 1.0, 1.0]))
+        return tf.reduce_sum(tf.abs(wrong(x)) ** 1.5, keepdims=True) ** (1 / 1.5)
+
+    right = gradcheck.check(function, x)
+    assert right.verdict == "pass", describe(right)
+    for factor in (-1.0, 0.0, 1.01):
+        result = gradcheck.check(lambda x, factor=factor: function(x, factor), x)
+        assert result.verdict == "mismatch", describe(result)
