@@ -60,7 +60,8 @@ def may_have_places(comparisons: Sequence[Comparison], point: Point) -> bool:
 
     Of a single one, its own pass tells as much. Without it
     `test_where_nothing_of_the_users_runs_inputs_share_a_pass` fails. And of a library's function
-    none is asked for at all: `test_in_a_function_of_tensorflow_nobody_looks`.
+    none is asked for at all, as `test_in_a_function_of_tensorflow_nobody_looks` has it and
+    `test_unless_the_user_has_registered_a_gradient_for_one_of_its_ops`.
     """
     problem, names = point.problem, {c.name for c in comparisons if _is_fault(c)}
     if problem.tape is not Tape:

@@ -73,13 +73,14 @@ def common_factor(
     if np.count_nonzero(usable) * len(errors) < limits.POOLED:
         return 0.0
     shares = errors[:, usable] / double[:, usable]
-    # (As `mean` and `std` of an array have it, in a third of the time.)
+    # (As `mean` and `var` of an array have it, in a third of the time.)
     centre = shares.sum(axis=0) / len(shares)
-    mean, scatter = centre.real, (np.abs(shares - centre) ** 2).sum(axis=0) / (len(shares) - 1)
+    own = (np.abs(shares - centre) ** 2).sum(axis=0) / (len(shares) - 1)
+    mean = centre.real
     # A gradient that is the same number at several points was rounded once, whatever it took.
     found = np.sort((errors + double)[:, usable], axis=0)
     roundings = 1 + (found[1:] != found[:-1]).sum(axis=0)
-    variance = (scatter + (tolerances.LEAST_SCATTER * epsilon) ** 2) / roundings
+    variance = (own + (tolerances.LEAST_SCATTER * epsilon) ** 2) / roundings
     apart = min(_apart(mean, variance), (tolerances.ROUNDED_ONCE * epsilon) ** 2)
     weight = 1 / (variance + apart)
     factor = float((weight * mean).sum() / weight.sum())

@@ -14,7 +14,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.known_kernels import REDUCING_ALONG, counts_from_the_front
-from gradcheck.checker.subject.op_inputs import ATTRIBUTES, listed, plain_inputs, precision_of
+from gradcheck.checker.subject.op_inputs import (
+    ATTRIBUTES,
+    listed,
+    may_take_resources,
+    plain_inputs,
+    precision_of,
+)
 from gradcheck.checker.subject.private_names import (
     Absent,
     Private,
@@ -57,6 +63,7 @@ class Resource:
 class Recording:
     """What one call did."""
 
+    resources_alone: bool = False
     kinds: set[str] = field(default_factory=set)
     """The kinds of its ops, those inside traced functions included."""
     precisions: set[str] = field(default_factory=set)
@@ -95,7 +102,7 @@ class Recording:
 
     def run(self, kind: str | bytes, inputs: Sequence[Any], run: Callable[[], Any]) -> Any:
         """What an op gives, which is noted."""
-        if self._looking:
+        if self._looking or (self.resources_alone and not may_take_resources(kind)):
             return run()
         takes_resource = self._note(kind, inputs)
         result = run()
@@ -174,12 +181,12 @@ def known_resources(variables: Iterable[Any]) -> list[Resource]:
 
 
 @contextmanager
-def recording() -> Iterator[Recording]:
-    """Within this, what runs eagerly in this process is recorded.
+def recording(*, resources_alone: bool = False) -> Iterator[Recording]:
+    """Within this, what runs eagerly in this process is recorded, or what touches variables alone.
 
     Without it `test_a_sum_that_is_kept_is_put_back` fails.
     """
-    found = Recording()
+    found = Recording(resources_alone=resources_alone)
     try:
         fast, slow = private(Private.FAST), private(Private.SLOW)
     except Absent:

@@ -32,7 +32,7 @@ def writes_on(state: KeptState) -> Iterator[None]:
     if state.is_watched:
         yield
         return
-    with recording() as seen:
+    with recording(resources_alone=True) as seen:
         try:
             yield
         finally:
