@@ -17,7 +17,7 @@ def test_nothing_is_collected_while_tensorflow_loads(
 ) -> None:
     seen: list[bool] = []
     fake = SimpleNamespace(zeros=lambda _: seen.append(gc.isenabled()))
-    monkeypatch.setitem(sys.modules, "tensorflow", fake)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "tensorflow", fake)
     try:
         if not collects:
             gc.disable()
