@@ -14,13 +14,14 @@ import sys
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
     from types import FrameType
 
-__all__ = ["TookTooLong", "limited"]
+__all__ = ["TookTooLong", "limited", "limited_work"]
 
 
 class TookTooLong(BaseException):
@@ -32,8 +33,35 @@ def limited(seconds: float) -> AbstractContextManager[None]:
 
     Without it `test_sympy_has_a_time_limit` fails.
     """
+    return _Limit(seconds, _CLOCK) if _can_be_limited() else contextlib.nullcontext()
+
+
+def limited_work(seconds: float) -> AbstractContextManager[None]:
+    """The same of the processor's time: what a page says does not depend on what else runs there.
+
+    Without it `test_a_busy_machine_changes_no_page` fails.
+    """
+    return _Limit(seconds, _PROCESSOR) if _can_be_limited() else contextlib.nullcontext()
+
+
+def _can_be_limited() -> bool:
     main = threading.current_thread() is threading.main_thread()
-    return _Limit(seconds) if main and hasattr(signal, "setitimer") else contextlib.nullcontext()
+    return main and hasattr(signal, "setitimer")
+
+
+class _Timer(NamedTuple):
+    """A timer of the operating system's."""
+
+    number: int
+    rings: int
+    """The signal that it sends."""
+    now: Callable[[], float]
+
+
+_CLOCK = _Timer(getattr(signal, "ITIMER_REAL", 0), getattr(signal, "SIGALRM", 0), time.monotonic)
+_PROCESSOR = _Timer(
+    getattr(signal, "ITIMER_PROF", 0), getattr(signal, "SIGPROF", 0), time.process_time
+)
 
 
 _AT_ONCE = 1e-3
@@ -47,33 +75,33 @@ may be caught by whoever goes on."""
 class _Limit:
     """No generator: between its end and that of its block the exception could be raised in it."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float, timer: _Timer) -> None:
+        self._seconds, self._timer = seconds, timer
         self._done = False
 
     def __enter__(self) -> None:
-        self._begun = time.monotonic()
+        self._begun = self._timer.now()
         self._outside = sys._getframe(1)
         self._reported, sys.unraisablehook = sys.unraisablehook, self._lost
-        self._handler = signal.signal(signal.SIGALRM, self._when_over)
-        self._outer, _ = _ring_in(self._seconds)
+        self._handler = signal.signal(self._timer.rings, self._when_over)
+        self._outer, _ = self._ring_in(self._seconds)
         if self._outer and self._outer < self._seconds:
-            _ring_in(self._outer)
+            self._ring_in(self._outer)
 
     def __exit__(self, *_: object) -> None:
         self._done = True
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, self._handler)
+        signal.setitimer(self._timer.number, 0)
+        signal.signal(self._timer.rings, self._handler)
         sys.unraisablehook = self._reported
         if self._outer:
-            left = self._outer - (time.monotonic() - self._begun)
-            _ring_in(max(left, _AT_ONCE))
+            left = self._outer - (self._timer.now() - self._begun)
+            self._ring_in(max(left, _AT_ONCE))
 
     def _when_over(self, _number: int, frame: FrameType | None) -> None:
         if self._done:
             return
         if self._would_be_lost(frame):
-            _ring_in(_AT_ONCE)
+            self._ring_in(_AT_ONCE)
             return
         raise TookTooLong
 
@@ -94,6 +122,10 @@ class _Limit:
             frame = frame.f_back
         return False
 
+    def _ring_in(self, seconds: float) -> tuple[float, float]:
+        """Set the alarm; what was left of the one before."""
+        return signal.setitimer(self._timer.number, seconds, _AGAIN)
+
     def _lost(self, told: Any) -> None:
         """What Python would report.
 
@@ -103,12 +135,7 @@ class _Limit:
         if not issubclass(told.exc_type, TookTooLong):
             self._reported(told)
         elif not self._done:
-            _ring_in(_AT_ONCE)
-
-
-def _ring_in(seconds: float) -> tuple[float, float]:
-    """Set the alarm; what was left of the one before."""
-    return signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+            self._ring_in(_AT_ONCE)
 
 
 _OURS = (_Limit.__enter__.__code__, _Limit.__exit__.__code__)

@@ -14,7 +14,7 @@ from gradcheck.errors import ExpressionError
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.einstein import is_simple
 from gradcheck.explainer.named_functions import named
-from gradcheck.explainer.time_limit import TookTooLong, limited
+from gradcheck.explainer.time_limit import TookTooLong, limited_work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -129,7 +129,7 @@ def _derivative(text: str, name: str) -> str:
     names = sorted(trees.names_in(formula) - {"pi", "e"})
     reader = _Reader({n: sympy.Symbol(n, real=True) for n in names}, sympy)
     try:
-        with limited(SYMPY_SECONDS):
+        with limited_work(SYMPY_SECONDS):
             plain = reader.slope(reader.read(formula), reader.symbols[name])
             best = reader.written(plain)
     except (TookTooLong, ArithmeticError, ValueError, TypeError, RecursionError) as error:
@@ -154,7 +154,7 @@ def _candidates(plain: Any, sympy: Any) -> list[Any]:
     deep = plain.count_ops() <= MOST_SIMPLIFIED and not plain.is_rational_function()
     for simpler in [*ways, sympy.simplify] if deep else ways:
         try:
-            with limited(SYMPY_SECONDS):
+            with limited_work(SYMPY_SECONDS):
                 found.append(simpler(plain))
         except (Exception, TookTooLong):  # noqa: S112  (SymPy raises anything; the plain form stands)
             continue

@@ -26,7 +26,7 @@ from gradcheck.explainer.derive.joined_parts import joined_parts
 from gradcheck.explainer.formula.matrix_form import formula_of, without_indices
 from gradcheck.explainer.formula.same_way import same_way_round
 from gradcheck.explainer.formula.sums_and_products import NoMatrixForm
-from gradcheck.explainer.time_limit import TookTooLong, limited
+from gradcheck.explainer.time_limit import TookTooLong, limited_work
 
 if TYPE_CHECKING:
     import ast
@@ -137,7 +137,7 @@ class ClosedForms:
         # Functions that move elements stay closed, so that the formula can do without indices;
         # where it cannot, they are written with indices if that is no longer.
         found: Closed | None = None
-        with contextlib.suppress(TookTooLong), limited(CLOSED_SECONDS):
+        with contextlib.suppress(TookTooLong), limited_work(CLOSED_SECONDS):
             found = self._best(name, opened=False)
             if found is None or found.formula is None or not without_indices(found.formula):
                 found = _easier(found, self._best(name, opened=True))

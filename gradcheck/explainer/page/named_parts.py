@@ -59,7 +59,7 @@ def note_of(part: ast.expr) -> str:
     """What a part is that has got a letter."""
     if trees.called(part) == "softmax":
         return _SHARES
-    return _RESIDUAL if isinstance(part, ast.BinOp) else ""
+    return _RESIDUAL if isinstance(part, ast.BinOp) and _is_residual(part) else ""
 
 
 def _parts(formula: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -74,11 +74,16 @@ def _parts(formula: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             found[text] = (_SHARES, node)
         elif isinstance(node, ast.BinOp):
             if twice and isinstance(node.op, ast.Sub) and _has_product(node):
-                found[text] = (_RESIDUAL, node)
+                found[text] = (_RESIDUAL if _is_residual(node) else _LINE, node)
         elif trees.called(node) in _REPEATED and twice and len(text) > _LONG:
             found[text] = (_LINE, node)
     for text in sorted(found, key=len):
         yield found[text]
+
+
+def _is_residual(node: ast.expr) -> bool:
+    """Whether a difference is one of values: what comes back is no residual of anything."""
+    return "G" not in trees.names_in(node)
 
 
 def _has_product(node: ast.expr) -> bool:

@@ -24,7 +24,7 @@ from gradcheck.explainer.tangents.tangent_chain import (
     dot,
     step_changes,
 )
-from gradcheck.explainer.time_limit import TookTooLong, limited
+from gradcheck.explainer.time_limit import TookTooLong, limited_work
 
 if TYPE_CHECKING:
     import ast
@@ -75,7 +75,7 @@ def _shortest(
     graph: Graph, moving: Sequence[str], changes: Sequence[Change], of: str, shape: tuple[int, ...]
 ) -> Closed | None:
     found: list[Closed] = []
-    with contextlib.suppress(TookTooLong), limited(FORM_SECONDS):
+    with contextlib.suppress(TookTooLong), limited_work(FORM_SECONDS):
         for rules in (SUM_RULES, OPEN_RULES):
             for inline in (True, False):
                 with contextlib.suppress(Exception):  # the steps are there
@@ -138,7 +138,7 @@ def hessian_block(graph: Graph, row: str, column: str) -> Block | None:
     changes = (*step_changes(graph, moving), *adjoint_changes(graph, moving))
     if not any(change.of == of for change in changes):
         return None
-    with contextlib.suppress(TookTooLong), limited(FORM_SECONDS):
+    with contextlib.suppress(TookTooLong), limited_work(FORM_SECONDS):
         for inline in (True, False):
             with contextlib.suppress(NotDerivable, KeyError, TypeError, ValueError, RecursionError):
                 return _block(graph, row, column, changes, inline=inline)

@@ -85,6 +85,10 @@ class _OneHalf:
         """The shape of an input."""
         return self.op.shape(place)
 
+    def moves(self, place: int) -> bool:
+        """Whether an input depends on those of the function."""
+        return self.op.moves(place)
+
     def out_shape(self, place: int) -> Shape:
         """The shape of an output."""
         return self.op.out_shape(place)

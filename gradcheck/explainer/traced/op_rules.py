@@ -63,6 +63,8 @@ def _strided(op: Texts, _: int) -> str:
         name: int(op.attribute(f"{name}_mask", 0))
         for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     }
+    if not mask["shrink_axis"] and _takes_all(op, mask):
+        return _with_new_axes(op, mask)
     parts = []
     for i, (first, last, step) in enumerate(zip(begin, end, strides, strict=True)):
         bit = 1 << i
@@ -77,6 +79,32 @@ def _strided(op: Texts, _: int) -> str:
             high = "" if mask["end"] & bit else str(last)
             parts.append(f"{low}:{high}" + (f":{step}" if step != 1 else ""))
     return f"{op.x(0)}[{', '.join(parts)}]"
+
+
+def _takes_all(op: Texts, mask: dict[str, int]) -> bool:
+    """Whether it gives all that it is given, with new axes: then it is no slice."""
+    sizes = [n for n in op.out_shape(0) if n != 1]
+    steps = all(step == 1 for step in op.plain(3))
+    return steps and bool(mask["new_axis"]) and sizes == [n for n in op.shape(0) if n != 1]
+
+
+def _with_new_axes(op: Texts, mask: dict[str, int]) -> str:
+    """`x[:, newaxis]` as what it is."""
+    text, count, places = op.x(0), len(op.plain(1)), []
+    behind = op.shape(0)
+    place = 0
+    for i in range(count):
+        if mask["ellipsis"] & (1 << i):
+            listed = sum(
+                1 for k in range(count) if not (mask["ellipsis"] | mask["new_axis"]) & (1 << k)
+            )
+            place += len(behind) - listed
+        else:
+            places += [place] if mask["new_axis"] & (1 << i) else []
+            place += 1
+    for each in places:
+        text = f"tf.expand_dims({text}, {each})"
+    return text
 
 
 def _gather(op: Texts, _: int) -> str:

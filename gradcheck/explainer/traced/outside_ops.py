@@ -69,11 +69,13 @@ def _moved(size: float, operand: Operand) -> Array:
     if not operand.differentiate or value.dtype.kind not in "fc":
         return value
     if operand.structure not in ("", "general"):
-        return value * value.dtype.type(1 + size)
+        return np.asarray(value * value.dtype.type(1 + size))
     signs = np.where(np.arange(value.size) % 3, 1.0, -1.0).reshape(value.shape)
     scale = max(1.0, float(np.max(np.abs(value), initial=0.0)))
     found = value + (size * scale * signs).astype(value.dtype)
-    return found if value.dtype.kind == "c" else np.clip(found, operand.low, operand.high)
+    return np.asarray(
+        found if value.dtype.kind == "c" else np.clip(found, operand.low, operand.high)
+    )
 
 
 def _are_alike(one: Watched, other: Watched) -> bool:

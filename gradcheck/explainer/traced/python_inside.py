@@ -18,6 +18,7 @@ from gradcheck.checker.subject.tensors import is_own_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from types import FrameType
 
 __all__ = ["python_inside", "users_line"]
 
@@ -73,11 +74,11 @@ def _rows(own: Callable[..., Any]) -> Callable[..., Any]:
 
 def users_line() -> str:
     """The innermost line of the user's code that is running: `losses.py:12`; empty if none is."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if _is_own(frame.f_code.co_filename):
             return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return ""
 
 

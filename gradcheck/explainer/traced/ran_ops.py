@@ -25,6 +25,7 @@ from gradcheck.explainer.traced.variables_written import Variables, is_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Problem
@@ -147,7 +148,8 @@ def _called(
         if made is not None:
             ran.append(Ran(made[0], made[1], {}, (made[2],), len(ran), line))
 
-    arguments, reads = list(given), nullcontext()
+    arguments = list(given)
+    reads: AbstractContextManager[None] = nullcontext()
     if variables is not None:
         # (Tensors in their place would be read for good: what is written has to be read, too.)
         held = zip(whole.operands, given, strict=True)

@@ -119,8 +119,8 @@ def _answered(
         return document, []
     proofs = verify_traced(problem, watched, traced)
     called = (ops.find(each.name) for each in watched.calls)
-    known = [*traced.graph.ops, *(op.name for op in called if op is not None)]
-    section = proof_section(proofs, told_of_findings(known))
+    run = [*traced.graph.ops, *(op.name for op in called if op is not None)]
+    section = proof_section(proofs, told_of_findings(run))
     document = replace(document, sections=(*document.sections, section))
     if not directions:
         return document, proofs

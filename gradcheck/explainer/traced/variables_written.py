@@ -63,6 +63,7 @@ class Variables:
         import tensorflow as tf
 
         handle, change = inputs[0], inputs[1] if len(inputs) > 1 else None
+        made: tuple[str, tuple[Any, ...], Any]
         if kind == "AssignVariableOp":
             made = "Identity", (change,), tf.identity(change)
         elif kind in _ADDS:

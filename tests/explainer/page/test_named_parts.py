@@ -11,7 +11,7 @@ from gradcheck.explainer import trees
 from gradcheck.explainer.compose import Question, answer
 from gradcheck.explainer.derive.chain import closed_form
 from gradcheck.explainer.derive.read_graph import read_graph
-from gradcheck.explainer.page.named_parts import assumed, named_parts, where_shares
+from gradcheck.explainer.page.named_parts import assumed, named_parts, note_of, where_shares
 from gradcheck.explainer.render.terminal import render_text
 
 if TYPE_CHECKING:
@@ -98,3 +98,11 @@ def test_a_page_names_the_residual_and_the_shares() -> None:
     shown = render_text(page)
     assert "∂L/∂z = G·(p − y)    (where sum(y) = 1)" in shown
     assert "∂L/∂z[i] = Σⱼ G·y[j]·p[i] − G·y[i]" in shown
+
+
+def test_a_difference_of_gradients_is_no_residual() -> None:
+    graph = read_graph("tf.matmul(x, x)", {"x": (2, 2)})
+    formula = trees.read("matmul(matmul(G, x) - G, x) + mT(matmul(G, x) - G)")
+    names = named_parts(graph, formula).names
+    assert names
+    assert {note_of(part) for part in names.values()} == {""}

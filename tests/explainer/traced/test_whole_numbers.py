@@ -57,7 +57,8 @@ def test_what_takes_whole_numbers_alone_is_given_them(
     shapes: dict[str, tuple[int, ...]],
     form: str,
 ) -> None:
-    text, proofs = UsersCode(tmp_path, monkeypatch, "whole_numbers", CODE).explained(name, **shapes)
+    code = UsersCode(tmp_path, monkeypatch, "whole_numbers", CODE)
+    text, proofs = code.explained(name, verify=True, **shapes)
     assert form in text
     assert all(proof.holds for proof in proofs)
 
