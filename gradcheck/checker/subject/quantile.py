@@ -13,18 +13,19 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradcheck.checker import limits
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import explain_exception
-from gradcheck.model import Verdict
+from gradcheck.model import Mode, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Problem
-    from gradcheck.model import Mode
 
 _DRAWS = re.compile(r"Random|^Rng|Multinomial|TruncatedNormal")
 
@@ -61,6 +62,11 @@ def along_the_quantile(problem: Problem) -> Problem:
             "outputs: choose one of them (`outputs`)",
         )
     (sample,) = samples
+    if problem.mode is not Mode.EAGER:
+        # (Compiled, others may be drawn: else `test_a_sample_that_is_another_one_compiled` fails.)
+        tape_there = Tape(own, problem.operands, problem.mode)
+        values = [operand.value for operand in problem.operands]
+        sample = tf.constant(tape_there(values, [np.zeros_like(sample.numpy())]).outputs[0])
     try:
         with tf.GradientTape() as tape:
             tape.watch(sample)
