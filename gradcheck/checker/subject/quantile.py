@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Problem
+    from gradcheck.model import Array
 
 _DRAWS = re.compile(r"Random|^Rng|Multinomial|TruncatedNormal")
 
@@ -63,10 +64,7 @@ def along_the_quantile(problem: Problem) -> Problem:
         )
     (sample,) = samples
     if problem.mode is not Mode.EAGER:
-        # (Compiled, others may be drawn: else `test_a_sample_that_is_another_one_compiled` fails.)
-        tape_there = Tape(own, problem.operands, problem.mode)
-        values = [operand.value for operand in problem.operands]
-        sample = tf.constant(tape_there(values, [np.zeros_like(sample.numpy())]).outputs[0])
+        sample = tf.constant(_drawn_there(problem, np.zeros_like(sample.numpy())))
     try:
         with tf.GradientTape() as tape:
             tape.watch(sample)
@@ -103,3 +101,12 @@ def along_the_quantile(problem: Problem) -> Problem:
         may_have_phases=True,
     )
     return replace(problem, takes_other_shapes=False, cdf=None)
+
+
+def _drawn_there(problem: Problem, upstream: Array) -> Array:
+    """The sample in the mode of the problem: compiled, others may be drawn.
+
+    Without it `test_a_sample_that_is_another_one_compiled` fails.
+    """
+    tape = Tape(problem.function, problem.operands, problem.mode)
+    return tape([operand.value for operand in problem.operands], [upstream]).outputs[0]
