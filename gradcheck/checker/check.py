@@ -33,7 +33,6 @@ from gradcheck.checker.subject.tensors import FunctionRaised, call
 from gradcheck.checker.verdict import judge_gradients
 from gradcheck.errors import GradcheckError
 from gradcheck.model import (
-    ANOTHER_IN_ITS_MODE,
     CheckKind,
     Comparison,
     Mode,
@@ -249,14 +248,9 @@ def _in_its_mode(problem: Problem, judge: _Judge) -> list[Comparison]:
     eager = judge(_evaluated(replace(problem, mode=Mode.EAGER)), None)
     if not all(c.verdict.acceptable for c in eager):
         return eager
-    note = (
-        f"{ANOTHER_IN_ITS_MODE}{problem.mode}: it gives other outputs there than eagerly, "
-        "where its gradient is right too, and was compared with the derivative of what it is there"
-    )
-    point, noise = found
-    there = judge(point, noise)
+    there = judge(found.point, found.noise)
     return [
-        replace(c, dtype=first.dtype, note=joined(c.note, note))
+        replace(c, dtype=first.dtype, note=joined(c.note, found.note))
         for c, first in zip(there, eager, strict=True)
     ]
 

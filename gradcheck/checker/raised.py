@@ -39,7 +39,7 @@ def _where(error: Exception) -> str:
 
 def as_verdict(error: Exception | Spent, kind: CheckKind, mode: Mode = Mode.EAGER) -> Ended:
     """What it means for the check, in this mode, that something raised this."""
-    if isinstance(error, FunctionRaised):
+    if isinstance(error, FunctionRaised | GradientRaised):
         try:
             must_be_compiled(error, mode)
         except Ended as ended:

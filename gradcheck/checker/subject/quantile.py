@@ -13,18 +13,20 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradcheck.checker import limits
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.tape import Tape
 from gradcheck.checker.subject.tensors import explain_exception
-from gradcheck.model import Verdict
+from gradcheck.model import Mode, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.problem import Problem
-    from gradcheck.model import Mode
+    from gradcheck.model import Array
 
 _DRAWS = re.compile(r"Random|^Rng|Multinomial|TruncatedNormal")
 
@@ -61,6 +63,8 @@ def along_the_quantile(problem: Problem) -> Problem:
             "outputs: choose one of them (`outputs`)",
         )
     (sample,) = samples
+    if problem.mode is not Mode.EAGER:
+        sample = tf.constant(_drawn_there(problem, np.zeros_like(sample.numpy())))
     try:
         with tf.GradientTape() as tape:
             tape.watch(sample)
@@ -97,3 +101,12 @@ def along_the_quantile(problem: Problem) -> Problem:
         may_have_phases=True,
     )
     return replace(problem, takes_other_shapes=False, cdf=None)
+
+
+def _drawn_there(problem: Problem, upstream: Array) -> Array:
+    """The sample in the mode of the problem: compiled, others may be drawn.
+
+    Without it `test_a_sample_that_is_another_one_compiled` fails.
+    """
+    tape = Tape(problem.function, problem.operands, problem.mode)
+    return tape([operand.value for operand in problem.operands], [upstream]).outputs[0]

@@ -132,6 +132,17 @@ def test_the_same_in_every_mode(tf: Any) -> None:
     assert in_its_mode(problem) is None
 
 
+@pytest.mark.parametrize("error", [0.0, 0.001])
+@pytest.mark.parametrize("check", ["reverse", "forward"])
+def test_eigenvalues_in_xla(tf: Any, check: Any, error: float) -> None:
+    larger = with_gradient(tf.identity, lambda g, _: g * (1 + error))
+    x = np.array([[-0.65, 1.08, 1.0], [-0.34, 0.75, -0.58], [1.68, -0.19, 0.31]])
+    found = gradcheck.check(
+        lambda x: tf.linalg.eigvalsh(larger(x) + tf.transpose(x)), x, checks=check, mode="xla"
+    )
+    assert found.verdict == ("mismatch" if error else "pass"), describe(found)
+
+
 @pytest.mark.parametrize("error", [0.0, 0.01])
 def test_what_is_drawn_otherwise_in_xla_and_in_float32_alone(tf: Any, error: float) -> None:
     import keras

@@ -54,6 +54,23 @@ def test_samples_are_differentiated_implicitly(tf: Any) -> None:
     assert comparison.max_rel_error < 1e-9
 
 
+@pytest.mark.parametrize("factor", [1.0, 1 + 1e-6])
+def test_a_sample_that_is_another_one_compiled(tf: Any, factor: float) -> None:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # no types in TF
+    def larger(m: Any) -> Any:
+        return m, lambda g: g * factor
+
+    def sample(m: Any, s: Any) -> Any:
+        drawn = tf.random.stateless_uniform([3], [1, 2], 0.5, 1.5, tf.float64)
+        return larger(m) + s * drawn**2
+
+    def cdf(z: Any, m: Any, s: Any) -> Any:
+        return tf.sqrt((z - m) / s) - 0.5
+
+    result = gradcheck.check(sample, 0.3, 1.7, cdf=cdf, mode="xla")
+    assert verdicts(result) == {"m": "pass" if factor == 1 else "mismatch", "s": "pass"}
+
+
 @pytest.mark.parametrize("factor", [2.0, 1 + 1e-6])
 def test_a_wrong_one_is_caught(tf: Any, factor: float) -> None:
     def scaled(a: Any) -> Any:

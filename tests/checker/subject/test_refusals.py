@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import gradcheck
+from gradcheck.checker.raised import as_verdict
 from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.refusals import (
     must_be_compiled,
     told_not_differentiable,
     told_without_gradient,
 )
+from gradcheck.checker.subject.tape import GradientRaised
 from gradcheck.model import CheckKind, Mode, Verdict
 
 X = np.array([0.3, 0.7, 1.1])
@@ -158,3 +160,10 @@ def test_what_cannot_be_traced(tf: Any, asks: Any) -> None:
     assert "it cannot be traced: inside of a graph tensors have no numbers yet" in told.message
     wrong = gradcheck.check(lambda x: tf.reshape(x, [7]), X, mode="graph")
     assert "traced" not in wrong.message
+
+
+@pytest.mark.parametrize("mode", [Mode.XLA, Mode.GRAPH])
+def test_a_gradient_that_xla_does_not_compile(mode: Mode) -> None:
+    error = GradientRaised("InternalError: during context [Unknown]: two floating point types")
+    told = as_verdict(error, CheckKind.REVERSE, mode)
+    assert told.verdict is (Verdict.SKIPPED if mode is Mode.XLA else Verdict.ERROR)
