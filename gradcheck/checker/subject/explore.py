@@ -17,6 +17,7 @@ from gradcheck.checker.subject.alike import alike
 from gradcheck.checker.subject.callee import Callee, everything
 from gradcheck.checker.subject.captured import captured_operands, disconnection_hint
 from gradcheck.checker.subject.in_either import InEither, Promotable, either_promoted, is_low
+from gradcheck.checker.subject.keras_widened import declaring
 from gradcheck.checker.subject.known_kernels import (
     all_are_exact,
     all_keep_their_digits,
@@ -155,9 +156,11 @@ def _in_double(
     if not seen.is_blind:
         given = problem.function, inputs, variables, found.around.objects, seen.resources
         twin = keras_twin.in_place(*given)
-        again = None if twin is None else with_twin(twin, found.around, must_be_wide=True)
-        if again is not None:
-            return again
+        if twin is not None:
+            at_the_end.enter_context(declaring())
+            again = with_twin(twin, found.around, must_be_wide=True)
+            if again is not None:
+                return again
     twin = keras_twin.in_double(problem.function, inputs, variables)
     return None if twin is None else with_twin(twin)
 

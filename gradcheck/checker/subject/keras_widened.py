@@ -1,8 +1,9 @@
 """A Keras object that computes in double precision for the time of a call, without another one.
 
 What it computes in is what it, and the objects inside of it, declare: their dtype policies, the
-dtypes of a model's inputs, and those of the variables. Within a call others stand there. That costs
-less than to make the object again, and takes no configuration. What has less than double precision
+dtypes of a model's inputs, and those of the variables. Within a call the checker's thread is told
+others; nothing is written into the object. That costs less than to make the object again, and takes
+no configuration. What has less than double precision
 in another way, as a constant that was made when it was built, shows in the ops that it runs: who
 asks has to look.
 """
@@ -14,43 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from gradcheck.checker.subject.as_python import as_python
 from gradcheck.checker.subject.reachable import handle_of
+from gradcheck.checker.subject.seen_here import Seen, looked_up
 from gradcheck.checker.subject.tensors import widen, wider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from contextlib import AbstractContextManager
 
     from gradcheck.checker.subject.recording import Resource
-
-
-Declared = tuple[dict[str, Any], dict[str, Any]]
-"""The attributes of an object, and those of them that are others within."""
-
-
-class Widened:
-    """Within this, what objects declare is double precision; it may be entered again inside."""
-
-    def __init__(self, declared: Iterable[Declared]) -> None:
-        """Nothing is changed yet.
-
-        Args:
-            declared: of each object.
-        """
-        self._declared = list(declared)
-        self._own: list[dict[str, Any]] = []
-        self._depth = 0
-
-    def __enter__(self) -> None:
-        self._depth += 1
-        if self._depth == 1:
-            self._own = [{name: own[name] for name in wide} for own, wide in self._declared]
-            for own, wide in self._declared:
-                own.update(wide)
-
-    def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            for (own, _wide), kept in zip(self._declared, self._own, strict=True):
-                own.update(kept)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +30,7 @@ class InDouble:
     """What stands for a Keras object in double precision: the object itself."""
 
     target: Callable[..., Any]
-    within: Widened
+    within: Seen
     doubles: dict[int, Any] = field(default_factory=dict)
     """By the identity of a variable's handle: what takes its place."""
 
@@ -84,7 +56,7 @@ def widened(
     """
     low = {key: r for key, r in touched.items() if r.before is not None and _is_low(r.before.dtype)}
     doubles: dict[int, Any] = {}
-    declared: list[Declared] = []
+    declared: list[tuple[Any, dict[str, Any]]] = []
     for thing in objects:
         own: dict[str, Any] = vars(thing)
         wide = _wide_declarations(thing)
@@ -93,10 +65,22 @@ def widened(
         if "_value" in own and (key := id(handle_of(thing))) in low:
             doubles[key] = wide["_value"] = _double(own["_value"], low[key])
         if wide:
-            declared.append((own, wide))
+            declared.append((thing, wide))
     if low.keys() != doubles.keys():
         return None
-    return InDouble(target, Widened(declared), doubles)
+    return InDouble(target, Seen(declared), doubles)
+
+
+def declaring() -> AbstractContextManager[None]:
+    """Within this, what is declared otherwise for a thread is what that is told."""
+    return looked_up(_kinds(), ("_dtype_policy", "_dtype", "_value"))
+
+
+def _kinds() -> tuple[Any, ...]:
+    """Those of Keras' classes whose objects declare what they compute in."""
+    import keras
+
+    return keras.Operation, keras.Variable, keras.KerasTensor, keras.Loss
 
 
 def _wide_declarations(thing: Any) -> dict[str, Any] | None:
@@ -108,7 +92,7 @@ def _wide_declarations(thing: Any) -> dict[str, Any] | None:
     import keras
 
     wide: dict[str, Any] = {}
-    if not isinstance(thing, keras.Operation | keras.Variable | keras.KerasTensor | keras.Loss):
+    if not isinstance(thing, _kinds()):
         return wide
     own = vars(thing)
     if "_dtype_policy" in own:

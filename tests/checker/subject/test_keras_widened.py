@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,52 @@ def test_everything_is_as_it_was_behind_a_call(tf: Any) -> None:
     gradcheck.check(layer, X)
     assert "float64" in inside
     assert (layer.kernel._value, layer.kernel.dtype, layer.dtype_policy) == before
+
+
+def test_another_thread_has_the_layer_as_it_is(tf: Any) -> None:
+    import keras
+
+    found: list[tuple[str, str]] = []
+
+    class Asked(keras.layers.Dense):  # type: ignore[misc]  # no types in Keras
+        def call(self, inputs: Any) -> Any:
+            if self.compute_dtype == "float64" and threading.get_ident() == own:
+                other = threading.Thread(target=look)
+                other.start()
+                other.join()
+            return super().call(inputs)
+
+    def look() -> None:
+        kernel = layer.kernel
+        found.append((layer(X).dtype.name, kernel.dtype))
+        assert vars(kernel)["_value"] is kernel._value is before
+
+    own, layer = threading.get_ident(), Asked(2)
+    layer.build(X.shape)
+    before = layer.kernel._value
+    model = keras.Sequential([keras.Input((4,)), layer])
+    for target in (layer, model):
+        found.clear()
+        assert set(verdicts(gradcheck.check(target, X)).values()) == {"pass"}
+        assert len(found) > 3
+        assert set(found) == {("float32", "float32")}
+    assert "_value" not in vars(keras.Variable)
+
+
+def test_what_is_written_within_is_not_written_into_the_layer(tf: Any) -> None:
+    import keras
+
+    found: set[tuple[str, str]] = set()
+
+    class Sets(keras.layers.Dense):  # type: ignore[misc]  # no types in Keras
+        def call(self, inputs: Any) -> Any:
+            policy = keras.DTypePolicy(self.compute_dtype)
+            self.dtype_policy = policy  # type: ignore[has-type]
+            found.add((self.compute_dtype, vars(self)["_dtype_policy"].name))
+            return super().call(inputs)
+
+    assert set(verdicts(gradcheck.check(Sets(2), X)).values()) == {"pass"}
+    assert found == {("float32", "float32"), ("float64", "float32")}
 
 
 def test_it_may_be_entered_again_inside(tf: Any) -> None:
