@@ -23,6 +23,7 @@ from gradcheck.checker.judge.persistence import unless_it_is_rounding
 from gradcheck.checker.judge.picture_data import with_close_ups
 from gradcheck.checker.judge.repeat import must_repeat
 from gradcheck.checker.judge.rounding import Roundings
+from gradcheck.checker.judge.shared_factor import unless_off_together
 from gradcheck.checker.judge.ties import with_ties
 from gradcheck.checker.precision.own_precision import OwnPrecision
 from gradcheck.checker.reference.beside_huge import surfaced
@@ -187,7 +188,8 @@ def confirmation(evidence: Evidence) -> Evidence:
             if found is not None:
                 own = replace(own, estimate=found[1].take(own.part.span))
                 told = confirmed(found[0], roundings, found[1], evidence.along, own)
-            return labelled(unless_it_is_rounding(derivatives, told, evidence.along))
+            told = unless_it_is_rounding(derivatives, told, evidence.along)
+            return labelled(unless_off_together(derivatives, roundings, told))
         except Spent:
             return open_(evidence, own)
 

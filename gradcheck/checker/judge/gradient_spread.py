@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck.checker import tolerances
+from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.vectors import to_double
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ class Spread:
         """
         self._base = to_double(base)
         self._first: Array | None = None
+        self.all: list[Array] = []
+        """Each of them, unless they are large."""
         self._change, self._apart = np.zeros(base.shape), np.zeros(base.shape)
         self._low = np.full(base.shape, np.inf, self._base.dtype)
         self._high = np.full(base.shape, -np.inf, self._base.dtype)
@@ -38,6 +40,8 @@ class Spread:
         """The gradient at one more neighbour."""
         if self._first is None:
             self._first = gradient
+        if gradient.size <= limits.LARGE_POINT:
+            self.all.append(gradient)
         for most, other in ((self._change, self._base), (self._apart, self._first)):
             change = np.abs(gradient - other)
             np.fmax(most, np.where(np.isfinite(change), change, 0.0), out=most)

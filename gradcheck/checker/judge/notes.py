@@ -152,7 +152,7 @@ def on_numbers(evidence: Evidence, own: OfInput) -> str:
         _on_the_function(derivatives),
         _on_nonfinite(evidence, own, agreement.grades == NONFINITE),
         _on_kinks(own, agreement),
-        _on_rounding(agreement),
+        _on_rounding(derivatives, agreement),
         on_the_unknown(derivatives, own, agreement),
         judged,
     )
@@ -228,9 +228,11 @@ def _on_kinks(own: OfInput, agreement: Agreement) -> str:
     )
 
 
-def _on_rounding(agreement: Agreement) -> str:
+def _on_rounding(derivatives: Derivatives, agreement: Agreement) -> str:
     if not agreement.rounding:
         return agreement.excuse
+    if derivatives.noise.rounds_to:
+        return "what the gradient is off is what its own arithmetic rounds off"
     return (
         "what the gradient is off is what its own arithmetic loses where results cancel on the "
         "way to it"

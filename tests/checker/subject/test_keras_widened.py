@@ -200,7 +200,7 @@ def test_what_is_written_within_is_not_written_into_the_layer(tf: Any) -> None:
     class Sets(keras.layers.Dense):  # type: ignore[misc]  # no types in Keras
         def call(self, inputs: Any) -> Any:
             policy = keras.DTypePolicy(self.compute_dtype)
-            self.dtype_policy = policy  # type: ignore[has-type]
+            self.dtype_policy = policy
             found.add((self.compute_dtype, vars(self)["_dtype_policy"].name))
             return super().call(inputs)
 
