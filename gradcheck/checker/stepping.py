@@ -91,6 +91,9 @@ FAR_MOVES: Final = (1.0, -1.0, 4.0, -4.0)
 """Moves, in units, that show which outputs depend on a coordinate at all; beside moves past the
 largest element of the point."""
 
+MOST_BETWEEN: Final = 8
+"""How many steps there are between the two, each four times as long as the one before or more."""
+
 HUGE_MOVE: Final = 2.0**500
 HUGE_MOVE_IN_LOW_PRECISION: Final = 2.0**14
 """Moves that show in whatever depends on them; and yet times zero they are zero."""

@@ -48,6 +48,27 @@ def test_what_cancels_is_no_difference(tf: Any) -> None:
     assert result.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE)
 
 
+SURE = [[[0.0, 40.0, 3.0], [50.0, 0.0, 1.0]], [[0.0, 60.0, 3.0]], [[0.0, 200.0, 3.0, 150.0]]]
+
+
+@pytest.mark.parametrize("at", SURE)
+def test_what_reverse_mode_loses_alone(tf: Any, at: list[list[float]]) -> None:
+    """Of a softmax that is sure one less one is nothing in one mode, a last digit in the other."""
+    x = np.array(at)
+    result = gradcheck.check(tf.nn.softmax, x, checks="forward")
+    assert result.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), result
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def bent(t: Any) -> Any:
+        return tf.identity(t), lambda upstream: upstream + 2e-13 * upstream * tf.abs(upstream)
+
+    def beside_others(t: Any) -> Any:
+        return tf.nn.softmax(t), bent(tf.sin(t))
+
+    result = gradcheck.check(beside_others, x, checks="forward", seed=3)
+    assert result.verdict is Verdict.MISMATCH
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_function_that_computes_in_less_inside(tf: Any, seed: int) -> None:
     def chain(x: Any) -> Any:

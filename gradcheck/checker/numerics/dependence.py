@@ -62,10 +62,7 @@ def find_dependents(mover: Mover, columns: Array) -> Dependents:
     """
     space, base = mover.space, mover.base
     allowed = np.stack([space.room_down[columns], space.room_up[columns]], axis=1)
-    moves = np.outer(space.unit[columns], stepping.FAR_MOVES)
-    # Past the largest number, which may hide what the others do.
-    beyond = 2 * largest(space.point) * np.array([[1.0, -1.0]])
-    moves = np.concatenate([moves, np.repeat(beyond, len(columns), axis=0)], axis=1)
+    moves = _far(space.unit[columns], 2 * largest(space.point))
     moves = np.clip(moves, -0.5 * allowed[:, :1], 0.5 * allowed[:, 1:])
     points, _ = space.points(np.repeat(columns, moves.shape[1]), moves.ravel())
     seen = mover.see(points, len(columns))
@@ -82,6 +79,25 @@ def find_dependents(mover: Mover, columns: Array) -> Dependents:
     hidden = (sizes == 0) & reached.any(axis=1)
     within = np.where(hidden, np.abs(moves).max(axis=1), np.inf)
     return Dependents(columns, reached, independent, within)
+
+
+def _far(unit: Array, beyond: float) -> Array:
+    """Far moves, a row for each unit: the last ones past the largest number, which may hide others.
+
+    And some between these and the others: what is sure stands still past its switch as it did
+    before. Without it `test_what_stands_still_on_either_side_of_a_switch` fails.
+
+    Args:
+        unit: how long a move is, by coordinate.
+        beyond: the last move.
+    """
+    moves = np.outer(unit, stepping.FAR_MOVES)
+    farthest = np.abs(moves).max(axis=1, keepdims=True)
+    ratio = np.fmax(1.0, beyond / farthest)
+    count = int(np.clip(np.ceil(np.log2(ratio.max()) / 2), 1, stepping.MOST_BETWEEN))
+    lengths = farthest * ratio ** (np.arange(1, count) / count)
+    last = np.full((len(unit), 1), beyond)
+    return np.concatenate([moves, last, -last, lengths, -lengths], axis=1)
 
 
 def reached_by_huge_moves(evaluate: Evaluate, space: Space, columns: Array, base: Array) -> Array:

@@ -138,3 +138,12 @@ class TestInputsThatAreTiny:
     @pytest.mark.parametrize("kind", ["reverse", "forward"])
     def test_what_underflows_is_no_fault(self, kind: str) -> None:
         assert verdict(lambda x: x * x, 1e-300 * self.POINT, checks=kind) != "mismatch"
+
+
+def test_what_stands_still_on_either_side_of_a_switch(tf: Any) -> None:
+    # The gradient of the second is 1 − 1 here, and zero where the third has taken over: between
+    # the two it is not, and its last digit is all that the others are.
+    sure = np.array([[0.0, 100.0, 3.0], [500.0, 0.0, 1.0]])
+    assert verdict(tf.nn.softmax, sure, checks="second") == "inconclusive"
+    wrong = planted(tf.nn.softmax, lambda g: [g[0] * 1.001])
+    assert verdict(wrong, np.array([[0.0, 2.0, 3.0]]), checks="second") == "mismatch"
