@@ -11,6 +11,7 @@ import gradcheck
 from gradcheck.checker import limits
 from gradcheck.checker.judge import persistence
 from gradcheck.checker.judge.persistence import EXCUSE, HIDDEN
+from gradcheck.checker.reference.derivatives import Derivatives
 from tests.checker.planted import planted, with_gradient
 from tests.checker.verdicts import draw, verdict
 
@@ -41,6 +42,27 @@ class TestLabels:
 
         assert verdict(loss, labels, at) == "pass"
         assert verdict(planted(loss, lambda gs: [gs[0], 1.05 * gs[1]]), labels, at) == "mismatch"
+
+
+def test_what_is_wrong_throughout_takes_few_fits(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[int] = []
+    right = Derivatives._fits
+
+    def counted(own: Derivatives, columns: Any) -> Any:
+        fitted.append(len(columns))
+        return right(own, columns)
+
+    monkeypatch.setattr(Derivatives, "_fits", counted)
+    rng = np.random.default_rng(0)
+    labels, at = rng.dirichlet(np.full(120, 0.05), 8), rng.standard_normal((8, 120))
+    logits = tf.constant(at, "bfloat16")
+
+    def loss(logits: Any) -> Any:
+        mine = tf.cast(tf.constant(labels, "bfloat16"), logits.dtype)
+        return tf.nn.softmax_cross_entropy_with_logits(labels=mine, logits=logits)
+
+    assert verdict(planted(loss, lambda gs: [1.03 * gs[0]]), logits) == "mismatch"
+    assert 0 < max(fitted) <= limits.JUMPS_LOOKED_FOR
 
 
 @pytest.mark.parametrize(("classes", "close"), [(3, 0.1), (3, 1e-3), (40, 0.1)])
