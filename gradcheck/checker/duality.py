@@ -192,7 +192,7 @@ class BothModes:
         Of a softmax that is sure, results of the size of one cancel. Without it
         `test_what_reverse_mode_loses_alone` fails.
         """
-        point, lost = self._point, np.zeros(len(self._at_point))
+        point, lost = self.point, np.zeros(len(self._at_point))
         base = self._tape(point.values, point.upstream)
         for i, spread in enumerate(
             arithmetic_spread(point.problem, point.values, point.upstream, base)

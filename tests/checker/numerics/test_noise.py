@@ -176,8 +176,15 @@ class TestConditioning:
     @pytest.mark.parametrize("offset", [1e15, 1e16, 1e17, 1e20])
     def test_an_offset_that_leaves_none(self, tf: Any, offset: float) -> None:
         x = np.array([0.1, -0.1, 0.6])
-        assert verdict(lambda x: tf.sin(x) + offset, x) == "inconclusive"
-        wrong = planted(lambda x: tf.sin(x) + offset, lambda gs: [-gs[0]])
+        # (What is added is seen, and what the rest changes goes by it.)
+        assert verdict(lambda x: tf.sin(x) + offset, x) == "pass"
+        assert verdict(planted(lambda x: tf.sin(x) + offset, lambda gs: [-gs[0]]), x) == "mismatch"
+
+        def unseen(x: Any) -> Any:
+            return tf.math.real(tf.complex(tf.sin(x) + offset, x * 0))
+
+        assert verdict(unseen, x) == "inconclusive"
+        wrong = planted(unseen, lambda gs: [-gs[0]])
         assert verdict(wrong, x) in ("inconclusive", "mismatch")
 
     def test_a_variance_that_cancels(self, tf: Any) -> None:

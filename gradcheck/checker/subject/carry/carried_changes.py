@@ -5,7 +5,8 @@ from each other. But the change of a sum is the sum of the changes, which are sm
 their digits. So ops that are linear are given changes, products the change of a factor at a time,
 and functions of a number or two have formulas for theirs (`change_rules.py`). What else is done
 number by number is subtracted, as everything is elsewhere, and kernels that add up inside what
-nobody sees are refused. Beside each change goes what it may be off.
+nobody sees are refused. Beside each change goes what it may be off; that hangs, where values are
+factors, on what these have lost themselves, as 1 − tanh(15)² has most of its digits.
 
 Without it `test_what_a_huge_element_hides` fails.
 """
@@ -18,7 +19,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.subject.carry.cargo import Cargo
-from gradcheck.checker.subject.carry.carried_op import NO_BATCH, reshaped
+from gradcheck.checker.subject.carry.carried_op import NO_BATCH
+from gradcheck.checker.subject.carry.change_parts import (
+    aligned,
+    beside,
+    in_turn,
+    is_same,
+    loose,
+    moves_alone,
+    part_of,
+    rounded_off,
+    to_both_sides,
+)
 from gradcheck.checker.subject.carry.change_rules import (
     BILINEAR,
     FORMULAS,
@@ -48,6 +60,8 @@ class Changes(Cargo):
         """Nothing changes yet; `rows` points are carried."""
         super().__init__(rows)
         self._changes: dict[int, tuple[Any, Change]] = {}
+        self._lost: dict[int, tuple[Any, Any]] = {}
+        """By the identity of a tensor: what its value at the point may be off by rounding."""
 
     def move(self, tensor: Any, batch: Any) -> None:
         """At the points, this tensor has these values: what they differ by is known to the end."""
@@ -73,13 +87,47 @@ class Changes(Cargo):
         told = super()._carried(op)
         if any(output.dtype.is_complex for output in op.outputs):
             self.refuse("a complex number")
-        if op.kind in _CHOOSING and _is_same(op):
+        if op.kind in _CHOOSING and is_same(op):
             op = replace(op, batches=[None, *op.batches[1:]])
         given = [self._known_change(*pair) for pair in zip(op.inputs, op.batches, strict=False)]
         for output, change in zip(op.outputs, self._changed(op, given, told), strict=True):
             if change is not None:
                 self._note(output, change)
+        for output, off in zip(op.outputs, self._losses(op), strict=True):
+            if off is not None:
+                self._lost[id(output)] = output, off
         return told
+
+    def _losses(self, op: Op) -> list[Any]:
+        """What the outputs at the point may be off: what the inputs are, and what is rounded here.
+
+        Without it `test_what_values_have_lost_themselves` fails.
+        """
+        import tensorflow as tf
+
+        exact, shifted = all_are_exact({op.kind}), [None] * len(op.outputs)
+        off = [self._off(own) for own in op.inputs[: op.count]]
+        if any(each is not None for each in off):
+            pairs = zip(op.inputs, off, strict=False)
+            batches = [None if each is None else to_both_sides(own, each) for own, each in pairs]
+            shifted = list(super()._carried(replace(op, rows=2, batches=batches)))
+        losses: list[Any] = []
+        for output, others in zip(op.outputs, shifted, strict=True):
+            if not output.dtype.is_floating or others is NO_BATCH:
+                losses.append(None)
+                continue
+            lost = tf.zeros_like(output) if exact else last_digits(output)
+            more = 0 if others is None else tf.reduce_max(tf.abs(others - output), 0)
+            losses.append(lost + more)
+        return losses
+
+    def _off(self, own: Any) -> Any:
+        """What an input at the point may be off; None if it is not known to be."""
+        if isinstance(own, list | tuple):
+            found = [self._off(each) for each in own]
+            return found if any(each is not None for each in found) else None
+        known = self._lost.get(id(own))
+        return None if known is None else known[1]
 
     def _known_change(self, own: Any, batch: Any) -> Any:
         """The change of what an op is given, in a list for a list; None where there is none."""
@@ -99,14 +147,14 @@ class Changes(Cargo):
         if not any(output.dtype.is_floating for output in op.outputs):
             return [None] * len(op.outputs)
         places = LINEAR.get(op.kind)
-        if places is not None and _moves_alone(op, places):
+        if places is not None and moves_alone(op, places):
             return self._linear(op, given, places)
         if op.kind in BILINEAR:
             return [self._bilinear(op, given)]
         if op.kind in FORMULAS or op.kind in PAIR_FORMULAS:
-            return [_by_formula(op, given, told[0])]
+            return [_by_formula(op, given, told[0], [self._off(own) for own in op.inputs[:2]])]
         if op.kind == "L2Loss":
-            return [half_a_square(op, given[0])]
+            return [half_a_square(op, given[0], self._off(op.inputs[0]))]
         if op.kind not in _SINGLY and not all_are_exact({op.kind}):
             self.refuse(f"what {op.kind} rounds off inside")
         return self._subtracted(op, given, told)
@@ -122,7 +170,7 @@ class Changes(Cargo):
         def applied(part: str) -> Sequence[Any]:
             batches: list[Any] = [None] * op.count
             for place in places:
-                batches[place] = _part(op, op.inputs[place], given[place], part)
+                batches[place] = part_of(op, op.inputs[place], given[place], part)
                 if part == "noise" and NEGATIVE.get(op.kind) == place:
                     batches[place] = -batches[place]
             return self._again(op, batches)
@@ -137,27 +185,32 @@ class Changes(Cargo):
         one, other = given[:2]
         inputs, values = op.inputs[:2], op.batches[:2]
         sizes = [tf.abs(each) for each in inputs]
+        # (What a factor may be off counts in what it makes of the other's change.)
+        off = [self._off(each) for each in inputs]
         by = noise = None
         if one is not None:
             (by,) = self._again(op, [one.by, None])
             (noise,) = self._again(op, [one.noise + last_digits(one.by), None], sizes)
+            if off[1] is not None:
+                noise += self._again(op, [tf.abs(one.by), None], [sizes[0], off[1]])[0]
         if other is not None:
-            beside = None if values[0] is None else tf.abs(values[0])
+            size = None if values[0] is None else tf.abs(values[0])
             (more,) = self._again(op, [values[0], other.by])
-            loose = other.noise + last_digits(other.by)
-            (off,) = self._again(op, [beside, loose], sizes)
-            by, noise = (more, off) if by is None else (by + more, noise + off)
+            (rest,) = self._again(op, [size, other.noise + last_digits(other.by)], sizes)
+            if off[0] is not None:
+                rest += self._again(op, [None, tf.abs(other.by)], [off[0], sizes[1]])[0]
+            by, noise = (more, rest) if by is None else (by + more, noise + rest)
         return Change(by, noise)
 
     def _subtracted(self, op: Op, given: list[Any], told: Sequence[Any]) -> list[Change | None]:
         """The values, subtracted, and how they differ for what the op is given and may be off."""
         import tensorflow as tf
 
-        loose = [
-            None if batch is None else _beside(own, batch, change)
+        shifts = [
+            None if batch is None else beside(own, batch, change)
             for own, batch, change in zip(op.inputs, op.batches, given, strict=False)
         ]
-        shifted = self._again(op, loose)
+        shifted = self._again(op, shifts)
         changes: list[Change | None] = []
         for output, batch, other in zip(op.outputs, told, shifted, strict=True):
             if batch is NO_BATCH or not output.dtype.is_floating:
@@ -165,74 +218,28 @@ class Changes(Cargo):
                 continue
             noise = tf.abs(other - batch)
             if not all_are_exact({op.kind}):
-                noise += _rounded_off(op, given, batch, output)
+                noise += rounded_off(op, given, batch, output) + self._bends(op, output, batch)
             changes.append(Change(batch - output, noise))
         return changes
 
+    def _bends(self, op: Op, output: Any, batch: Any) -> Any:
+        """How a change differs at a point where the inputs are what they have lost away."""
+        import tensorflow as tf
 
-def _rounded_off(op: Op, given: list[Any], batch: Any, output: Any) -> Any:
-    """What an op rounds off in its results at the point and at the others."""
-    import tensorflow as tf
-
-    off = last_digits(batch, output)
-    # (Of the same numbers it makes the same.)
-    sizes = [tf.abs(change.by) for change in given if change is not None]
-    moves = sum((_aligned(op, tf.cast(size, off.dtype)) for size in sizes), tf.zeros_like(off))
-    return tf.where(moves > 0, off, tf.zeros_like(off))
-
-
-def _is_same(op: Op) -> bool:
-    """Whether the first input is the same at all points."""
-    return op.batches[0] is None or bool((op.batches[0].numpy() == op.inputs[0].numpy()).all())
-
-
-def _moves_alone(op: Op, places: Sequence[int]) -> bool:
-    """Whether only these inputs are others at the points."""
-    return all(batch is None for i, batch in enumerate(op.batches) if i not in places)
+        off = [self._off(own) for own in op.inputs[: op.count]]
+        if all(each is None for each in off):
+            return 0.0
+        here, there = [], []
+        for own, values, each in zip(op.inputs, op.batches, off, strict=False):
+            shift = 0.0 if each is None else in_turn(each)
+            moved = each is not None
+            here.append(tf.broadcast_to(own + shift, [op.rows, *own.shape]) if moved else None)
+            there.append(None if values is None else values + shift)
+        (before,), (after,) = self._again(op, here), self._again(op, there)
+        return tf.abs((after - before) - (batch - output))
 
 
-def _part(op: Op, own: Any, change: Any, part: str) -> Any:
-    """Of the change of an input what it is, or what it may be off; zero where there is none."""
-    import tensorflow as tf
-
-    if isinstance(own, list | tuple):
-        changes = [None] * len(own) if change is None else change
-        return [_part(op, *pair, part) for pair in zip(own, changes, strict=True)]
-    if change is None:
-        dtype = own.dtype if isinstance(own, tf.Tensor) else op.outputs[0].dtype
-        return tf.zeros([op.rows, *np.shape(own)], dtype)
-    return change.by if part == "by" else change.noise + last_digits(change.by)
-
-
-def _beside(own: Any, batch: Any, change: Any) -> Any:
-    """Values that are off by as much as they may be, to one side and to the other in turn."""
-    if isinstance(own, list | tuple):
-        pairs = zip(own, batch, change, strict=True)
-        return [None if b is None else _beside(o, b, c) for o, b, c in pairs]
-    if change is None:
-        return batch
-    return batch + _in_turn(_loose(own, batch, change.by, change.noise))
-
-
-def _loose(own: Any, batch: Any, by: Any, noise: Any) -> Any:
-    """What values may be off: where they do not show all of a change, their last digits at least.
-
-    (What is less would be lost when it is added.) Without it
-    `test_what_is_moved_and_does_not_show_it` fails.
-    """
-    import tensorflow as tf
-
-    loose = noise + tf.abs((batch - own) - by)
-    return tf.where(loose > 0, tf.maximum(loose, 2 * last_digits(batch)), tf.zeros_like(loose))
-
-
-def _in_turn(sizes: Any) -> Any:
-    """Of these sizes one goes up, the next one down: no function stands still for all of them."""
-    signs = np.where(np.arange(sizes.shape.num_elements()) % 2, -1.0, 1.0)
-    return sizes * signs.reshape(sizes.shape).astype(sizes.dtype.as_numpy_dtype)
-
-
-def _by_formula(op: Op, given: list[Any], told: Any) -> Change:
+def _by_formula(op: Op, given: list[Any], told: Any, lost: list[Any]) -> Change:
     """The change by its formula, and how that differs for what it is given and may be off."""
     import tensorflow as tf
 
@@ -242,13 +249,15 @@ def _by_formula(op: Op, given: list[Any], told: Any) -> Change:
     for place in range(1 + pair):
         own, batch, change = op.inputs[place], op.batches[place], given[place]
         own = tf.convert_to_tensor(own, op.outputs[0].dtype)
+        off = 0.0 if lost[place] is None else in_turn(lost[place])
         if change is None:
             triples.append((own, tf.zeros_like(own), own))
+            shifts.append((place, (own + off, tf.zeros_like(own), own + off)))
             continue
-        d, y, noise = (_aligned(op, each) for each in (change.by, batch, change.noise))
+        d, y, noise = (aligned(op, each) for each in (change.by, batch, change.noise))
         triples.append((own, d, y))
-        beside = y + _in_turn(_loose(own, y, d, noise))
-        shifts.append((place, (own, d + _in_turn(noise), beside)))
+        shifts.append((place, (own, d + in_turn(noise), y + in_turn(loose(own, y, d, noise)))))
+        shifts.append((place, (own + off, d, y + off)))
 
     def changed(given: Sequence[Any]) -> Any:
         return formula(*[each for triple in given for each in triple])
@@ -262,11 +271,5 @@ def _by_formula(op: Op, given: list[Any], told: Any) -> Change:
     known, plain = tf.math.is_finite(by) & tf.math.is_finite(noise), told - op.outputs[0]
     return Change(
         tf.where(known, by, plain),
-        tf.where(known, noise, _rounded_off(op, given, told, op.outputs[0])),
+        tf.where(known, noise, rounded_off(op, given, told, op.outputs[0])),
     )
-
-
-def _aligned(op: Op, batch: Any) -> Any:
-    """A batch with all the axes of the output."""
-    missing = len(op.outputs[0].shape) + 1 - len(batch.shape)
-    return reshaped(batch, op.rows, [*[1] * missing, *batch.shape[1:]]) if missing else batch

@@ -234,10 +234,12 @@ PAIR_FORMULAS: Final[dict[str, PairFormula]] = {
 """By kind of op: the change of a function of two numbers."""
 
 
-def half_a_square(op: Op, change: Change) -> Change:
+def half_a_square(op: Op, change: Change, lost: Any) -> Change:
     """Of L2Loss, that adds up all of a tensor."""
     import tensorflow as tf
 
     size, axes = op.inputs[0] + op.batches[0], list(range(1, len(change.by.shape)))
     loose = (change.noise + last_digits(change.by)) * tf.abs(size)
+    if lost is not None:
+        loose += 2 * lost * tf.abs(change.by)
     return Change(*(tf.reduce_sum(each, axes) / 2 for each in (change.by * size, loose)))

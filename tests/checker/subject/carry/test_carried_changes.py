@@ -129,3 +129,26 @@ def test_where_a_formula_divides_by_zero(tf: Any) -> None:
         ((by, noise),) = changes(lambda x, p=power: x**p, [values], [np.ones(3)], steps)
         exact = (values + 0.5) ** power - values**power
         assert (np.abs(by[0] - exact) <= noise[0] + 1e-15).all()
+
+
+@pytest.mark.parametrize("at", [1.0, 9.0, 15.0, 17.0])
+def test_what_values_have_lost_themselves(tf: Any, at: float) -> None:
+    """Of one less tanh² few digits are left, and what is divided by it hangs on these."""
+    functions: list[Any] = [
+        lambda x: tf.math.log(1 - tf.tanh(x) ** 2),
+        lambda x: tf.reduce_sum(tf.exp(-2 * x) / (1 - tf.tanh(x) ** 2)),
+        lambda x: tf.math.lgamma((1 - tf.tanh(x) ** 2) * 1e13),
+    ]
+    slope = -2 * np.tanh(at)
+    steps = np.array([2.0**-20])
+    for function in functions:
+        ((by, noise),) = changes(function, [np.array([at])], [np.ones(1)], steps)
+        inner = 1e13 / np.cosh(at) ** 2
+        known = {
+            0: slope,
+            1: -np.exp(-2 * at) - np.exp(-4 * at),
+            2: tf.math.digamma(tf.constant(inner, tf.float64)).numpy() * inner * slope,
+        }[functions.index(function)]
+        exact = steps[0] * known
+        curved = 2.0**-18 * abs(exact)
+        assert abs(by.item() - exact) <= 4 * noise.item() + curved
