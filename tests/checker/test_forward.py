@@ -9,8 +9,12 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.api import describe
+from gradcheck.checker.case import check_case
 from gradcheck.checker.subject.accumulator import Accumulator, Moved
-from gradcheck.model import Verdict
+from gradcheck.model import CheckKind, Mode, Verdict
+from gradcheck.spec import load
+from gradcheck.spec.format.run_axes import RunAxes
+from tests.suite import SPECS
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -164,16 +168,13 @@ class TestForwardMode:
         wanted = (Verdict.MISMATCH, Verdict.INCONCLUSIVE) if off else (Verdict.PASS,)
         assert told.verdict in wanted, describe(told)
 
-    def test_modes_that_differ_by_what_the_outputs_round_off(self, tf: Any) -> None:
+    @pytest.mark.usefixtures("tf")
+    def test_modes_that_differ_by_what_the_outputs_round_off(self) -> None:
         """What is added up, and cancels, is rounded otherwise by either mode."""
-        weights = np.random.default_rng(3).normal(size=(40, 3))
-
-        def function(x: Any) -> Any:
-            w = tf.constant(weights)
-            y = tf.tanh(tf.linalg.matvec(w, x) * 1e3) * 1e-3
-            return tf.reduce_sum(y**2) + tf.linalg.matvec(w, y, transpose_a=True)
-
-        told = gradcheck.check(function, X * 1e-4, checks=["forward"])
+        axes = RunAxes((Mode.GRAPH,), (CheckKind.FORWARD,))
+        cases = load([str(SPECS / "nn" / "more_losses.yaml")], axes=axes).cases
+        (case,) = (case for case in cases if case.name == "nce")
+        told = check_case(case)
         assert told.verdict is Verdict.PASS, describe(told)
 
     def test_what_forward_mode_leaves_open_is_said(self, tf: Any) -> None:
