@@ -23,6 +23,7 @@ FUNCTIONS: dict[str, Any] = {
     "cubes": lambda tf, x: tf.reduce_sum(x**3),
     "what is cut off": lambda tf, x: tf.reduce_sum(tf.maximum(x, -0.3) ** 2 + tf.nn.relu(x)),
     "a loop": lambda tf, x: tf.foldl(lambda a, b: a + b * b, x),
+    "numbers as factors": lambda tf, x: tf.reduce_sum(3.0 * x * x - 0.5 * x / 7.0),
     "softplus": lambda tf, x: tf.reduce_sum(tf.nn.softplus(x) * x),
     "matrices": lambda tf, x: tf.linalg.trace(tf.matmul(x[:, None], x[None, :])),
     "logarithms": lambda tf, x: tf.math.log(tf.reduce_sum(tf.exp(tf.minimum(x, 9.0)) + x * x)),

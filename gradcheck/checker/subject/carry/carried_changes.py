@@ -184,7 +184,8 @@ class Changes(Cargo):
 
         one, other = given[:2]
         inputs, values = op.inputs[:2], op.batches[:2]
-        sizes = [tf.abs(each) for each in inputs]
+        # (What is given as a number, beside tensors, has their dtype.)
+        sizes = [tf.abs(tf.convert_to_tensor(each, op.outputs[0].dtype)) for each in inputs]
         # (What a factor may be off counts in what it makes of the other's change.)
         off = [self._off(each) for each in inputs]
         by = noise = None
