@@ -85,3 +85,17 @@ def test_quotients_that_lost_more_than_they_knew(tf: Any) -> None:
     for factor in (-1.0, 0.0, 1.01):
         result = gradcheck.check(lambda x, factor=factor: function(x, factor), x)
         assert result.verdict == "mismatch", describe(result)
+
+
+def test_a_cusp_beside_a_tiny_element(tf: Any) -> None:
+    x = np.array([-1.1e-11, 0.3, 8e11])
+
+    def function(x: Any, factor: float = 1.0) -> Any:
+        wrong = with_gradient(tf.identity, lambda g, _: g * np.array([factor, 1.0, 1.0]))
+        return tf.reduce_sum(tf.abs(wrong(x)) ** 0.7)
+
+    right = gradcheck.check(function, x)
+    assert right.verdict == "pass", describe(right)
+    for factor in (-1.0, 3.0):
+        result = gradcheck.check(lambda x, factor=factor: function(x, factor), x)
+        assert result.verdict == "mismatch", describe(result)
