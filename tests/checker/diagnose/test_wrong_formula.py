@@ -177,3 +177,14 @@ def test_noise_is_no_formula(tf: Any, shape: tuple[int, ...], kind: str) -> None
 def test_what_does_not_work_element_by_element_has_none(tf: Any) -> None:
     wrong = with_gradient(tf.nn.softmax, lambda u, x: u * tf.nn.softmax(x) * x)
     assert gradcheck.check(wrong, DRAWN).diagnosis is None
+
+
+@pytest.mark.parametrize("factor", [1.01, -1.0])
+def test_no_formula_in_place_of_itself(tf: Any, factor: float) -> None:
+    """What is wrong in the first element is nothing beside what a formula of both is made of."""
+    weights = np.array([[1e-11, 0.0], [1e-10, 1e8]])
+    own = with_gradient(tf.identity, lambda g, _x: g * np.array([factor, 1.0]))
+    result = gradcheck.check(lambda x: tf.linalg.matvec(weights, own(x)), np.array([1e5, 1e10]))
+    assert result.verdict == "mismatch"
+    text = result.diagnosis or ""
+    assert "G·f(x)/x; it should read G·f(x)/x" not in text
