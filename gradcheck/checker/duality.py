@@ -110,7 +110,7 @@ class BothModes:
         for vector in vectors:
             moved = self.accumulator(at, point.inputs.unflatten(vector))
             shapes = [output.shape for output in moved.outputs]
-            must_have_shapes(point.outputs.shapes, shapes, self._mode.value)
+            must_have_shapes(point.outputs.shapes, shapes, str(self._mode))
             moves = point.outputs.flatten(moved.moves)
             # (Nor must an output that is infinite, where the element does not move it.)
             moves = np.where(np.isnan(moves) & ~np.isfinite(point.base), 0.0, moves)

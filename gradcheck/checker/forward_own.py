@@ -56,7 +56,8 @@ class OwnMoves:
             vectors: a row each.
         """
         as_it_is = Stage.FORWARD, verdict, "", np.zeros(len(vectors), dtype=bool)
-        if not self._unit or not len(vectors):
+        # (Of no outputs nothing is to be said.)
+        if not (self._unit and len(vectors) and self._point.base.size):
             return as_it_is
         moves, outputs = self._along(vectors, self._values)
         with np.errstate(all="ignore"):
@@ -90,7 +91,7 @@ class OwnMoves:
             moved = self._accumulator(values, point.inputs.unflatten(vector))
             shapes = [output.shape for output in moved.outputs]
             mode = point.problem.mode
-            where = self._where if mode is Mode.EAGER else mode.value
+            where = self._where if mode is Mode.EAGER else str(mode)
             must_have_shapes(point.outputs.shapes, shapes, where)
             outputs = point.outputs.flatten(moved.outputs)
             moves = point.outputs.flatten(moved.moves)

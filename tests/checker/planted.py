@@ -47,6 +47,20 @@ def with_gradient(forward: Function, gradient: Callable[..., Any]) -> Function:
     return cast("Function", function)
 
 
+def swallowed(function: Function, offset: float) -> Function:
+    """The function beside what is too large to show it; nor does a change show in complex numbers.
+
+    (Of real ones it would be carried by itself.)
+    """
+    import tensorflow as tf
+
+    def hidden(*inputs: Any) -> Any:
+        output = function(*inputs) + offset
+        return tf.math.real(tf.complex(output, tf.zeros_like(output)))
+
+    return hidden
+
+
 @dataclass(frozen=True, eq=False)
 class Subject:
     """A correct function and its inputs, in double precision."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradcheck
+from tests.checker.planted import swallowed, with_gradient
 from tests.checker.test_api import verdicts
 
 RNG = np.random.default_rng(0)
@@ -113,8 +114,11 @@ def test_a_small_derivative_of_a_large_function_is_not_nothing() -> None:
     def large(x: Any) -> Any:
         return 1e9 + 1e-9 * x
 
-    result = gradcheck.check(large, 1.0)
-    assert verdicts(result) == {"x": "inconclusive"}
+    assert verdicts(gradcheck.check(large, 1.0)) == {"x": "pass"}
+    none = with_gradient(large, lambda g, _x: 0 * g)
+    assert verdicts(gradcheck.check(none, 1.0)) == {"input0": "mismatch"}
+    hidden = swallowed(lambda x: 1e-9 * x, 1e9)
+    assert verdicts(gradcheck.check(hidden, 1.0)) == {"input0": "inconclusive"}
 
 
 @pytest.mark.parametrize("kind", ["functional", "subclassed", "recurrent"])

@@ -20,11 +20,15 @@ from gradcheck.checker.budget import current
 from gradcheck.checker.numerics.estimate import Estimate, Moves
 from gradcheck.checker.numerics.step_choice import HALVINGS, first_steps
 from gradcheck.checker.numerics.step_sequence import judge
+from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.subject.batching import Calls, Carried
+from gradcheck.checker.subject.probe_points import unrelated
+from gradcheck.checker.subject.repeated import are_equal
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.choose_coordinates import Part
     from gradcheck.checker.reference.derivatives import Derivatives
+    from gradcheck.checker.reference.point import Point
     from gradcheck.model import Array
 
 
@@ -45,15 +49,16 @@ def surfaced(
     columns = part.columns
     drowned = np.flatnonzero(_drowns(derivatives, columns, estimate, claimed))
     point = derivatives.point
-    # (What shares no call, outside of a loop, does something that nobody sees: else
-    # `test_what_is_added_where_nobody_sees_it` fails.)
-    seen = point.evaluator.is_batched and not point.evaluator.is_traced
-    if not len(drowned) or derivatives.is_rough or not seen:
+    shared = point.evaluator.is_batched and not point.evaluator.is_traced
+    if not len(drowned) or derivatives.is_rough or not shared:
         return None
     best = estimate.copy()
     carried = np.zeros(len(derivatives.plan.coordinates.space.unit), dtype=bool)
     try:
-        by_change = Carried(Calls(point.problem, point.values))
+        calls = Calls(point.problem, point.values)
+        by_change = Carried(calls)
+        if not _is_seen(point, calls, by_change):
+            return None
         numbers = 2 * stepping.STEPS * (len(point.at) + len(point.base))
         chunk = max(1, limits.NUMBERS_AT_ONCE // numbers)
         for start in range(0, len(drowned), chunk):
@@ -76,6 +81,33 @@ def surfaced(
     return replace(derivatives, carried=carried), whole
 
 
+def _is_seen(point: Point, calls: Calls, carried: Carried) -> bool:
+    """Whether all that the function does is carried, as it is at two other points.
+
+    At one nearby, and at one where no number is huge: there nothing hides what numpy does with
+    a tensor. Without it `test_what_numpy_does_unseen` and `test_what_is_added_where_nobody_sees_it`
+    fail.
+    """
+    moderate = np.sign(point.at) * np.minimum(np.abs(point.at), 1.0)
+    others = [unrelated(at, calls.domain) for at in (point.at, moderate)]
+    together = carried(_stacked(point, np.stack(others)))
+    for row, other in enumerate(others):
+        one = [array[0] for array in _stacked(point, other[np.newaxis])]
+        alone = point.outputs.flatten(calls.once(one))
+        found = point.outputs.flatten([each[row] for each in together])
+        if not are_equal(found, alone, tolerances.BATCHED * largest(alone)):
+            return False
+    return True
+
+
+def _stacked(point: Point, rows: Array) -> list[Array]:
+    """Rows as values of the moved operands, in the precision of each."""
+    return [
+        array.astype(dtype, copy=False)
+        for array, dtype in zip(point.inputs.unflatten_rows(rows), point.dtypes, strict=True)
+    ]
+
+
 def _drowns(derivatives: Derivatives, columns: Array, estimate: Estimate, claimed: Array) -> Array:
     """By coordinate: the bar would let pass what is plainly wrong, or does not let pass the claim.
 
@@ -86,7 +118,9 @@ def _drowns(derivatives: Derivatives, columns: Array, estimate: Estimate, claime
         return np.zeros(len(columns), dtype=bool)
     with np.errstate(all="ignore"):
         size = np.fmax(np.abs(claimed), np.abs(estimate.numeric))
-        poor = (estimate.bound > tolerances.PLAINLY * size) & ~estimate.kink
+        # (Beside the largest of the input what is far below its last digits matters to nobody.)
+        least = tolerances.ROUGH * largest(size)
+        poor = (estimate.bound > np.maximum(tolerances.PLAINLY * size, least)) & ~estimate.kink
         off = np.abs(claimed - estimate.numeric) > tolerances.BOUND_SAFETY * estimate.bound
         if int(off.sum()) <= limits.CONFIRMED:
             poor |= off
@@ -110,12 +144,8 @@ def _told(derivatives: Derivatives, by_change: Carried, columns: Array, kink: Ar
     deltas = first[:, np.newaxis, np.newaxis] * HALVINGS * np.array([[1.0], [-1.0]])
     per_column = deltas[0].size
     points, actual = space.points(np.repeat(columns, per_column), deltas.ravel())
-    stacked = [
-        array.astype(dtype, copy=False)
-        for array, dtype in zip(point.inputs.unflatten_rows(points), point.dtypes, strict=True)
-    ]
     with np.errstate(all="ignore"):
-        pairs = by_change.changes(stacked)
+        pairs = by_change.changes(_stacked(point, points))
         change = point.outputs.flatten_rows([by for by, _ in pairs])
         noise = point.outputs.flatten_rows([off for _, off in pairs])
         weighed = change * point.weights

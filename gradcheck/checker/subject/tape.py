@@ -258,7 +258,7 @@ class Tape:
         """
         forward = self._go_forward(arguments, sources or arguments)
         if self._mode is not Mode.EAGER:
-            must_be_like(upstream, forward.outputs, self._mode.value)
+            must_be_like(upstream, forward.outputs, str(self._mode))
         self._going_back = True
         gradients = self._go_back(forward, upstream)
         # What a traced function raises later, when it runs, may come from either way.

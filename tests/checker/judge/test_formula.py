@@ -11,7 +11,7 @@ from gradcheck.checker.check import check_problem
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Formula, Problem
 from gradcheck.model import Comparison, Verdict
-from tests.checker.planted import planted
+from tests.checker.planted import planted, swallowed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,20 +61,15 @@ def test_a_declaration_decides_between_what_the_error_bar_leaves_open(tf: Any) -
     assert "does not hold" in compared(rough, formulas=off).note
 
 
-def hiding(tf: Any) -> Any:
-    """A square of which nothing shows, in complex numbers, of which no changes are carried."""
-    return lambda x: tf.math.real(tf.complex(tf.square(x) + 1e17, tf.zeros_like(x)))
-
-
 def test_a_declaration_that_overflows_says_nothing(tf: Any) -> None:
-    hidden = hiding(tf)
+    hidden = swallowed(tf.square, 1e17)
     nowhere: Mapping[str, Formula] = {"x": lambda x, g, _out: g[0] * x[0] * np.nan}
     assert compared(hidden, formulas=nowhere).verdict is Verdict.INCONCLUSIVE
     assert compared(hidden, claims=nowhere).verdict is Verdict.MISMATCH
 
 
 def test_rounding_in_a_formula_is_no_fault_and_no_proof(tf: Any) -> None:
-    hidden = hiding(tf)
+    hidden = swallowed(tf.square, 1e17)
     big = 2.0**40
     cancelling: Mapping[str, Formula] = {
         "x": lambda x, g, _out: 3 * g[0] * ((2 * x[0] / 3 + big * x[0]) - big * x[0])
@@ -97,7 +92,7 @@ def test_an_error_that_the_numeric_derivative_cannot_see(tf: Any) -> None:
 
 
 def test_it_decides_where_the_numeric_derivative_cannot(tf: Any) -> None:
-    hidden = hiding(tf)
+    hidden = swallowed(tf.square, 1e17)
     assert compared(hidden).verdict is Verdict.INCONCLUSIVE
     assert compared(hidden, claims=RIGHT).verdict is Verdict.PASS
     assert compared(hidden, claims=WRONG).verdict is Verdict.MISMATCH

@@ -99,3 +99,20 @@ def test_a_cusp_beside_a_tiny_element(tf: Any) -> None:
     for factor in (-1.0, 3.0):
         result = gradcheck.check(lambda x, factor=factor: function(x, factor), x)
         assert result.verdict == "mismatch", describe(result)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e9])
+def test_what_numpy_does_unseen(tf: Any, size: float) -> None:
+    """What no op does is not carried: nothing is believed that holds it fixed."""
+
+    def function(x: Any) -> Any:
+        return tf.reduce_sum(x**2) + tf.reduce_sum(
+            x[:2] * tf.compat.v1.py_func(np.sin, [x], x.dtype)[:2]
+        )
+
+    (told,) = gradcheck.check(function, np.array([1.0, 2.5, size])).comparisons
+    assert told.bound is not None
+    if size > 1:
+        assert told.bound[0] > 1.0, "nothing is known of what drowns"
+    else:
+        assert told.verdict == "mismatch"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcheck.model import Argument, Group, Ragged, Sparse, Verdict
+from gradcheck.model import Argument, Group, Mode, Ragged, Sparse, Verdict
 from tests.checker.cases import run, shape, values
 
 CODE = "tests.checker.user_code"
@@ -20,10 +20,10 @@ def test_dictionaries_and_tuples(mode: Any) -> None:
     arguments = Argument("scale", "scale"), Argument("pair", PAIR)
     inputs = (shape("scale"), *LEAVES)
     text = f"{CODE}:in_a_dictionary"
-    result = run("function", text, *inputs, arguments=arguments, mode=mode)
+    result = run("function", text, *inputs, arguments=arguments, mode=Mode(mode))
     assert result.verdict is Verdict.PASS, result.message
     assert [c.name for c in result.comparisons] == [i.name for i in inputs]
-    one = run("function", text, *inputs, arguments=arguments, mode=mode, outputs=("sum",))
+    one = run("function", text, *inputs, arguments=arguments, mode=Mode(mode), outputs=("sum",))
     verdicts = {c.name: c.verdict for c in one.comparisons}
     assert verdicts["p['parts'][1]"] is Verdict.PASS
     assert verdicts["scale"] is Verdict.DISCONNECTED
@@ -33,7 +33,7 @@ def test_dictionaries_and_tuples(mode: Any) -> None:
 def test_a_ragged_tensor(mode: Any) -> None:
     ragged = Argument("x", Ragged("x.values", ((2, 0, 3),)))
     text = "tf.reduce_sum(x * x, axis=1)"
-    result = run("expr", text, shape("x.values", 5), arguments=(ragged,), mode=mode)
+    result = run("expr", text, shape("x.values", 5), arguments=(ragged,), mode=Mode(mode))
     assert result.verdict is Verdict.PASS, result.message
     nested = Argument("x", Ragged("x.values", ((2, 1), (2, 0, 3))))
     result = run(
@@ -42,7 +42,7 @@ def test_a_ragged_tensor(mode: Any) -> None:
         shape("x.values", 5, 2),
         arguments=(Argument("input_tensor", nested.template),),
         args={"axis": 1},
-        mode=mode,
+        mode=Mode(mode),
     )
     assert result.verdict is Verdict.PASS, result.message
 
@@ -53,7 +53,7 @@ def test_a_sparse_tensor(mode: Any) -> None:
     inputs = shape("sp_a.values", 2), shape("b", 4, 2)
     arguments = sparse, Argument("b", "b")
     name = "tf.sparse.sparse_dense_matmul"
-    result = run("op", name, *inputs, arguments=arguments, mode=mode)
+    result = run("op", name, *inputs, arguments=arguments, mode=Mode(mode))
     assert result.verdict is Verdict.PASS, result.message
 
 

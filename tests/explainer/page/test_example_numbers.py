@@ -162,7 +162,7 @@ def test_given_values_are_taken_and_g_is_ones() -> None:
         ("exp", {"x": (0, 3)}, {}, "no elements"),
         ("log", {"x": (2,)}, {"x": np.array([0.0, 1.0])}, "not all numbers are finite"),
         ("exp", {"x": (2,)}, {"x": np.ones(2), "G": np.ones(3)}, "not of the shape"),
-        ("inv", {"input": (2, 2)}, {"input": np.ones((2, 2))}, "nothing can be computed"),
+        ("cholesky", {"input": (2, 2)}, {"input": -np.eye(2)}, "nothing can be computed"),
     ],
 )
 def test_where_there_are_no_numbers_the_reason_is_said(
