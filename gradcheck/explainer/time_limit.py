@@ -132,6 +132,12 @@ class _Limit:
         Not every callback can be told by its frames: where one has lost the exception, it is raised
         again at once, and nobody is told. Without this `test_a_limit_that_a_callback_loses` fails.
         """
+        # (An alarm that rang as its handler was put back: Python says that it is late. Without this
+        # `test_a_limit_leaves_nothing_behind` fails, seldom.)
+        if self._done and str(told.exc_value).startswith(
+            f"Signal {int(self._timer.rings)} ignored"
+        ):
+            return
         if not issubclass(told.exc_type, TookTooLong):
             self._reported(told)
         elif not self._done:
