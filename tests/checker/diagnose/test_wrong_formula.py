@@ -186,5 +186,5 @@ def test_no_formula_in_place_of_itself(tf: Any, factor: float) -> None:
     own = with_gradient(tf.identity, lambda g, _x: g * np.array([factor, 1.0]))
     result = gradcheck.check(lambda x: tf.linalg.matvec(weights, own(x)), np.array([1e5, 1e10]))
     assert result.verdict == "mismatch"
-    text = result.diagnosis or ""
+    text = str(result.diagnosis)
     assert "G·f(x)/x; it should read G·f(x)/x" not in text
