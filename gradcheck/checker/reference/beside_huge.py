@@ -85,8 +85,8 @@ def _is_seen(point: Point, calls: Calls, carried: Carried) -> bool:
     """Whether all that the function does is carried, as it is at two other points.
 
     At one nearby, and, if some are huge, at one where no number is: there nothing hides what numpy
-    does with a tensor. Without it `test_what_numpy_does_unseen` and `test_what_is_added_where_nobody_sees_it`
-    fail.
+    does with a tensor. Without it `test_what_numpy_does_unseen` and
+    `test_what_is_added_where_nobody_sees_it` fail.
     """
     ends = [point.at]
     if tolerances.PLAINLY * largest(point.at) > 1:
