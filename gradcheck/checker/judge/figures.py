@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, KINK, NONFINITE, relative_error
-from gradcheck.checker.numerics.vectors import largest, name_of, widest
+from gradcheck.checker.numerics.vectors import largest, largest_first, name_of, widest
 from gradcheck.model import Comparison, Element, Stage, Verdict
 from gradcheck.model.frozen import frozen
 
@@ -263,4 +263,8 @@ def _ranked(agreement: Agreement) -> Array:
         return np.array([agreement.error.argmax()]) if len(agreement.error) else np.zeros(0, int)
     # NaN is as bad as an error can be.
     error = np.where(np.isnan(agreement.error), np.inf, agreement.error)
-    return np.lexsort((-error, -np.minimum(agreement.grades, NONFINITE)))
+    order = largest_first(error)
+    ranked: Array = order[
+        np.argsort(-np.minimum(agreement.grades[order], NONFINITE), kind="stable")
+    ]
+    return ranked

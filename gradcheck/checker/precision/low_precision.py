@@ -16,7 +16,7 @@ import numpy as np
 
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.budget import Spent
-from gradcheck.checker.numerics.vectors import epsilon_of, name_of, to_double
+from gradcheck.checker.numerics.vectors import epsilon_of, largest_first, name_of, to_double
 from gradcheck.checker.precision.error_statistics import (
     as_good_as_it_can_be,
     right_to_the_last_places,
@@ -231,7 +231,8 @@ def _figures(errors: Errors, wrong: Array, own: OfInput) -> dict[str, Any]:
     with np.errstate(all="ignore"):
         relative = np.where(np.isfinite(error), np.where(size > 0, error / size, 0.0), np.inf)
     count = min(limits.WORST, int(wrong.sum()))
-    order = np.argsort(-np.where(wrong, error, -1.0).ravel())[:count]
+    shown = np.where(wrong, np.maximum(error, np.finfo(float).tiny), 0.0)  # (wrong ones first)
+    order = largest_first(shown.ravel())[:count]
     value, bar = widen(own.operand.value), tolerances.SCATTER * errors.scatter + errors.allowed
     indices = [tuple(int(i) for i in np.unravel_index(at, wrong.shape)) for at in order]
     worst = tuple(

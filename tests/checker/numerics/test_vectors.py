@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from gradcheck.checker.numerics.vectors import Layout, to_double
+from gradcheck.checker.numerics.vectors import Layout, largest_first, to_double
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -65,3 +65,11 @@ def test_to_double() -> None:
     ]
     for value, wanted in cases:
         assert to_double(np.asarray(value)).dtype == wanted
+
+
+def test_equals_but_for_rounding_stand_by_place() -> None:
+    """What is shown does not depend on how a processor rounds."""
+    up, down = 1 + 2.0**-50, 1 - 2.0**-50
+    for sizes in ([1, 3, 1, 3], [down, 3 * up, 1, 3], [1, 3, up, 3 * up], [1, 3 * down, up, 3]):
+        assert largest_first(np.array(sizes)).tolist() == [1, 3, 0, 2]
+    assert largest_first(np.array([0.0, np.inf, 1.0001, 1.0002])).tolist() == [1, 3, 2, 0]
