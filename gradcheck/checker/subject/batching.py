@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck.checker.budget import current
+from gradcheck.checker.subject.assign import assign
 from gradcheck.checker.subject.carry.carried_changes import Changes
 from gradcheck.checker.subject.carry.carrying import carried, load
 from gradcheck.checker.subject.ended import Ended
@@ -102,7 +103,7 @@ class Calls:
             budget.must_be_left()
             for position, tensor in zip(self.moved, tensors, strict=True):
                 if isinstance(arguments[position], tf.Variable):
-                    arguments[position].assign(tensor)
+                    assign(arguments[position], tensor)
                 else:
                     arguments[position] = tensor
             outputs = self._defined_or_nan(arguments)
@@ -200,7 +201,7 @@ class Calls:
         """Arguments at the point, where the variables have to be brought back to."""
         for operand, tensor, value in zip(self._operands, self._tensors, self._values, strict=True):
             if operand.is_held:
-                tensor.assign(value)
+                assign(tensor, value)
         return list(self._tensors)
 
     def _call(self, arguments: Sequence[Any]) -> list[Array]:

@@ -137,7 +137,8 @@ class _RoundingAnew(Cargo):
         try:
             # (Along a leading axis of points, a slice would cost as much as the op.)
             nudge = partial(self._nudges.of_one, kind, inputs, run=run, changed=self._changed)
-            return [nudge(each) for each in returned] if isinstance(returned, list) else nudge(returned)
+            is_list = isinstance(returned, list)
+            return [nudge(each) for each in returned] if is_list else nudge(returned)
         finally:
             self._is_busy = False
 
