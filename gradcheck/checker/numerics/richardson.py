@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gradcheck.checker import stepping
+from gradcheck.checker.numerics.vectors import everywhere_so
 
 if TYPE_CHECKING:
     from gradcheck.model import Array
@@ -48,7 +49,7 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
             np.full(rows, np.nan), np.full(rows, np.inf), np.zeros(rows, dtype=np.int64)
         )
     sizes = np.abs(quotients)
-    if not (sizes <= stepping.HUGE_SLOPE).all():
+    if not everywhere_so(sizes <= stepping.HUGE_SLOPE):
         huge = sizes.max(axis=1, where=np.isfinite(quotients), initial=0.0) > stepping.HUGE_SLOPE
         if huge.any():
             # Weights of more than one would leave the range. Without it
@@ -66,7 +67,7 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
         (table.candidates @ quotients.T)[best, row], bounds[best, row], table.level[best]
     )
     finite = np.isfinite(found.bound)
-    if not finite.all():
+    if not everywhere_so(finite):
         _without_what_is_missing(found, np.flatnonzero(~finite), quotients, roundoff, ratio)
     return found
 

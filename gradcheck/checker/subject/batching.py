@@ -152,6 +152,17 @@ class Calls:
         ways.insert(place, Carried(self))
         return ways
 
+    @property
+    def keeps_rows_apart(self) -> bool:
+        """Whether nothing in a call along a leading axis could tell one row from the others.
+
+        Then no call of its own has to say what one of them gives. Without it
+        `test_what_looks_at_no_values_takes_no_call_of_its_own` fails.
+        """
+        problem = self._problem
+        looks_at_nothing = problem.is_of_a_library or problem.names_nothing
+        return looks_at_nothing and problem.may_stack and bool(problem.kinds)
+
     def _is_likely_to_stack(self, ranks: Sequence[int]) -> bool:
         """Not a layer, which looks at the ranks of its weights.
 

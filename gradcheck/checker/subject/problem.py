@@ -95,6 +95,8 @@ class Problem:
     is_of_a_library: bool = False
     """Whether it is a function of a library as that has it, and is given tensors alone: then no
     code of the user's runs in it but gradients that are registered for its ops."""
+    names_nothing: bool = False
+    """Whether it is a function of signs and numbers alone, which cannot look at values."""
     close_ups: frozenset[Verdict] = frozenset()
     """Of which verdicts somebody wants to see pictures."""
     called: set[GradientCall] | None = None

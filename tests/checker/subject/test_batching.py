@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +65,27 @@ def test_batched_where_it_can_be(tf: Any, name: str) -> None:
     before = counted.calls
     found(points)
     assert counted.calls == before + 1
+
+
+@pytest.mark.parametrize("name", ["a cube", "sin", "det"])
+def test_what_looks_at_no_values_takes_no_call_of_its_own(
+    tf: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    function = {"a cube": lambda x: 2 * x * x * x, "sin": tf.sin, "det": tf.linalg.det}[name]
+    own: list[Any] = []
+    monkeypatch.setattr(Calls, "once", lambda _calls, values: own.append(values))
+    assert verdict(function, draw(3, 3)) == "pass"
+    assert not own
+
+
+def test_what_may_look_at_values_has_a_call_of_its_own(tf: Any) -> None:
+    def first(x: Any) -> Any:
+        return x.numpy().flat[0]
+
+    # The tape takes the factor for a constant; so do many points that share the first one's.
+    assert verdict(lambda x: x * x.numpy().flat[0], np.array(1.5)) == "mismatch"
+    assert verdict(lambda x: x * first(x), np.array(1.5)) == "mismatch"
+    assert verdict(partial(operator.mul, tf.constant(2.0, tf.float64)), np.array(1.5)) == "pass"
 
 
 def test_operands_that_stay_are_stacked_too(tf: Any) -> None:
