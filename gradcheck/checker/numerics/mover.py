@@ -180,8 +180,8 @@ class Mover:
             noise = _norms(by_output * depends[:, np.newaxis, np.newaxis])
         return _Moved(
             actual.reshape(shape),
-            (seen.change @ self._weights).reshape(shape),
-            (seen.sizes @ self.weight_sizes).reshape(shape),
+            seen.change.dot(self._weights).reshape(shape),
+            seen.sizes.dot(self.weight_sizes).reshape(shape),
             noise + np.zeros(shape),
         )
 
@@ -296,4 +296,4 @@ def _norms_of_some(values: Array, chosen: Array) -> Array:
     squares = (values / top) ** 2
     if np.count_nonzero(squares) < np.count_nonzero(values):
         return _norms(values * chosen)
-    return np.asarray(top * np.sqrt(chosen @ squares))
+    return np.asarray(top * np.sqrt(chosen.dot(squares)))

@@ -59,12 +59,13 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
             told = extrapolate(quotients * by_row, roundoff * by_row, ratio=ratio)
             return Extrapolated(told.value / smaller, told.bound / smaller, told.level)
     table = _table(steps, ratio)
-    limits = np.abs(table.gaps @ quotients.T)
-    limits += table.noise @ roundoff.T
+    # (Of matrices as small as these `@` takes twice as long.)
+    limits = np.abs(table.gaps.dot(quotients.T))
+    limits += table.noise.dot(roundoff.T)
     bounds = np.maximum.reduceat(limits, table.starts)
     best, row = bounds.argmin(axis=0), np.arange(rows)
     found = Extrapolated(
-        (table.candidates @ quotients.T)[best, row], bounds[best, row], table.level[best]
+        table.candidates.dot(quotients.T)[best, row], bounds[best, row], table.level[best]
     )
     finite = np.isfinite(found.bound)
     if not everywhere_so(finite):
