@@ -7,7 +7,6 @@ that lies within them, where they are good, is right. What is not settled so get
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from gradcheck.checker.numerics.mover import Mover
 from gradcheck.checker.numerics.vectors import everywhere_so, largest, somewhere_so
 from gradcheck.checker.reference.plan import Plan, along_coordinates, at_first_sight, with_tests
 from gradcheck.checker.subject.row_function import OneByOne
-from gradcheck.model.frozen import frozen
+from gradcheck.model.frozen import altered, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,12 +132,12 @@ def _standing_still(look: Look) -> Look:
     `test_a_relu_is_flat_however_near_its_corner_is` fail.
     """
     still = ~(look.settled | look.doubtful)
-    estimate = replace(
+    estimate = altered(
         look.estimate,
         error=np.where(still, 0.0, look.estimate.error),
         roundoff=np.where(still, 0.0, look.estimate.roundoff),
     )
-    return replace(look, estimate=estimate, settled=~look.doubtful)
+    return altered(look, estimate=estimate, settled=~look.doubtful)
 
 
 def _unless_it_hides(look: Look, point: Point) -> Look:
@@ -154,7 +153,7 @@ def _unless_it_hides(look: Look, point: Point) -> Look:
         bar = hidden / look.estimate.step
         known = tolerances.GOOD * largest(np.where(look.settled, look.estimate.numeric, 0.0))
         hides = still & (bar > np.fmax(tolerances.HIDES * look.estimate.bound, known))
-    return replace(look, settled=look.settled & ~hides, doubtful=look.doubtful | hides)
+    return altered(look, settled=look.settled & ~hides, doubtful=look.doubtful | hides)
 
 
 def _directions_agree(point: Point, plan: Plan, passed: Backward) -> bool:
