@@ -63,9 +63,10 @@ def extrapolate(quotients: Array, roundoff: Array, *, ratio: int) -> Extrapolate
     limits = np.abs(table.gaps.dot(quotients.T))
     limits += table.noise.dot(roundoff.T)
     bounds = np.maximum.reduceat(limits, table.starts)
-    best, row = bounds.argmin(axis=0), np.arange(rows)
+    best = bounds.argmin(axis=0)
+    place = best * rows + np.arange(rows)
     found = Extrapolated(
-        table.candidates.dot(quotients.T)[best, row], bounds[best, row], table.level[best]
+        table.candidates.dot(quotients.T).take(place), bounds.take(place), table.level.take(best)
     )
     finite = np.isfinite(found.bound)
     if not everywhere_so(finite):
