@@ -45,7 +45,7 @@ class Evaluator:
             tape: records that first call.
         """
         self._calls = Calls(problem, values, tape)
-        self._repeats = problem.repeats
+        self._repeats, self._surely = problem.repeats, problem.surely_repeats
         is_a_graph = getattr(problem.function, "is_a_graph", False)
         ops = costs.OPS_OF_A_PROMOTED if is_a_graph else problem.ops
         self._ops, self._cost = ops, ops * costs.SECONDS_OF_AN_OP
@@ -136,7 +136,7 @@ class Evaluator:
         ways = self._calls.all_together(len(points))
         self._batched, outputs = self._first_that_works(ways, points)
         # (What is carried shares a call, and so what is drawn in it.)
-        if not (self.is_batched and (self._repeats or not self._is_carried)):
+        if not (self._surely or (self.is_batched and (self._repeats or not self._is_carried))):
             few = self.base.size <= limits.FEW_OUTPUTS
             calls = limits.REPEATED_IF_FEW_OUTPUTS if few else limits.REPEATED_CALLS
             self.must_repeat(limits.REPEATED_IF_KNOWN if self._repeats else calls)

@@ -105,6 +105,15 @@ class Problem:
     tape: Callable[[Callable[..., Any], Sequence[Operand], Mode], Differentiate] = Tape
     """How gradients are taken; whoever measures what a check would catch plants faults here."""
 
+    @property
+    def surely_repeats(self) -> bool:
+        """Whether no code of the user's runs in it, and no op that draws anything.
+
+        Then it is called again before its gradient is blamed, and not before that. Without it
+        `test_a_function_of_a_library_is_not_called_again` fails.
+        """
+        return self.repeats and self.is_of_a_library and not self.is_gradient
+
     def note_judged(self, tape: object) -> None:
         """This tape has gone back at the point, and a verdict rests on what it gave."""
         if self.called is not None and isinstance(tape, Tape):

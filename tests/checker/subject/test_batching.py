@@ -11,6 +11,7 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.subject.batching import Calls
+from gradcheck.checker.subject.evaluator import Evaluator
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
 from tests.checker.planted import planted
@@ -86,6 +87,17 @@ def test_what_may_look_at_values_has_a_call_of_its_own(tf: Any) -> None:
     assert verdict(lambda x: x * x.numpy().flat[0], np.array(1.5)) == "mismatch"
     assert verdict(lambda x: x * first(x), np.array(1.5)) == "mismatch"
     assert verdict(partial(operator.mul, tf.constant(2.0, tf.float64)), np.array(1.5)) == "pass"
+
+
+@pytest.mark.parametrize(("is_of_a_library", "calls"), [(True, 2), (False, 4)])
+def test_a_function_of_a_library_is_not_called_again(
+    tf: Any, is_of_a_library: bool, calls: int
+) -> None:
+    # (It looks at a value, so that its points share no call: that takes a call to find out.)
+    counted = Counted(lambda x: x * 2.0 if float(x[0]) > -9 else x)
+    known = {"repeats": True, "is_of_a_library": is_of_a_library}
+    Evaluator(Problem(counted, (Operand("x", draw(3)),), **known), [draw(3)]).probe()
+    assert counted.calls == calls
 
 
 def test_operands_that_stay_are_stacked_too(tf: Any) -> None:
