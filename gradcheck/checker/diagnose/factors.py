@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -127,31 +127,48 @@ class Scene:
 _UPSTREAM: dict[str, Callable[[Array], Array]] = {"G": lambda g: g, "1 − G": lambda g: 1 - g}
 
 
-def scene_of(view: View) -> Scene | None:
-    """What a formula may be made of there; None where shapes do not fit, or for complex numbers."""
+class Place(NamedTuple):
+    """Where each number of an input stands among those of the output."""
+
+    shape: Shape
+    """That both have there."""
+    axes: tuple[int, ...]
+    """That are inserted into the output's."""
+    owner: Array
+    """By number of that shape: which element of the input it belongs to."""
+
+
+def place_of(view: View) -> Place | None:
+    """Where the elements stand; None where shapes do not fit, or for complex numbers."""
     point = view.evidence.point
     if len(view.outputs) != 1 or any(point.inputs.complex_) or any(point.outputs.complex_):
         return None
     if max(view.analytic.size, view.outputs[0].size) > causes.FORMULA_ELEMENTS:
         return None
-    upstream, output = view.upstream[0], view.outputs[0]
+    output = view.outputs[0]
     working = _working_shape(view.shape, output.shape)
-    if working is None:
+    axes = None if working is None else _inserted(output.shape, working)
+    if working is None or axes is None:
         return None
-    axes = _inserted(output.shape, working)
-    if axes is None:
-        return None
-    upstream, output = np.expand_dims(upstream, axes), np.expand_dims(output, axes)
     owner = np.arange(view.analytic.size).reshape(view.shape)
+    return Place(working, axes, np.broadcast_to(owner, working).ravel())
+
+
+def scene_of(view: View) -> Scene | None:
+    """What a formula may be made of there; None where the elements have no place."""
+    place = place_of(view)
+    if place is None:
+        return None
+    upstream, output = (np.expand_dims(a[0], place.axes) for a in (view.upstream, view.outputs))
     flat = {
-        formula: (np.broadcast_to(values, working).ravel(), cost)
+        formula: (np.broadcast_to(values, place.shape).ravel(), cost)
         for formula, (values, cost) in _factors(view, output).items()
-        if _fits(values.shape, working)
+        if _fits(values.shape, place.shape)
     }
     return Scene(
         factors=flat,
-        upstream=np.broadcast_to(upstream, working).ravel(),
-        owner=np.broadcast_to(owner, working).ravel(),
+        upstream=np.broadcast_to(upstream, place.shape).ravel(),
+        owner=place.owner,
         analytic=view.analytic.ravel(),
         numeric=view.numeric.ravel(),
         allowed=view.allowed.ravel(),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import causes
-from gradcheck.checker.diagnose.factors import scene_of
+from gradcheck.checker.diagnose.factors import place_of, scene_of
 from gradcheck.checker.diagnose.fit import broadcast_axes
 from gradcheck.checker.diagnose.formula_search import Search
 from gradcheck.model import Diagnosis
@@ -32,8 +32,9 @@ def as_formula(elsewhere: Elsewhere) -> Diagnosis | None:
     Nor if both read the same, as where what is wrong is small beside what the formula is of:
     without it `test_no_formula_in_place_of_itself` fails.
     """
-    first = scene_of(elsewhere.here)
-    if first is None or not _is_elementwise(elsewhere.here, first):
+    # (What is on the way takes a call, in which each op is watched.)
+    place = place_of(elsewhere.here)
+    if place is None or not _is_elementwise(elsewhere.here, place.owner):
         return None
     others = list(elsewhere.views())
     if not others:
@@ -63,12 +64,12 @@ def as_formula(elsewhere: Elsewhere) -> Diagnosis | None:
     return Diagnosis("formula", f"{text} (G is the upstream gradient)")
 
 
-def _is_elementwise(view: View, scene: Scene) -> bool:
+def _is_elementwise(view: View, owner: Array) -> bool:
     """Whether each output moves with its own element alone, as far as that is known."""
     jacobian = view.jacobian
-    if jacobian is None or len(jacobian) != len(scene.owner):
+    if jacobian is None or len(jacobian) != len(owner):
         return True
-    others = scene.owner[:, np.newaxis] != np.arange(jacobian.shape[1])
+    others = owner[:, np.newaxis] != np.arange(jacobian.shape[1])
     size = np.abs(jacobian)
     return bool((size[others] <= causes.FIT * size.max(initial=0.0)).all())
 

@@ -6,7 +6,7 @@ and on the way to the gradient, makes of it is granted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from gradcheck.checker.judge.rounding import Roundings, as_slack, in_place
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.hidden_noise import listening
 from gradcheck.model import Stage, Verdict
+from gradcheck.model.frozen import altered
 
 if TYPE_CHECKING:
     from gradcheck.checker.judge.evidence import OfInput
@@ -60,7 +61,7 @@ def confirmed(
     space = derivatives.plan.coordinates.directions
     if space is None or along is None or not len(own.part.directions):
         return own
-    return replace(own, directed=judge.directions(space, along.take(own.part.directions)))
+    return altered(own, directed=judge.directions(space, along.take(own.part.directions)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +99,12 @@ class _Judge:
             if not wrong.any() or (surely.any() and nudged):
                 rounding = nudged and not wrong.any()
                 stage = Stage.ROUNDING if rounding else stage
-                agreement = self._granted_zeros(replace(agreement, rounding=rounding), estimate)
-                return replace(own, estimate=estimate, agreement=agreement, stage=stage)
+                agreement = self._granted_zeros(altered(agreement, rounding=rounding), estimate)
+                return altered(own, estimate=estimate, agreement=agreement, stage=stage)
             if surely.any():
                 most = self._most_to_lose(derivatives.plan.coordinates.space.unit[part.span])
                 if (agreement.error > most)[surely].any():
-                    return replace(own, estimate=estimate, agreement=agreement, stage=stage)
+                    return altered(own, estimate=estimate, agreement=agreement, stage=stage)
                 nudged, spread = True, self.roundings.on_the_way[part.position]
             else:
                 # (One that is surely wrong is enough.)
@@ -120,7 +121,7 @@ class _Judge:
                 surely = looked_at & ~unseen & self._beyond_rounding(estimate)
                 if (self._is_dear or point.passes_are_dear) and surely.any():
                     agreement = self._compare(estimate, self._granted_unasked(surely), unseen)
-                    return replace(own, estimate=estimate, agreement=agreement, stage=stage)
+                    return altered(own, estimate=estimate, agreement=agreement, stage=stage)
                 spread = self.roundings.of_inputs[part.position]
             slack = np.maximum(slack, self._slack(spread, estimate))
             slack[looked_at & self._beyond_rounding(estimate)] = 0.0
@@ -131,8 +132,8 @@ class _Judge:
         doubtful = np.zeros(len(whole.value), dtype=bool)
         doubtful[part.columns[wrong]] = True
         whole = louder.by_element(whole, doubtful)
-        own = replace(self.own, estimate=whole.take(part.span))
-        return replace(self, derivatives=louder, own=own).elements(whole)
+        own = altered(self.own, estimate=whole.take(part.span))
+        return altered(self, derivatives=louder, own=own).elements(whole)
 
     def directions(self, space: Directions, estimate: Estimate) -> Agreement:
         """Compare along the random directions that stand for the elements of a large input."""
@@ -202,7 +203,7 @@ class _Judge:
             # (Over the size of one: what is tiny itself moves little, whatever its derivative is.)
             small |= np.fmax(bar, estimate.bound) <= made_of
         granted &= zero & small
-        return replace(agreement, grades=np.where(granted, PASS, agreement.grades))
+        return altered(agreement, grades=np.where(granted, PASS, agreement.grades))
 
     @cached_property
     def _all_is_rounding(self) -> bool:

@@ -10,7 +10,13 @@ import numpy as np
 
 from gradcheck.checker import limits
 from gradcheck.checker.judge.agreement import INCONCLUSIVE, KINK, NONFINITE, relative_error
-from gradcheck.checker.numerics.vectors import largest, largest_first, name_of, widest
+from gradcheck.checker.numerics.vectors import (
+    largest,
+    largest_first,
+    name_of,
+    somewhere_so,
+    widest,
+)
 from gradcheck.model import Comparison, Element, Stage, Verdict
 from gradcheck.model.frozen import frozen
 
@@ -105,8 +111,8 @@ def _settled(evidence: Evidence, own: OfInput) -> Figures:
         judged=_judged_elements(evidence, own),
         directions=len(own.part.directions),
         max_abs_error=float(error[worst]),
-        max_rel_error=float((error / np.where(told, size, np.inf)).max()),
-        error_bar=float(estimate.bound.max()),
+        max_rel_error=float(np.maximum.reduce(error / np.where(told, size, np.inf))),
+        error_bar=float(np.maximum.reduce(estimate.bound)),
         worst=(arrays.element(index_of(flat, evidence.point, own.part.position)),),
         analytic=arrays.analytic,
         numeric=arrays.numeric,
@@ -193,8 +199,11 @@ def place(index: Sequence[int]) -> str:
 def index_of(flat: int, point: Point, position: int) -> tuple[int, ...]:
     """The index in the input of a real number of its flat form."""
     layout = point.inputs
-    element = flat // (2 if layout.complex_[position] else 1)
-    return tuple(int(i) for i in np.unravel_index(element, layout.shapes[position]))
+    element, index = flat // (2 if layout.complex_[position] else 1), []
+    for length in reversed(layout.shapes[position]):
+        element, along = divmod(element, length)
+        index.append(along)
+    return tuple(reversed(index))
 
 
 @frozen()
@@ -226,7 +235,7 @@ class _Arrays:
             return (full.view(np.complex128) if is_complex else full).reshape(shape)
 
         sides = None
-        if estimate.kink.any():
+        if somewhere_so(estimate.kink):
             left, right = (
                 spread_out(np.where(estimate.kink, side, np.nan))
                 for side in (estimate.left, estimate.right)

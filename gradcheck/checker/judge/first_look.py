@@ -7,7 +7,6 @@ that lies within them, where they are good, is right. What is not settled so get
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,10 +16,10 @@ from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.differentiator import glance, refine
 from gradcheck.checker.numerics.estimate import Noise
 from gradcheck.checker.numerics.mover import Mover
-from gradcheck.checker.numerics.vectors import largest
+from gradcheck.checker.numerics.vectors import everywhere_so, largest, somewhere_so
 from gradcheck.checker.reference.plan import Plan, along_coordinates, at_first_sight, with_tests
 from gradcheck.checker.subject.row_function import OneByOne
-from gradcheck.model.frozen import frozen
+from gradcheck.model.frozen import altered, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +44,7 @@ class Look:
     @cached_property
     def all_settled(self) -> bool:
         """Whether nothing is left to know."""
-        return bool(self.settled.all())
+        return everywhere_so(self.settled)
 
     def doubtful_with(self, noise: Noise) -> Array:
         """By coordinate: what deserves a closer look now that the noise is known.
@@ -86,8 +85,8 @@ def look_at(
         mover = _ideal_mover(point, plan, space, together=False)
         estimate = glance(mover, analytic, sparing=True)
     look = _refined(point, estimate, analytic, plan)
-    moves = look.estimate.scale.any()
-    if not (moves and (look.settled | look.doubtful).all()):
+    moves = somewhere_so(look.estimate.scale)
+    if not (moves and everywhere_so(look.settled | look.doubtful)):
         if point.is_exact:
             look = _standing_still(look)
         elif not moves:
@@ -117,7 +116,7 @@ def _refined(point: Point, estimate: Estimate, analytic: Array, plan: Plan) -> L
     """What the estimate shows, with more steps for what it leaves in doubt."""
     spans = [part.span for part in plan.coordinates.parts]
     look = _judge(estimate, analytic, spans)
-    if look.doubtful.any():
+    if somewhere_so(look.doubtful):
         # (More points may share no call though few of them did: without this
         # `test_few_points_share_a_call_and_more_do_not` fails.)
         mover = _ideal_mover(point, plan, plan.coordinates.space, together=False)
@@ -133,12 +132,12 @@ def _standing_still(look: Look) -> Look:
     `test_a_relu_is_flat_however_near_its_corner_is` fail.
     """
     still = ~(look.settled | look.doubtful)
-    estimate = replace(
+    estimate = altered(
         look.estimate,
         error=np.where(still, 0.0, look.estimate.error),
         roundoff=np.where(still, 0.0, look.estimate.roundoff),
     )
-    return replace(look, estimate=estimate, settled=~look.doubtful)
+    return altered(look, estimate=estimate, settled=~look.doubtful)
 
 
 def _unless_it_hides(look: Look, point: Point) -> Look:
@@ -147,14 +146,14 @@ def _unless_it_hides(look: Look, point: Point) -> Look:
     Without it `test_zero_beside_what_moves` fails.
     """
     still = (look.estimate.scale == 0) & ~look.doubtful
-    if not still.any() or point.rounds:
+    if point.rounds or not somewhere_so(still):
         return look
     hidden = tolerances.ROUNDOFF_SAFETY * float(np.linalg.norm(point.weights * point.rounded_off))
     with np.errstate(all="ignore"):
         bar = hidden / look.estimate.step
         known = tolerances.GOOD * largest(np.where(look.settled, look.estimate.numeric, 0.0))
         hides = still & (bar > np.fmax(tolerances.HIDES * look.estimate.bound, known))
-    return replace(look, settled=look.settled & ~hides, doubtful=look.doubtful | hides)
+    return altered(look, settled=look.settled & ~hides, doubtful=look.doubtful | hides)
 
 
 def _directions_agree(point: Point, plan: Plan, passed: Backward) -> bool:
@@ -211,7 +210,7 @@ def _judge(estimate: Estimate, analytic: Array, spans: Sequence[slice] = ()) -> 
     good = tolerances.GOOD * np.maximum(np.abs(estimate.numeric), parts)
     settled = np.abs(analytic - estimate.numeric) <= tolerances.BOUND_SAFETY * estimate.bound
     settled &= (estimate.bound <= good) & ~estimate.kink
-    if settled.all():
+    if everywhere_so(settled):
         return Look(estimate, settled, ~settled)
     # (Not where the smallest step alone stands still, beside a switch that the others cross.)
     still = (estimate.scale == 0) & (estimate.numeric == 0) & (analytic == 0)

@@ -13,6 +13,7 @@ from gradcheck.checker import limits, stepping
 from gradcheck.checker.numerics.coordinates import Directions, Elements, power_of_two
 from gradcheck.checker.numerics.matrix_kinds import Moved, all_partners, moved_elements
 from gradcheck.checker.numerics.rng import generator
+from gradcheck.checker.numerics.vectors import everywhere_so
 from gradcheck.model.frozen import frozen
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ def _scales(layout: Layout, point: Array) -> tuple[Array, Array]:
             size[part] = np.repeat(np.abs(point[part].view(np.complex128)), 2)
     # Subnormal numbers are zero to much of the arithmetic.
     usable = (size > stepping.SMALLEST_SIZE) & (size < np.inf)
-    all_usable = usable.all()
+    all_usable = everywhere_so(usable)
     for start, stop in pairwise(layout.offsets):
         own = size[start:stop] if all_usable else size[start:stop][usable[start:stop]]
         half = len(own) // 2

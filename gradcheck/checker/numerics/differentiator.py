@@ -10,7 +10,6 @@ is in the bound.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +25,7 @@ from gradcheck.checker.numerics.step_choice import (
     next_steps,
 )
 from gradcheck.checker.numerics.step_sequence import as_claimed, judge, twice_as_claimed
+from gradcheck.model.frozen import altered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,7 +142,7 @@ def _closer(mover: Mover, best: Estimate, columns: Array, steps: Array) -> Estim
 def _taken_over(known: Estimate, first: Array) -> Estimate:
     """What another mover found, as if it came from a sequence of steps of this one."""
     smooth = np.zeros((2, len(first)), dtype=bool)
-    return replace(
+    return altered(
         known,
         value=known.numeric,
         error=known.bound,

@@ -10,6 +10,7 @@ from operator import attrgetter
 import numpy as np
 
 from gradcheck.checker import tolerances
+from gradcheck.checker.numerics.vectors import everywhere_so, somewhere_so
 from gradcheck.model import Array
 from gradcheck.model.frozen import frozen
 
@@ -51,7 +52,7 @@ class Noise:
     def ideal(cls, base: Array) -> Noise:
         """That of a function that loses nothing: the last digits of its outputs."""
         size = np.abs(base)
-        if not np.isfinite(size).all():
+        if not everywhere_so(np.isfinite(size)):
             size = np.where(np.isfinite(size), size, 0.0)
         return cls(tolerances.LAST_DIGIT * size, tolerances.LAST_DIGIT, assumed=True)
 
@@ -169,14 +170,16 @@ class Estimate:
     @cached_property
     def numeric(self) -> Array:
         """The derivative; infinite where it diverges."""
-        if not self.diverges.any():
+        if not somewhere_so(self.diverges):
             return self.value
         return np.where(self.diverges, np.copysign(np.inf, self.value), self.value)
 
     @cached_property
     def bound(self) -> Array:
         """The true derivative lies within `numeric ± bound`."""
-        return np.where(self.diverges, 0.0, self.error) if self.diverges.any() else self.error
+        if not somewhere_so(self.diverges):
+            return self.error
+        return np.where(self.diverges, 0.0, self.error)
 
     @cached_property
     def left(self) -> Array:

@@ -6,13 +6,13 @@ the steps halve. (Kinks that equal elements make together are looked at in `judg
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker import tolerances
 from gradcheck.checker.numerics.richardson import Extrapolated, extrapolate
+from gradcheck.model.frozen import altered
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate, Moves
@@ -37,7 +37,7 @@ def look_closer(estimate: Estimate, moves: Moves) -> Estimate:
     # either of them may be the derivative.
     apart = np.where(both, np.abs(right[:, -1] - left[:, -1]) / 2, 0.0)
     error = np.fmax(estimate.error, np.where(np.isfinite(apart), apart, 0.0))
-    estimate = replace(
+    estimate = altered(
         estimate,
         value=np.where(kink, middle, estimate.value),
         error=np.where(kink, np.fmax(from_right.bound, from_left.bound), error),
@@ -76,7 +76,7 @@ def _at_edges(
     )
     outward = np.where(only_left[:, np.newaxis], left, right)
     growth = tolerances.DIVERGES ** (ladder.shape[1] - 1)
-    return replace(
+    return altered(
         estimate,
         value=np.where(both, estimate.value, value),
         error=np.where(both, estimate.error, error),
@@ -108,7 +108,7 @@ def _across_jumps(estimate: Estimate, moves: Moves) -> Estimate:
     left = np.diff(moves.left, axis=1) / np.diff(moves.down, axis=1)
     noise = 2 * moves.noise[:, 1:] / moves.up[:, 1:]
     from_right, from_left = _both_sides(right, left, noise)
-    return replace(
+    return altered(
         estimate,
         value=(from_left.value + from_right.value) / 2,
         error=np.fmax(from_left.bound, from_right.bound),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from gradcheck.checker.numerics.differentiator import sequence
 from gradcheck.checker.numerics.estimate import Estimate
 from gradcheck.checker.numerics.merge_sequences import merged_with
 from gradcheck.checker.numerics.step_choice import HALVINGS, first_steps, past_kinks, roundoff_at
+from gradcheck.model.frozen import altered
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.mover import Mover
@@ -44,7 +44,7 @@ def confirm(
         dependents = find_dependents(mover, columns)
         # What was known of these coordinates counts no more.
         known, best, rows = best.take(columns), best.copy(), np.arange(len(columns))
-        best.put(columns, replace(Estimate.unknown(len(columns)), change=known.change))
+        best.put(columns, altered(Estimate.unknown(len(columns)), change=known.change))
         steps = first_steps(mover.space)[columns]
         for _ in range(stepping.SEQUENCES):
             mine = columns[rows]
@@ -71,7 +71,7 @@ def confirm(
     if not mover.can_refute and best.kink.any():
         # Nor does it keep enough to show a kink: the derivative may be that of either side.
         error = np.where(best.kink, np.fmax(best.error, best.contrast), best.error)
-        best = replace(best, error=error, kink=np.zeros_like(best.kink))
+        best = altered(best, error=error, kink=np.zeros_like(best.kink))
     # (What moves over longer steps does not hide.)
     hidden = dependents.may_hide(claimed, mover.size) & ~moved
     refuted &= mover.can_refute & ~hidden

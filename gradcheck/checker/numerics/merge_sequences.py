@@ -6,13 +6,13 @@ reduce the truncation, and the round-off is in the bound.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker import stepping, tolerances
 from gradcheck.checker.numerics.step_choice import roundoff_at
+from gradcheck.model.frozen import altered
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate
@@ -40,7 +40,7 @@ def merged_with(best: Estimate, columns: Array, told: Estimate) -> Estimate:
     # Longer steps may reach across a kink: what shorter ones say against them, beyond half of their
     # round-off, counts.
     against = np.abs(told.value - before.value) - stepping.HALF_A_BAR * before.error
-    told = replace(told, error=np.where(finer, told.error, np.fmax(told.error, against)))
+    told = altered(told, error=np.where(finer, told.error, np.fmax(told.error, against)))
     better &= finer | (told.error < before.error)
     take = ~np.isfinite(before.error) | (better & np.isfinite(told.error))
     kept = np.flatnonzero(~take)
@@ -48,7 +48,7 @@ def merged_with(best: Estimate, columns: Array, told: Estimate) -> Estimate:
     if len(kept):
         chosen = told.copy()
         chosen.put(kept, before.take(kept))
-    chosen = replace(
+    chosen = altered(
         chosen,
         finest=np.minimum(told.finest, before.finest),
         coarsest=np.maximum(told.coarsest, before.coarsest),

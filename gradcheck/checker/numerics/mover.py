@@ -15,7 +15,7 @@ import numpy as np
 from gradcheck.checker import limits, tolerances
 from gradcheck.checker.numerics.coordinates import Elements
 from gradcheck.checker.numerics.estimate import Moves
-from gradcheck.checker.numerics.vectors import changed, largest
+from gradcheck.checker.numerics.vectors import changed, everywhere_so, largest
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.coordinates import Space
@@ -48,16 +48,14 @@ class Mover:
             space: the coordinates.
             colouring: which of them may be moved together.
         """
-        self.evaluate = evaluate
-        self.base = base
-        self.space = space
+        self.evaluate, self.base, self.space = evaluate, base, space
         self.colouring = colouring
         self.weight_sizes = np.abs(weights)
         self._weights = weights
         self._noise = noise
         self._safety = _safety(noise)
         self.is_fine = noise.is_fine
-        self._finite = bool(np.isfinite(base).all())
+        self._finite = everywhere_so(np.isfinite(base))
         self._has_edges = not (space.is_boundless or (space.least_room > 0).all())
 
     @cached_property
@@ -152,17 +150,18 @@ class Mover:
             # Outputs may be infinite or NaN in places that do not move: that is no change.
             change = np.where(changed(outputs, self.base), change, 0.0)
         sizes = np.abs(change)
-        most = sizes.reshape(groups, len(points) // groups, len(self.base)).max(axis=1)
+        by_group = sizes.reshape(groups, len(points) // groups, len(self.base))
+        most = np.maximum.reduce(by_group, axis=1)
         if self._noise.assumed:  # (and so not less than its level)
-            noise = self._noise.relative * (np.abs(self.base) + most.max(axis=0))
+            noise = self._noise.relative * (np.abs(self.base) + np.maximum.reduce(most, axis=0))
         else:
             top = self._noise.relative * self._noise.counted(np.abs(outputs))
             noise = np.maximum(self._noise.level, top)
         noise *= self.weight_sizes
-        if not np.isfinite(noise).all():
+        if not everywhere_so(np.isfinite(noise)):
             noise = np.where(np.isfinite(noise), noise, 0.0)
         # (A change to NaN is one.)
-        return Seen(change, sizes, ~(most == 0), noise)
+        return Seen(change, sizes, most != 0, noise)
 
     def _apart(self, columns: Array, deltas: Array, reached: Array | None) -> _Moved:
         """A call per move."""
@@ -173,7 +172,7 @@ class Mover:
         # have hidden a change that is smaller than its noise. (Without this
         # `test_an_offset_that_leaves_none` fails.)
         depends = seen.moved if reached is None else seen.moved | reached
-        depends |= ~depends.any(axis=1, keepdims=True)
+        depends |= ~np.logical_or.reduce(depends, axis=1, keepdims=True)
         if seen.noise.ndim == 1:
             noise = _norms_of_some(seen.noise, depends)[:, np.newaxis, np.newaxis]
         else:
@@ -181,8 +180,8 @@ class Mover:
             noise = _norms(by_output * depends[:, np.newaxis, np.newaxis])
         return _Moved(
             actual.reshape(shape),
-            (seen.change @ self._weights).reshape(shape),
-            (seen.sizes @ self.weight_sizes).reshape(shape),
+            seen.change.dot(self._weights).reshape(shape),
+            seen.sizes.dot(self.weight_sizes).reshape(shape),
             noise + np.zeros(shape),
         )
 
@@ -293,8 +292,8 @@ def _norms(values: Array) -> Array:
 
 def _norms_of_some(values: Array, chosen: Array) -> Array:
     """By row of choices: the norm of the sizes that are chosen."""
-    top = float(values.max(initial=0.0)) or 1.0
+    top = float(np.maximum.reduce(values, axis=None, initial=0.0)) or 1.0
     squares = (values / top) ** 2
-    if not squares.all() and np.count_nonzero(squares) < np.count_nonzero(values):
+    if np.count_nonzero(squares) < np.count_nonzero(values):
         return _norms(values * chosen)
-    return np.asarray(top * np.sqrt(chosen @ squares))
+    return np.asarray(top * np.sqrt(chosen.dot(squares)))

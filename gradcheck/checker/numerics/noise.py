@@ -13,7 +13,6 @@ several lines, and each output is judged by those that suit it (`lines.py`).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from gradcheck.checker.numerics.noise_bends import without_bends
 from gradcheck.checker.numerics.noise_lines import along_line, line_steps, over_lines
 from gradcheck.checker.numerics.noise_shares import shared, shares_of
 from gradcheck.checker.numerics.rng import generator
+from gradcheck.model.frozen import altered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ def measure_noise(
     if some.ceiling is not None:
         ceiling = np.full(base.shape, np.inf)
         ceiling[chosen] = some.ceiling
-    return replace(some, level=level, ceiling=ceiling)
+    return altered(some, level=level, ceiling=ceiling)
 
 
 def _measure(
@@ -182,11 +182,11 @@ def _with_what_stands_still(
     # what is as large as numbers can be, while others move.)
     constant = loud & ~told & _is_largest(size) & (moving > 0)
     if not constant.any():
-        return replace(noise, level=level)
+        return altered(noise, level=level)
     depending = float(size[~still | told].max(initial=0.0)) or 1.0
     ceiling[constant] = depending
     level = np.where(constant, np.minimum(level, noise.relative * depending), level)
-    return replace(noise, level=level, ceiling=ceiling)
+    return altered(noise, level=level, ceiling=ceiling)
 
 
 def _is_largest(size: Array) -> Array:

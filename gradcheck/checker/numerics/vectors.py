@@ -33,9 +33,19 @@ def changed(found: Array, before: Array) -> Array:
     return np.asarray((found != before) & ~(np.isnan(found) & np.isnan(before)))
 
 
+def everywhere_so(flags: Array) -> bool:
+    """Whether all of these are true; of few numpy's own way takes ten times as long."""
+    return np.count_nonzero(flags) == flags.size
+
+
+def somewhere_so(flags: Array) -> bool:
+    """Whether any of these is true."""
+    return np.count_nonzero(flags) > 0
+
+
 def largest(values: Array) -> float:
     """The largest finite size; zero if there is none."""
-    size = float(np.abs(values).max(initial=0.0))
+    size = float(np.maximum.reduce(np.abs(values), axis=None, initial=0.0))
     if isfinite(size):
         return size
     return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))

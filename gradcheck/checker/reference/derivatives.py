@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,7 @@ from gradcheck.checker.numerics.polynomial_fit import fit, smoothed, with_few_st
 from gradcheck.checker.numerics.stairs import jumps_along, stands_still_on_a_side
 from gradcheck.checker.numerics.switches import beside_switches
 from gradcheck.checker.numerics.vectors import largest
-from gradcheck.model.frozen import frozen
+from gradcheck.model.frozen import altered, frozen
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate, Noise
@@ -166,8 +165,8 @@ class Derivatives:
         if self.fitted is not None:
             fitted |= self.fitted
         rounds_to = max(self.noise.rounds_to, spacing_of(told.quantum[found], precisions))
-        noise = replace(self.noise, rounds_to=rounds_to)
-        return replace(derivatives, noise=noise, fitted=fitted), best
+        noise = altered(self.noise, rounds_to=rounds_to)
+        return altered(derivatives, noise=noise, fitted=fitted), best
 
     def _fits(self, columns: Array) -> tuple[Derivatives, Fitted, Array] | None:
         """Fits along these coordinates: what they tell, and along which of them it rounds.
@@ -185,7 +184,7 @@ class Derivatives:
         if self.fitted is None and not is_stairs(self._rough, columns, told, rounds, seed):
             return None
         level = with_few_steps(self._rough, columns, told, least, seed)
-        return replace(self, level=level), told, told.rounds & (told.scatter > least)
+        return altered(self, level=level), told, told.rounds & (told.scatter > least)
 
     def _jumps(self, columns: Array) -> Array:
         """By coordinate: how high the scalar jumps within its unit."""

@@ -7,12 +7,12 @@ the results on the way round off tells how long the steps have to be.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradcheck.checker import tolerances
+from gradcheck.model.frozen import altered
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate
@@ -36,7 +36,7 @@ def listening(derivatives: Derivatives) -> Derivatives:
         return derivatives
     level = np.where(hides, point.rounded_off, noise.level)
     parts = np.where(hides, point.rounded_off / tolerances.LAST_DIGIT, 0.0)
-    return replace(derivatives, noise=replace(noise, level=level, parts=parts))
+    return altered(derivatives, noise=altered(noise, level=level, parts=parts))
 
 
 def as_it_may_hide(derivatives: Derivatives, estimate: Estimate) -> tuple[Derivatives, Estimate]:

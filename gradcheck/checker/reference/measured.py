@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ from gradcheck.checker.numerics.fit_evidence import contested
 from gradcheck.checker.numerics.noise import measure_noise
 from gradcheck.checker.reference.derivatives import Derivatives
 from gradcheck.checker.reference.plan import with_tests
+from gradcheck.model.frozen import altered
 
 if TYPE_CHECKING:
     from gradcheck.checker.numerics.estimate import Estimate
@@ -52,7 +52,7 @@ def along_elements(
         The derivatives, with what was found out about who may be moved together, and an estimate.
     """
     if not derivatives.is_rough:
-        derivatives = replace(derivatives, plan=with_tests(derivatives.point, derivatives.plan))
+        derivatives = altered(derivatives, plan=with_tests(derivatives.point, derivatives.plan))
     estimate = derivatives.by_fit(derivatives.by_element(known, doubtful))
     if claimed is None or derivatives.is_coarse:
         return derivatives, estimate

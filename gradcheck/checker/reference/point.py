@@ -70,7 +70,7 @@ class Point:
         """
         if self.precision is not None or self.no_double or self.is_exact:
             return np.zeros(len(self.base))
-        found = rounded_off(self.problem, self.values)
+        found = rounded_off(self.problem, self.values, self.outputs.unflatten(self.base))
         return self._moved_by_last_digits if found is None else self.outputs.flatten(found)
 
     @property

@@ -15,10 +15,10 @@ import numpy as np
 
 from gradcheck.checker import costs, limits, tolerances
 from gradcheck.checker.budget import Budget, current
-from gradcheck.checker.numerics.vectors import Layout, epsilon_of, largest
+from gradcheck.checker.numerics.vectors import Layout, epsilon_of, everywhere_so, largest
 from gradcheck.checker.subject.batching import Batched, Calls, Carried, Stacked
 from gradcheck.checker.subject.graph_size import graph_of
-from gradcheck.checker.subject.probe_points import just_beyond, probe_rows, unrelated
+from gradcheck.checker.subject.probe_points import just_beyond, probe_rows, rows_expected, unrelated
 from gradcheck.checker.subject.raising_points import RaisingPoints
 from gradcheck.checker.subject.repeated import are_equal, must_be_the_same
 from gradcheck.checker.subject.row_function import OneByOne
@@ -45,7 +45,7 @@ class Evaluator:
             tape: records that first call.
         """
         self._calls = Calls(problem, values, tape)
-        self._repeats = problem.repeats
+        self._repeats, self._surely = problem.repeats, problem.surely_repeats
         is_a_graph = getattr(problem.function, "is_a_graph", False)
         ops = costs.OPS_OF_A_PROMOTED if is_a_graph else problem.ops
         self._ops, self._cost = ops, ops * costs.SECONDS_OF_AN_OP
@@ -136,7 +136,7 @@ class Evaluator:
         ways = self._calls.all_together(len(points))
         self._batched, outputs = self._first_that_works(ways, points)
         # (What is carried shares a call, and so what is drawn in it.)
-        if not (self.is_batched and (self._repeats or not self._is_carried)):
+        if not (self._surely or (self.is_batched and (self._repeats or not self._is_carried))):
             few = self.base.size <= limits.FEW_OUTPUTS
             calls = limits.REPEATED_IF_FEW_OUTPUTS if few else limits.REPEATED_CALLS
             self.must_repeat(limits.REPEATED_IF_KNOWN if self._repeats else calls)
@@ -183,7 +183,7 @@ class Evaluator:
         for row, (start, stop) in zip(points, pairwise(self.inputs.offsets), strict=True):
             row[start:stop] = other[start:stop]
         alone = self._alone(points)
-        if are_equal(self._chunk(points), alone, self._allowed(alone)):
+        if self._alike(self._chunk(points), alone, alone):
             return True
         self._batched = None
         return False
@@ -224,8 +224,8 @@ class Evaluator:
             candidates: ways to call the function with many points.
             points: where its outputs are wanted at the same time, for the second result.
         """
-        other = unrelated(self.point, self._calls.domain)
-        beyond = just_beyond(self.point, self._calls.domain)
+        domain = self._calls.domain
+        other, beyond = unrelated(self.point, domain), just_beyond(self.point, domain)
         taken = {size for shape in (*self.inputs.shapes, *self.outputs.shapes) for size in shape}
         rows = probe_rows(self.point, other, beyond, points, taken)
         count, stacked, alone = len(rows) - len(points), self._stacked(rows), None
@@ -234,10 +234,12 @@ class Evaluator:
                 outputs = self.outputs.flatten_rows(candidate(stacked))
             except Exception:  # noqa: S112  (this function may not take a batch in this way)
                 continue
-            alone = self._single(other) if alone is None else alone
-            if alone is None:
+            apart = isinstance(candidate, Stacked) and self._calls.keeps_rows_apart
+            alone = self._single(other) if alone is None and not apart else alone
+            told = outputs[limits.PROBE_OTHERS[0]] if apart else alone
+            if told is None:
                 break
-            if self._is_probe(outputs[:count], alone) and self._is_near(candidate, outputs, beyond):
+            if self._is_probe(outputs[:count], told) and self._is_near(candidate, outputs, beyond):
                 return candidate, outputs[count:]
         return None, None
 
@@ -250,7 +252,7 @@ class Evaluator:
         if not isinstance(candidate, Carried):
             return True
         alone, found = self._single(beyond), outputs[limits.PROBE_NEAR]
-        return alone is None or are_equal(found, alone, self._allowed(alone))
+        return alone is None or self._alike(found, alone, alone)
 
     def _single(self, point: Array) -> Array | None:
         """What a single call gives there; None where the function is not defined."""
@@ -262,17 +264,15 @@ class Evaluator:
 
     def _is_probe(self, outputs: Array, alone: Array) -> bool:
         """Whether these are the rows of the probe: what single calls give at its two points."""
-        expected = np.empty(outputs.shape)
-        expected[:] = self.base
-        expected[limits.PROBE_OTHERS, :] = alone
-        expected[limits.PROBE_NEAR] = outputs[limits.PROBE_NEAR]
-        same = bool((outputs == expected).all())
-        return same or are_equal(outputs, expected, self._allowed(alone))
+        return self._alike(outputs, rows_expected(outputs, self.base, alone), alone)
 
-    def _allowed(self, alone: Array) -> float:
-        """How far outputs of many points may be from these of single ones."""
+    def _alike(self, found: Array, expected: Array, alone: Array) -> bool:
+        """Whether outputs of many points are these, of single ones, but for rounding."""
+        if everywhere_so(found == expected):
+            return True
         allowed = tolerances.BATCHED * max(largest(self.base), largest(alone))
-        return allowed if self.precision is None else allowed * tolerances.BATCHED_IN_LOW_PRECISION
+        less = 1.0 if self.precision is None else tolerances.BATCHED_IN_LOW_PRECISION
+        return are_equal(found, expected, allowed * less)
 
     def _chunk(self, points: Array) -> Array:
         if self._batched is not None:

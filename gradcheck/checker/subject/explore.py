@@ -28,7 +28,7 @@ from gradcheck.checker.subject.known_kernels import (
 from gradcheck.checker.subject.left_by_calls import end_call
 from gradcheck.checker.subject.phases import may_show_a_phase
 from gradcheck.checker.subject.quantile import REPARAMETERISED, draws
-from gradcheck.checker.subject.reachable import Reachable, is_of_a_library
+from gradcheck.checker.subject.reachable import Reachable, is_of_a_library, names_nothing
 from gradcheck.checker.subject.substituted import WithReads
 from gradcheck.checker.subject.tensors import widen, wider
 from gradcheck.checker.subject.watched_call import Exploration, explore, target_of
@@ -69,7 +69,7 @@ def with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
     is_plain = not (found.is_stateful or wanted)
     kinds = frozenset(seen.kinds)
     told = _told_by(kinds)
-    function = problem.function
+    function, plain = problem.function, _takes_no_code(problem.function)
     if low and is_plain:
         # (In another precision other numbers are drawn.)
         direct, recorded = not told.draws, _at_upstream(problem, found.called.tape)
@@ -91,18 +91,20 @@ def with_all(problem: Problem, at_the_end: ExitStack) -> Problem:
         ops=seen.ops,
         kinds=kinds,
         some_outputs=_selects(problem.function),
-        is_of_a_library=_takes_no_code(problem.function) and is_of_a_library(target),
+        is_of_a_library=plain and is_of_a_library(target),
+        names_nothing=plain and names_nothing(target),
         remark=REPARAMETERISED if problem.cdf is None and told.draws else "",
     )
     if is_plain:
         return problem
     variables = captured_operands(problem, seen, trainable, found.around)
-    lifted = WithReads(problem.function, len(operands), _held_by(variables))
+    own = [v.captured.own for v in variables if v.captured is not None]
+    lifted = WithReads(problem.function, len(operands), own)
     kept = _Kept(lifted, found.state)
     hint = disconnection_hint(problem, seen, trainable)
     problem = altered(problem, operands=(*operands, *variables), hint=hint)
     again = _in_double(problem, kept, found, at_the_end, variables)
-    recorded = found.called.lifted(kept, problem.operands, _held_by(variables))
+    recorded = found.called.lifted(kept, problem.operands, own)
     problem = altered(problem, recorded=recorded)
     casts = keras_twin.casts(target)
     without = partial(_with_promotion, problem, kept, variables, casts=casts)
@@ -243,10 +245,6 @@ def _with_promotion(
         )
         return altered(problem, function=function)
     return altered(problem, function=InEither(kept, None, problem.operands) if casts else kept)
-
-
-def _held_by(variables: Sequence[Operand]) -> list[Any]:
-    return [v.captured.own for v in variables if v.captured is not None]
 
 
 def _takes_no_code(function: Function) -> bool:

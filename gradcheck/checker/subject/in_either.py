@@ -180,9 +180,9 @@ class Promotable(InEither):
     def _in_double(self, arguments: Sequence[Any]) -> Any:
         if self._double is not None:
             return self._double(*arguments)
-        with noted_apart() as take_over:
+        with (trial := noted_apart()):
             if self._direct and (returned := self._as_it_is(arguments)) is not None:
-                take_over()
+                trial.take_over()
                 return returned
             if not self._direct and not self._promote():
                 raise FunctionRaised(self._why_not)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gradcheck.checker.subject.watched_writes import writes_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from gradcheck.checker.subject.kept_state import Changes, KeptState
 
@@ -45,15 +45,20 @@ class noted:  # noqa: N801  (used like a function; every call under a tape goes 
         _NOTES.reset(self._token)
 
 
-@contextmanager
-def noted_apart() -> Iterator[Callable[[], None]]:
-    """Within this, what calls leave is forgotten, unless what is given here is called.
+class noted_apart(noted):  # noqa: N801
+    """Within this, what calls leave is forgotten, unless it is taken over.
 
     Without it `test_what_a_trial_left_is_not_done_again` fails.
     """
-    outer = _NOTES.get()
-    with noted() as notes:
-        yield lambda: None if outer is None else outer.extend(notes)
+
+    def __enter__(self) -> list[Left]:
+        self._outer, self._notes = _NOTES.get(), super().__enter__()
+        return self._notes
+
+    def take_over(self) -> None:
+        """What was left is what the call around it leaves."""
+        if self._outer is not None:
+            self._outer.extend(self._notes)
 
 
 def end_call(state: KeptState) -> None:

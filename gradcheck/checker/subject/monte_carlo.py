@@ -137,11 +137,30 @@ class Nudges:
             # Places that are worked out of shapes are whole numbers, and just these: a little less
             # would be another place. Without it `test_places_are_not_nudged` fails.
             return batch
+        return tf.constant(self._rows(kind, inputs, rows, run, exact))
+
+    def of_one(self, kind: str, inputs: Any, output: Any, run: Run, *, changed: bool) -> Any:
+        """One output, nudged, or for comparison replaced by itself."""
+        import tensorflow as tf
+
+        if not _rounds(kind, inputs):
+            return output
+        alone = output.numpy()
+        if changed:
+            return tf.constant(self._rows(kind, inputs, np.stack([alone, alone]), run)[1])
         self.count += 1
-        rows = np.where(exact, rows, self._nudged(rows, whole=kind in FACTORS and rows.ndim > 2))
+        return tf.constant(alone)
+
+    def _rows(
+        self, kind: str, inputs: Any, rows: Array, run: Run, exact: Array | bool = False
+    ) -> Array:
+        """What an op that rounds gives at many points, nudged; the first of them stays."""
+        self.count += 1
+        nudged = self._nudged(rows, whole=kind in FACTORS and rows.ndim > 2)
+        rows = nudged if exact is False else np.where(exact, rows, nudged)
         if self._inside and rows.dtype.kind in "fc":
             rows = self._off_by(rows, epsilon_of(rows.dtype) * _added_up(kind, inputs, run))
-        return tf.constant(rows)
+        return rows
 
     def _off_by(self, rows: Array, most: Array) -> Array:
         """Rows, each number changed at random by up to so much; the first of them stays."""

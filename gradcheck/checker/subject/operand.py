@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradcheck.checker.subject.assign import assign
 from gradcheck.checker.subject.tensors import FunctionRaised
 from gradcheck.model.frozen import frozen
 
@@ -84,6 +85,6 @@ class Operand:
 
         if self.captured is not None:
             variable = self.captured.fit_for(value.dtype)
-            variable.assign(value)
+            assign(variable, value)
             return variable
         return tf.Variable(value) if self.variable else tf.constant(value)

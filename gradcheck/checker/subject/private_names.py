@@ -32,6 +32,8 @@ class Private(StrEnum):
     """Knows the definitions of traced functions."""
     DEFINITION = "framework.op_def_registry.get"
     """Knows those of ops."""
+    VARIABLE = "ops.resource_variable_ops.ResourceVariable"
+    """What a plain variable is."""
     GRADIENT = "eager.imperative_grad.imperative_grad"
     """Goes back along a tape."""
     WATCH = "eager.tape.watch"

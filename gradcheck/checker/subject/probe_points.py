@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcheck.checker import limits
-from gradcheck.checker.numerics.vectors import largest
+from gradcheck.checker.numerics.vectors import largest, somewhere_so
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -27,7 +27,7 @@ def unrelated(point: Array, domain: Domain) -> Array:
     """
     shares, is_zero = _shares(len(point)), point == 0
     elsewhere = point * (1 - 0.25 * shares)
-    if not is_zero.any():
+    if not somewhere_so(is_zero):
         return np.asarray(elsewhere)
     away = limits.PROBE_FROM_ZERO * shares * (largest(point) or 1.0)
     if domain is not None:
@@ -65,6 +65,22 @@ def probe_rows(
     rows[limits.PROBE_OTHERS, :] = other
     rows[limits.PROBE_NEAR, :] = beyond
     return rows
+
+
+def rows_expected(outputs: Array, base: Array, alone: Array) -> Array:
+    """What the outputs of a probe should be.
+
+    Args:
+        outputs: what they are.
+        base: at the point.
+        alone: at the unrelated one.
+    """
+    expected = np.empty(outputs.shape)
+    expected[:] = base
+    expected[limits.PROBE_OTHERS, :] = alone
+    # (Of the one close by nothing is known.)
+    expected[limits.PROBE_NEAR] = outputs[limits.PROBE_NEAR]
+    return expected
 
 
 @lru_cache(maxsize=64)

@@ -95,6 +95,8 @@ class Problem:
     is_of_a_library: bool = False
     """Whether it is a function of a library as that has it, and is given tensors alone: then no
     code of the user's runs in it but gradients that are registered for its ops."""
+    names_nothing: bool = False
+    """Whether it is a function of signs and numbers alone, which cannot look at values."""
     close_ups: frozenset[Verdict] = frozenset()
     """Of which verdicts somebody wants to see pictures."""
     called: set[GradientCall] | None = None
@@ -102,6 +104,15 @@ class Problem:
     judged; None where nobody asked."""
     tape: Callable[[Callable[..., Any], Sequence[Operand], Mode], Differentiate] = Tape
     """How gradients are taken; whoever measures what a check would catch plants faults here."""
+
+    @property
+    def surely_repeats(self) -> bool:
+        """Whether no code of the user's runs in it, and no op that draws anything.
+
+        Then it is called again before its gradient is blamed, and not before that. Without it
+        `test_a_function_of_a_library_is_not_called_again` fails.
+        """
+        return self.repeats and self.is_of_a_library and not self.is_gradient
 
     def note_judged(self, tape: object) -> None:
         """This tape has gone back at the point, and a verdict rests on what it gave."""

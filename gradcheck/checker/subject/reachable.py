@@ -104,6 +104,19 @@ def is_of_a_library(thing: Any) -> bool:
     return getattr(sys.modules.get(module), thing.__name__, None) is thing
 
 
+def names_nothing(thing: Any) -> bool:
+    """Whether this is a function of signs and numbers alone, as `lambda x: 2 * x * x`.
+
+    What has no name for anything but its arguments calls nothing: it cannot look at a value, but
+    for asking whether it is true, which of many values raises.
+    """
+    if type(thing) is not types.FunctionType or thing.__defaults__ or thing.__kwdefaults__:
+        return False
+    code = thing.__code__
+    inside = any(type(constant) is types.CodeType for constant in code.co_consts)
+    return not (code.co_names or code.co_freevars or inside)
+
+
 class _Kind(NamedTuple):
     """What is to be known of a class; asked of the class alone, for an object may make it up."""
 

@@ -11,6 +11,7 @@ from gradcheck.checker import limits
 from gradcheck.checker.budget import current
 from gradcheck.checker.subject.alike import passes_alike
 from gradcheck.checker.subject.as_graph import as_graph
+from gradcheck.checker.subject.assign import assign
 from gradcheck.checker.subject.carry.cargo import CannotCarry
 from gradcheck.checker.subject.carry.passes import passes_at
 from gradcheck.checker.subject.ended import Ended
@@ -88,7 +89,7 @@ class Tape:
         current().must_be_left()
         self.hold(values)
         constants = [
-            tf.constant(value) if variable is None else tf.zeros([])
+            tf.constant(value if variable is None else np.zeros(()))
             for variable, value in zip(self.variables or (), values, strict=True)
         ]
         run: Any = self.both
@@ -202,7 +203,7 @@ class Tape:
             return
         for variable, value in zip(self.variables, values, strict=True):
             if variable is not None:
-                variable.assign(value)
+                assign(variable, value)
 
     def arguments(self, constants: Sequence[Any]) -> list[Any]:
         """What the function is given: these tensors, or the variables that hold their values."""

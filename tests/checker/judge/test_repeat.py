@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import gradcheck
+from gradcheck.checker import costs
 from gradcheck.checker.api import describe
+from gradcheck.checker.judge.repeat import must_repeat
+from gradcheck.checker.reference.point import evaluate_at
+from gradcheck.checker.subject.operand import Operand
+from gradcheck.checker.subject.problem import Problem
+from gradcheck.checker.subject.tape import Tape
 from tests.checker.planted import with_gradient
 from tests.checker.verdicts import draw, verdict
 
@@ -43,3 +50,23 @@ class TestRandomness:
         )
         result = gradcheck.check(wrong, draw(4))
         assert "deterministic" in describe(result)
+
+
+@pytest.mark.parametrize(
+    ("is_of_a_library", "ops", "passes"),
+    [(True, costs.OPS_OF_A_DEAR_PASS, 1), (True, 2, 2), (False, costs.OPS_OF_A_DEAR_PASS, 2)],
+)
+def test_dear_passes_of_a_library_are_few(
+    tf: Any, is_of_a_library: bool, ops: int, passes: int
+) -> None:
+    known = {"repeats": True, "is_of_a_library": is_of_a_library, "ops": ops}
+    point = evaluate_at(Problem(tf.sin, (Operand("x", draw(3)),), **known))
+    tape, taken = Tape(tf.sin, point.problem.operands), []
+
+    def counted(values: Any, upstream: Any) -> Any:
+        taken.append(values)
+        return tape(values, upstream)
+
+    passed = tape(point.values, point.upstream)
+    must_repeat(SimpleNamespace(point=point, tape=counted, passed=passed))
+    assert len(taken) == passes

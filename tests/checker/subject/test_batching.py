@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 import gradcheck
 from gradcheck.checker.subject.batching import Calls
+from gradcheck.checker.subject.evaluator import Evaluator
 from gradcheck.checker.subject.operand import Operand
 from gradcheck.checker.subject.problem import Problem
 from tests.checker.planted import planted
@@ -63,6 +66,38 @@ def test_batched_where_it_can_be(tf: Any, name: str) -> None:
     before = counted.calls
     found(points)
     assert counted.calls == before + 1
+
+
+@pytest.mark.parametrize("name", ["a cube", "sin", "det"])
+def test_what_looks_at_no_values_takes_no_call_of_its_own(
+    tf: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    function = {"a cube": lambda x: 2 * x * x * x, "sin": tf.sin, "det": tf.linalg.det}[name]
+    own: list[Any] = []
+    monkeypatch.setattr(Calls, "once", lambda _calls, values: own.append(values))
+    assert verdict(function, draw(3, 3)) == "pass"
+    assert not own
+
+
+def test_what_may_look_at_values_has_a_call_of_its_own(tf: Any) -> None:
+    def first(x: Any) -> Any:
+        return x.numpy().flat[0]
+
+    # The tape takes the factor for a constant; so do many points that share the first one's.
+    assert verdict(lambda x: x * x.numpy().flat[0], np.array(1.5)) == "mismatch"
+    assert verdict(lambda x: x * first(x), np.array(1.5)) == "mismatch"
+    assert verdict(partial(operator.mul, tf.constant(2.0, tf.float64)), np.array(1.5)) == "pass"
+
+
+@pytest.mark.parametrize(("is_of_a_library", "calls"), [(True, 2), (False, 4)])
+def test_a_function_of_a_library_is_not_called_again(
+    tf: Any, is_of_a_library: bool, calls: int
+) -> None:
+    # (It looks at a value, so that its points share no call: that takes a call to find out.)
+    counted = Counted(lambda x: x * 2.0 if float(x[0]) > -9 else x)
+    known = {"repeats": True, "is_of_a_library": is_of_a_library}
+    Evaluator(Problem(counted, (Operand("x", draw(3)),), **known), [draw(3)]).probe()
+    assert counted.calls == calls
 
 
 def test_operands_that_stay_are_stacked_too(tf: Any) -> None:
