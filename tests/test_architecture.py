@@ -114,7 +114,7 @@ LAYERS = {
     "report": (
         ("safe_text", "numbers", "spool", "background", "error_shades", "repository"),
         ("details", "difference"),
-        ("remark_lines", "endings"),
+        ("remark_lines", "endings", "row_names"),
         ("matrix",),
         ("tally",),
         ("reporter",),

@@ -9,6 +9,7 @@ does.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,9 +65,10 @@ def check_jacobian(point: Point, judge: Judge) -> list[Comparison]:
         told = judge(replace(point.problem, recorded=None))
         return [_as_told(c, NO_ROWS) for c in told]
     problem, sampled = _of_some_outputs(point)
-    by_rows = judge(_with_way(problem, Way.ROWS))
+    makers = _RowMakers()
+    by_rows = judge(replace(problem, tape=makers.tape))
     settings = _settings(point)
-    rows = [_make(problem, setting, Way.ROWS) for setting in settings]
+    rows = [makers.made(problem, setting) for setting in settings]
     pairs, no_map = _maps(rows[0], point)
     ways = [way for way in Way if way is not Way.ROWS and (pairs or not way.is_batch)]
     told, left_out = by_rows, [no_map] if no_map else []
@@ -192,6 +194,33 @@ class _Some:
 
         pairs = zip(call(self._function, arguments), self._chosen, strict=True)
         return [tf.gather(tf.reshape(output, [-1]), places) for output, places in pairs]
+
+
+class _RowMakers:
+    """Makes Jacobians row by row; what is traced for one who asks is not traced for another.
+
+    Without it `test_rows_are_compiled_once` fails.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], tuple[object, JacobianMaker]] = {}
+        """By function, mode, and dtypes: a variable that is captured has one. With what must live
+        as long, for a function need not be one that can be looked up."""
+
+    def tape(self, function: Any, operands: Any, mode: Mode = Mode.EAGER) -> Weighed:
+        """How a check takes gradients."""
+        return Weighed(partial(self._make, function, operands, mode))
+
+    def made(self, problem: Problem, setting: _Setting) -> Made:
+        """The Jacobian there."""
+        return self._make(problem.function, problem.operands, setting.mode, setting.values)
+
+    def _make(self, function: Any, operands: Any, mode: Mode, values: Sequence[Array]) -> Made:
+        key = (id(function), id(operands), mode, *(value.dtype for value in values))
+        if key not in self._known:
+            maker = JacobianMaker(function, operands, mode, Way.ROWS)
+            self._known[key] = (function, operands), maker
+        return self._known[key][1](values)
 
 
 def _make(problem: Problem, setting: _Setting, way: Way, pairs: Sequence[Pair] = ()) -> Made:

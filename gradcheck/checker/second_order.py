@@ -54,6 +54,7 @@ def gradient_problem(point: Point) -> tuple[Problem, Gradient]:
         is_exact=False,
         cdf=None,
         is_gradient=True,
+        judged=[],
     )
     return derived, gradient
 

@@ -24,7 +24,7 @@ from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.in_either import InEither
 from gradcheck.checker.subject.refusals import NoGradient
 from gradcheck.checker.subject.second_order_ways import SecondTaker, SecondWay
-from gradcheck.checker.subject.tape import GradientRaised, Tape
+from gradcheck.checker.subject.tape import GradientRaised
 from gradcheck.model import Diagnosis, Mode, Verdict
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _compared(
 ) -> list[Comparison]:
     point = evaluate_at(problem)
     mode = Mode.EAGER if point.two_questions else problem.mode
-    whole = Tape(problem.function, problem.operands, mode)(point.values, point.upstream)
+    whole = problem.tape_in(mode)(point.values, point.upstream)
     left_out = [EAGERLY_NESTED] if mode is Mode.EAGER else []
     wrong: list[tuple[SecondWay, str, list[Comparison]]] = []
     for way in SecondWay:

@@ -126,7 +126,7 @@ def shrink_case(
 
         def helped(steps: int, smaller: Draft) -> None:
             elements = sum(a.size for _, e in tensors(smaller) if (a := array_of(e)) is not None)
-            progress(f"step {steps}: {elements} elements")
+            progress(f"step {steps}: {elements} {'element' if elements == 1 else 'elements'}")
 
         small = yield from shrunk(draft, check, lambda _, r: cause_of(r) == wanted, helped)
         found = yield from failing_again((small, draft), check, wanted)

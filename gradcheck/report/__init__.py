@@ -6,10 +6,10 @@ Options, and one entry in FORMATS: nothing else knows the formats by their names
 The modules of this package hold what the formats share: how numbers and texts are written, what
 there is to say about a failure, what is counted. They import nothing but `gradcheck.model` and
 `gradcheck.errors`, and each other in this order: safe_text, numbers, spool, background,
-error_shades, repository; details, difference; remark_lines, endings; matrix; tally; reporter;
-columns, totals, power_totals, coverage_totals and markdown_text. `formats/` may import them, and
-`read/` may import both. display and picture are how a single result shows itself, printed and in a
-notebook.
+error_shades, repository; details, difference; remark_lines, endings, row_names; matrix; tally;
+reporter; columns, totals, power_totals, coverage_totals and markdown_text. `formats/` may import
+them, and `read/` may import both. display and picture are how a single result shows itself, printed
+and in a notebook.
 """
 
 from __future__ import annotations

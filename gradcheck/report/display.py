@@ -21,7 +21,7 @@ from gradcheck.report.details import (
     mark,
 )
 from gradcheck.report.formats.plain import result_line
-from gradcheck.report.remark_lines import kink_lines, known_line, weak_lines
+from gradcheck.report.remark_lines import kink_lines, known_lines, weak_lines
 from gradcheck.report.safe_text import defused, one_line
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def html(shown: Result | Comparison) -> str:
 
 
 def _remarks(result: Result) -> list[str]:
-    known = [] if result.verdict.acceptable else [known_line(result)]
+    known = [] if result.verdict.acceptable else known_lines([result])
     return [*known, *kink_lines(result), *weak_lines(result)]
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gradcheck.model import CheckKind, Mode
 from gradcheck.report import numbers
-from gradcheck.report.endings import Status, gravest, status_of_check
-from gradcheck.report.safe_text import one_line
+from gradcheck.report.endings import Mark, graver, mark_of_check
+from gradcheck.report.row_names import RowName, row_names, target_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ class Column(NamedTuple):
 class Cell:
     """How the cases of a function fared that share a column."""
 
-    status: Status
+    mark: Mark
     """The gravest of them."""
     worst: str
     """The first case that is as grave."""
@@ -51,7 +51,7 @@ class Cell:
     def text(self) -> str:
         """A sign, and how many cases there are if there are several."""
         count = f" {self.count}" if self.count > 1 else ""
-        return f"{self.status.sign}{count}"
+        return f"{self.mark}{count}"
 
 
 Rows = dict[str, dict[Column, Cell]]
@@ -64,24 +64,34 @@ class Matrix:
     """Results by function and column, counted as they come; none of them is kept."""
 
     def __init__(self, label: Callable[[Result], str] | None = None) -> None:
-        """Nothing has come yet; `label` names what a result is about."""
+        """Nothing has come yet; `label` says in full what a result is about."""
         self.rows: Rows = {}
-        self._label = label or short_label
-        self._first: dict[str, int] = {}
+        self._label = label or target_text
+        self._first: dict[str, tuple[int, str]] = {}
+        """By row: the position of its first case, and that case."""
 
     def add(self, result: Result, position: int) -> None:
         """One more, which has this position among them all; one without a case is left out."""
         if result.case is None:
             return
         name = self._label(result)
-        self._first[name] = min(position, self._first.get(name, position))
+        first = (position, result.id)
+        self._first[name] = min(first, self._first.get(name, first))
         for kind in result.case.checks:
             column = Column(str(result.case.mode), str(kind), result.case.dtype)
-            status = status_of_check(result, kind)
-            cell = self.rows.setdefault(name, {}).setdefault(column, Cell(status, result.id))
+            mark = mark_of_check(result, kind)
+            cell = self.rows.setdefault(name, {}).setdefault(column, Cell(mark, result.id))
             cell.count += 1
-            if gravest((cell.status, status)) is not cell.status:
-                cell.status, cell.worst = status, result.id
+            if graver(mark, cell.mark):
+                cell.mark, cell.worst = mark, result.id
+
+    def names(self, longest: int = _LONGEST_TOLD) -> dict[str, str]:
+        """What each row is called, in so many characters, and no other: in the order of the cases.
+
+        Without it `test_expressions_that_begin_alike` fails.
+        """
+        inorder = sorted(self._first.items(), key=lambda item: item[1])
+        return row_names([RowName(text, case_id) for text, (_, case_id) in inorder], longest)
 
     def lines(self) -> list[str]:
         """The matrix as lines of text; none for a run of one mode and one check."""
@@ -89,9 +99,9 @@ class Matrix:
         if len({(column.mode, column.check) for column in columns}) < 2:
             return []
         lines: list[_Line] = []
-        for name in sorted(self.rows, key=lambda name: self._first[name]):
+        for text, name in self.names().items():
             for dtype in sorted({c.dtype for c in columns}, key=_dtype_rank):
-                own = {(c.mode, c.check): x for c, x in self.rows[name].items() if c.dtype == dtype}
+                own = {(c.mode, c.check): x for c, x in self.rows[text].items() if c.dtype == dtype}
                 lines += [(name, dtype, own)] if own else []
         heads = list(dict.fromkeys((column.mode, column.check) for column in columns))
         shown = lines
@@ -101,7 +111,7 @@ class Matrix:
 
 
 def _passes(cell: Cell) -> bool:
-    return cell.status is Status.PASS
+    return cell.mark is Mark.PASS
 
 
 def _dtype_rank(dtype: str) -> tuple[int, str]:
@@ -111,13 +121,6 @@ def _dtype_rank(dtype: str) -> tuple[int, str]:
 def columns_of(rows: Rows) -> list[Column]:
     """All columns that any function has a cell in, in their order."""
     return sorted({column for cells in rows.values() for column in cells}, key=lambda c: c.rank)
-
-
-def short_label(result: Result) -> str:
-    """What a case is about in a few words."""
-    text = result.case.target.text if result.case else ""
-    text = one_line(" ".join(text.split()) or result.id.partition("::")[2].partition("[")[0])
-    return text if len(text) <= _LONGEST_TOLD else f"{text[: _LONGEST_TOLD - 1]}…"
 
 
 def _drawn(shown: list[_Line], heads: list[tuple[str, str]], rest: int) -> list[str]:
@@ -142,6 +145,8 @@ def _drawn(shown: list[_Line], heads: list[tuple[str, str]], rest: int) -> list[
         row = "  ".join(f"{text:<{width}}" for text, width in zip(told, widths, strict=True))
         lines.append(f"{name:<{name_width}}  {dtype:<{dtype_width}}  {row}")
     if rest:
-        lines.append(f"{numbers.count(rest, 'other row')}: {Status.PASS.sign} everywhere")
-    signs = ", ".join(f"{status.sign} {status.words}" for status in Status)
+        lines.append(f"{numbers.count(rest, 'other row')}: {Mark.PASS} everywhere")
+    used = {cell.mark for _, _, cells in shown for cell in cells.values()}
+    used |= {Mark.PASS} if rest else set()
+    signs = ", ".join(f"{mark} {mark.words}" for mark in Mark if mark in used)
     return [line.rstrip() for line in (*lines, "", f"({signs})")]

@@ -21,10 +21,24 @@ _MOST_NAMES = 5
 """Cases that are named in a line."""
 
 
-def known_line(result: Result) -> str:
-    """One line for a known bug: the case, its verdict, the reason that the spec gives."""
-    reason = one_line(result.case.reason) if result.case else ""
-    return f"{one_line(result.id)}  {result.verdict}{reason and f': {reason}'}"
+def known_lines(results: Iterable[Result]) -> list[str]:
+    """One line for a known bug: the case, its verdict, the reason that the spec gives.
+
+    Variants of one case of which the same is known share it: a run of every mode and check has
+    twelve. Without it `test_variants_of_a_known_bug_share_a_line` fails.
+    """
+    known: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        reason = one_line(result.case.reason) if result.case else ""
+        case, bracket, variant = one_line(result.id).partition("[")
+        told = f"{result.verdict}{reason and f': {reason}'}"
+        known.setdefault((case, told), []).append(f"{bracket}{variant}")
+    return [f"{case}{_variants(some)}  {told}" for (case, told), some in known.items()]
+
+
+def _variants(some: Sequence[str]) -> str:
+    more = len(some) - _MOST_NAMES
+    return ", ".join(some[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def is_mended(result: Result) -> bool:

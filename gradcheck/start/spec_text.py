@@ -29,7 +29,8 @@ def flow(value: Any) -> str:
         return value
     if isinstance(value, float) and not math.isfinite(value):
         return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
-    return json.dumps(value)
+    # (A reason is to be read: what can be printed stands as it is.)
+    return json.dumps(value, ensure_ascii=not (isinstance(value, str) and value.isprintable()))
 
 
 def case_lines(draft: Mapping[str, Any]) -> list[str]:

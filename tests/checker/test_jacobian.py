@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import gradcheck
-from gradcheck.model import Verdict
+from gradcheck.checker.subject.as_graph import as_graph
+from gradcheck.model import Mode, Verdict
 
 X = np.array([[0.4, -1.2, 0.7], [1.1, 0.3, -0.6], [-0.9, 0.8, 1.4], [0.2, -0.5, 1.9]])
 
@@ -33,6 +34,20 @@ def test_all_ways_agree(tf: Any, mode: str) -> None:
     assert result.verdict is Verdict.PASS
     # A map of the leading axis: nothing was left out.
     assert "left out" not in result.comparisons[0].note
+
+
+@pytest.mark.parametrize("mode", ["graph", "xla"])
+def test_rows_are_compiled_once(tf: Any, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what is judged, and for what the other ways are compared with."""
+    traced: list[object] = []
+
+    def counted(function: Any, mode: Mode) -> Any:
+        traced.append(function)
+        return as_graph(function, mode)
+
+    monkeypatch.setattr("gradcheck.checker.subject.tape.as_graph", counted)
+    assert gradcheck.check(tf.sin, X, checks="jacobian", mode=mode).verdict is Verdict.PASS
+    assert len(traced) == 1
 
 
 @pytest.mark.parametrize("mode", ["eager", "graph"])

@@ -10,8 +10,9 @@ import pytest
 import gradcheck
 from gradcheck.checker.second_ways import _judged
 from gradcheck.checker.subject import second_order_ways
+from gradcheck.checker.subject.as_graph import as_graph
 from gradcheck.checker.subject.second_order_ways import SecondWay
-from gradcheck.model import Comparison, Verdict
+from gradcheck.model import Comparison, Mode, Verdict
 
 X = np.array([0.7, 0.9, -1.2])
 
@@ -26,6 +27,20 @@ def test_all_ways_agree(tf: Any, mode: str) -> None:
     assert result.verdict is Verdict.PASS
     left_out = "forward over forward was left out" in result.comparisons[0].note
     assert left_out == (mode == "eager")
+
+
+@pytest.mark.parametrize("mode", ["graph", "xla"])
+def test_a_gradient_is_compiled_once(tf: Any, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what is judged, and for what the other ways are compared with."""
+    traced: list[object] = []
+
+    def counted(function: Any, mode: Mode) -> Any:
+        traced.append(function)
+        return as_graph(function, mode)
+
+    monkeypatch.setattr("gradcheck.checker.subject.tape.as_graph", counted)
+    assert gradcheck.check(tf.sin, X, checks="second", mode=mode).verdict is Verdict.PASS
+    assert len(traced) == 1
 
 
 @pytest.mark.parametrize("at", [[[0.0, 100.0, 3.0], [500.0, 0.0, 1.0]], [[0.0, 60.0, 3.0]]])

@@ -15,7 +15,7 @@ from gradcheck.report.details import (
     mark,
     replay_command,
 )
-from gradcheck.report.remark_lines import kink_lines, known_line, skipped_lines, weak_lines
+from gradcheck.report.remark_lines import kink_lines, known_lines, skipped_lines, weak_lines
 from tests.report import examples
 
 
@@ -185,8 +185,23 @@ def test_the_gist_fits_a_list() -> None:
     assert "\n" not in gist_of(examples.error())
 
 
+def test_variants_of_a_known_bug_share_a_line() -> None:
+    bug = examples.known_bug()
+    name = bug.id.partition("[")[0]
+    some = [replace(bug, id=f"{name}{variant}") for variant in ("", "[second]", "[graph,second]")]
+    other = replace(bug, id=f"{name}[xla]", verdict=Verdict.NONFINITE)
+    told = "wrong for | negative shifts"
+    assert known_lines([*some, other, replace(bug, id=f"{name}s")]) == [
+        f"{name}, [second], [graph,second]  mismatch: {told}",
+        f"{name}[xla]  nonfinite: {told}",
+        f"{name}s  mismatch: {told}",
+    ]
+    many = [replace(bug, id=f"{name}[{n}]") for n in range(7)]
+    assert known_lines(many) == [f"{name}[0], [1], [2], [3], [4] and 2 more  mismatch: {told}"]
+
+
 def test_known_bugs_and_skipped_cases_give_their_reason() -> None:
-    assert known_line(examples.known_bug()).endswith("mismatch: wrong for | negative shifts")
+    assert known_lines([examples.known_bug()])[0].endswith("mismatch: wrong for | negative shifts")
     assert skipped_lines([examples.skipped(), examples.skipped(), examples.passing()]) == [
         "2 cases skipped: there is no GPU"
     ]

@@ -24,5 +24,14 @@ def test_texts_that_yaml_takes_for_something_else_are_quoted() -> None:
     ]
 
 
+def test_what_can_be_printed_stands_as_it_is() -> None:
+    for text in ("I₁(x) = x/2 + x³/16", 'a "quoted" \\ one', "😀 wide"):
+        assert yaml.safe_load(flow(text)) == text
+        assert "\\u" not in flow(text)
+    for text in ("a\u2028b", "\x07", "\x85", "\ufeff"):
+        assert flow(text).isascii()
+        assert yaml.safe_load(flow(text)) == text
+
+
 def test_a_reason_stays_a_comment() -> None:
     assert all(line.startswith("# ") for line in comment("one\nop: matmul\n" + "long " * 60))

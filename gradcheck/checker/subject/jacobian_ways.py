@@ -23,7 +23,7 @@ from gradcheck.checker.subject.tensors import FunctionRaised, call, explain_exce
 from gradcheck.model import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from gradcheck.checker.subject.operand import Operand
     from gradcheck.checker.subject.tensors import Function
@@ -213,7 +213,7 @@ class JacobianMaker:
 class Weighed:
     """The gradients that a Jacobian makes of an upstream: what a tape is taken for in a check."""
 
-    def __init__(self, maker: JacobianMaker) -> None:
+    def __init__(self, maker: Callable[[Sequence[Array]], Made]) -> None:
         """Nothing runs yet."""
         self._maker = maker
 

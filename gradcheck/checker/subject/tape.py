@@ -67,7 +67,7 @@ class Tape:
         """Nothing runs yet."""
         self._function = function
         self._operands = operands
-        self._mode = mode
+        self.mode = mode
         self.variables: list[Any] | None = None
         """By operand: the variable that holds it, or None; known once there are values."""
         self._traced: Any = None
@@ -96,9 +96,9 @@ class Tape:
         draw = current_draw()
         if draw is not None:
             return self._drawn(values, upstream)[draw]
-        if self._mode is not Mode.EAGER:
+        if self.mode is not Mode.EAGER:
             if self._traced is None:
-                self._traced = as_graph(self.both, self._mode)
+                self._traced = as_graph(self.both, self.mode)
             run = self._traced
         self._going_back = False
         return self._run(run, constants, [tf.constant(ct) for ct in upstream])
@@ -182,7 +182,7 @@ class Tape:
         except (FunctionRaised, Ended):
             raise
         except Exception as error:
-            must_be_compiled(error, self._mode)
+            must_be_compiled(error, self.mode)
             must_have_gradients(error)
             told = explain_exception(error) + where_raised(error)
             if self._going_back:
@@ -258,8 +258,8 @@ class Tape:
             sources: what is differentiated, by argument, where that is not the argument itself.
         """
         forward = self._go_forward(arguments, sources or arguments)
-        if self._mode is not Mode.EAGER:
-            must_be_like(upstream, forward.outputs, str(self._mode))
+        if self.mode is not Mode.EAGER:
+            must_be_like(upstream, forward.outputs, str(self.mode))
         self._going_back = True
         gradients = self._go_back(forward, upstream)
         # What a traced function raises later, when it runs, may come from either way.

@@ -14,7 +14,7 @@ from gradcheck.report.details import FailureDetails, InputDetails, failure_detai
 from gradcheck.report.difference import since_the_last
 from gradcheck.report.remark_lines import (
     kink_lines,
-    known_line,
+    known_lines,
     mended_lines,
     skipped_lines,
     weak_lines,
@@ -169,7 +169,7 @@ def _paragraphs(parts: Iterable[str]) -> str:
 
 def _add_remarks(sheet: md.Sheet, outcome: Outcome) -> None:
     """Known bugs, and what else there is to know of cases that are as expected."""
-    known = [known_line(result) for result in outcome.known]
+    known = known_lines(outcome.known)
     rest = [line for r in outcome.results for line in (*kink_lines(r), *weak_lines(r))]
     mended = mended_lines(outcome.results, outcome.environment)
     remarks = [*mended, *skipped_lines(outcome.results), *rest]

@@ -11,7 +11,7 @@ from gradcheck.report.details import failure_details, input_label, input_mark, m
 from gradcheck.report.remark_lines import (
     gone_lines,
     kink_lines,
-    known_line,
+    known_lines,
     mended_lines,
     skipped_lines,
     weak_lines,
@@ -63,7 +63,7 @@ class PlainReporter(CollectingReporter):
             self._heading(numbers.count(len(failures), "failure"))
             texts = [failure_text(failure_details(f, outcome.plan)) for f in failures]
             self._write("\n\n\n".join([*texts, *gone_lines(failures)]))
-        remarks = [*map(known_line, outcome.known), *skipped_lines(outcome.results)]
+        remarks = [*known_lines(outcome.known), *skipped_lines(outcome.results)]
         remarks += mended_lines(outcome.results, outcome.environment)
         if self.case_by_case(outcome):
             remarks += [line for result in outcome.results for line in kink_lines(result)]

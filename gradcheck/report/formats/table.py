@@ -22,7 +22,7 @@ from gradcheck.report.formats.sections import (
 from gradcheck.report.remark_lines import (
     gone_lines,
     kink_lines,
-    known_line,
+    known_lines,
     mended_lines,
     skipped_lines,
     weak_lines,
@@ -103,7 +103,7 @@ class TableReporter(CollectingReporter):
             for problem in outcome.plan.problems:
                 print_problem(console, problem)
         self._failures(outcome)
-        remarks = [*map(known_line, outcome.known), *skipped_lines(results)]
+        remarks = [*known_lines(outcome.known), *skipped_lines(results)]
         remarks += mended_lines(outcome.results, outcome.environment)
         if self.case_by_case(outcome):
             remarks += [line for result in results for line in kink_lines(result)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gradcheck.model import TargetKind
 from gradcheck.report.difference import Difference, since_the_last
 from gradcheck.report.formats.html.markup import tag
-from gradcheck.report.tally import split_id
+from gradcheck.report.row_names import target_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,12 +94,13 @@ class ShownRun:
 
     def label(self, result: Result) -> str:
         """What the case is about in a few words; its name where the report does not tell."""
-        text = result.case.target.text if result.case else ""
-        if not text:
-            # (The variants of a case share a name: `transposed[float32,xla]`.)
-            return split_id(result)[1].partition("[")[0] or result.id
-        text = " ".join(self._op_names.get(text, text).split())
+        text = self.function(result)
         return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
+
+    def function(self, result: Result) -> str:
+        """The same in full."""
+        text = target_text(result)
+        return self._op_names.get(text, text)
 
     def link(self, case_id: str, text: str = "") -> Html | str:
         """A link to a case; its bare name where the run does not have it."""

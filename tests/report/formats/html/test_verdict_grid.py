@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradcheck.model import Case, Mode, Result, TargetKind, Verdict
+from gradcheck.model import Case, Mode, Result, Verdict
 from tests.report import examples
 from tests.report.formats.html.pages import page
 
@@ -33,11 +33,11 @@ def test_a_row_for_each_function_and_a_column_for_each_mode_and_dtype() -> None:
     assert [cell.text for cell in (*first.all("th"), *first.all("td"))] == [
         "matmul", "", "✓ 2", "✗",
     ]  # fmt: skip
-    # The gravest counts: a known bug.
+    # The gravest counts: what is known to be wrong.
     assert [cell.text for cell in (*second.all("th"), *second.all("td"))] == ["abs", "! 2", "", ""]
     assert [cell.classes for cell in first.all("td")] == [[], ["pass"], ["failed"]]
     labels = [link.attributes["aria-label"] for link in table.one("tbody").all("a")]
-    assert labels == ["passed, 2 cases", "failed, 1 case", "known bugs, 2 cases"]
+    assert labels == ["passed, 2 cases", "failed, 1 case", "known to be wrong, 2 cases"]
 
 
 def test_an_old_report_names_the_cases() -> None:
@@ -45,12 +45,26 @@ def test_an_old_report_names_the_cases() -> None:
     assert [th.text for th in table.by_id("grid").one("tbody").all("th")] == ["matmul-3x4"]
 
 
-def test_a_long_expression_is_cut() -> None:
-    long = ran("x", "tf.reduce_sum(x) + " * 20)
-    kind = replace(long.case, target=replace(long.case.target, kind=TargetKind.EXPR))  # type: ignore[type-var, union-attr]
-    (name,) = page([replace(long, case=kind)]).by_id("grid").one("tbody").all("th")
-    assert len(name.text) == 60
-    assert name.text.endswith("…")
+def test_long_expressions_that_begin_alike_are_called_by_their_cases() -> None:
+    long = "tf.reduce_sum(x) + " * 20
+    rows = page([ran("one[float32]", long + "x"), ran("two", long + "y")]).by_id("grid")
+    assert [th.text for th in rows.one("tbody").all("th")] == ["one", "two"]
+    titles = [th.attributes["title"] for th in rows.one("tbody").all("th")]
+    assert titles == [long + "x", long + "y"]
+
+
+def test_what_is_known_has_marks_that_differ() -> None:
+    ends = (Verdict.MISMATCH, Verdict.DISCONNECTED, Verdict.INCONCLUSIVE, Verdict.ERROR)
+    results = [ran(f"f{end}", f"f{end}", end, expect=end) for end in ends]
+    grid = page(results).by_id("grid")
+    cells = grid.one("tbody").all("td")
+    assert sorted(cell.text for cell in cells) == ["!", "?", "e", "∅"]
+    assert {tuple(cell.classes) for cell in cells} == {("known",)}
+    legend = [key.text for key in grid.all("span") if "key" in key.classes]
+    assert legend == [
+        "✗failed", "!known to be wrong", "eknown to end in an error", "∅known to have no gradient",
+        "?known to be undecided", "∧at a kink", "✓passed", "–skipped",
+    ]  # fmt: skip
 
 
 def test_without_cases_there_is_none() -> None:
