@@ -78,6 +78,11 @@ class Watched:
         return {o.name: np.asarray(o.value) for o in self.operands}
 
     @property
+    def writes(self) -> bool:
+        """Whether it writes a variable."""
+        return any(map(is_write, self.kinds))
+
+    @property
     def assigns(self) -> bool:
         """Whether the outputs are made of what came of the inputs by way of a variable."""
         moving = {id(given) for given in self.given}

@@ -125,9 +125,16 @@ def _answered(
     if not directions:
         return document, proofs
     with explored(problem) as whole:
-        names = tuple(traced.names[operand.name] for operand in whole.operands)
-        structures = {traced.names[o.name]: o.structure for o in whole.operands}
-        point = Point(whole.function, names, symbol_values(traced, watched), structures)
+        operands = {traced.names[operand.name]: operand for operand in whole.operands}
+        point = Point(
+            whole.function,
+            tuple(operands),
+            symbol_values(traced, watched),
+            {name: operand.structure for name, operand in operands.items()},
+            # (What is written has to be read: a tensor in its place would be read for good.)
+            give={n: o.hold for n, o in operands.items()} if watched.writes else {},
+            tape_is_cut=watched.assigns,
+        )
         document, more = prove_along(document, traced.graph, traced.wanted, directions, point)
     return document, [*proofs, *more]
 

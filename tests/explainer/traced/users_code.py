@@ -30,11 +30,21 @@ class UsersCode:
         self.name = name
 
     def explained(
-        self, function: str, *, verify: bool = True, **shapes: tuple[int, ...]
+        self,
+        function: str,
+        *,
+        verify: bool = True,
+        forward: bool = False,
+        second: bool = False,
+        **shapes: tuple[int, ...],
     ) -> tuple[str, list[Proof]]:
         """The page, without its line breaks, and the proofs."""
         asked = Question(
-            function=f"{self.name}:{function}", shapes=shapes or {"x": (3,)}, verify=verify
+            function=f"{self.name}:{function}",
+            shapes=shapes or {"x": (3,)},
+            verify=verify,
+            forward=forward,
+            second=second,
         )
         document, proofs = answer(asked)
         return flat(render_text(document)), proofs
