@@ -20,6 +20,7 @@ from gradcheck.explainer.page.worked_numbers import expression_numbers
 from gradcheck.explainer.proof import Proof, proof_section
 from gradcheck.explainer.tangents.along import prove_along, with_directions
 from gradcheck.explainer.tangents.tangent_proof import Point
+from gradcheck.explainer.traced.branches import told_of_branches
 from gradcheck.explainer.traced.outside_ops import with_outside
 from gradcheck.explainer.traced.own_gradients import own_gradients, raised_by_tape, told_of_own
 from gradcheck.explainer.traced.ran_ops import watch
@@ -37,11 +38,14 @@ from gradcheck.explainer.traced.whole_numbers import as_it_casts, one_by_one
 from gradcheck.model import Case, Input, Sample, TargetKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.explainer.document import Document
     from gradcheck.explainer.question import Directions
     from gradcheck.explainer.traced.code_to_run import Code
     from gradcheck.explainer.traced.ran_ops import Watched
+    from gradcheck.explainer.traced.traced_graph import Traced
     from gradcheck.model import Array
 
 __all__ = ["answer_traced"]
@@ -91,6 +95,8 @@ def _answered(
     watched = with_outside(problem, watched)
     if watched.assigns:
         said.append(ASSIGNED)
+    decided = [read for read in watched.reads if read.answer is not None or not watched.outside]
+    said += filter(None, [told_of_branches(decided)])
     own, title = own_gradients(problem, watched), _title(case)
     try:
         traced = read_ops(watched, title)
@@ -124,9 +130,17 @@ def _answered(
     document = replace(document, sections=(*document.sections, section))
     if not directions:
         return document, proofs
+    with _there(problem, watched, traced) as point:
+        document, more = prove_along(document, traced.graph, traced.wanted, directions, point)
+    return document, [*proofs, *more]
+
+
+@contextlib.contextmanager
+def _there(problem: Problem, watched: Watched, traced: Traced) -> Iterator[Point]:
+    """The point, for what is proved along a direction."""
     with explored(problem) as whole:
         operands = {traced.names[operand.name]: operand for operand in whole.operands}
-        point = Point(
+        yield Point(
             whole.function,
             tuple(operands),
             symbol_values(traced, watched),
@@ -135,8 +149,6 @@ def _answered(
             give={n: o.hold for n, o in operands.items()} if watched.writes else {},
             tape_is_cut=watched.assigns,
         )
-        document, more = prove_along(document, traced.graph, traced.wanted, directions, point)
-    return document, [*proofs, *more]
 
 
 def _title(case: Case) -> str:
