@@ -26,6 +26,12 @@ from gradcheck.explainer.traced.own_gradients import own_gradients, raised_by_ta
 from gradcheck.explainer.traced.ran_ops import watch
 from gradcheck.explainer.traced.real_view import in_real_numbers, is_complex
 from gradcheck.explainer.traced.same_draws import DRAWN, drawn_again, random_state_kept
+from gradcheck.explainer.traced.structured_inputs import (
+    drawn_so,
+    matrices_of_a_kind,
+    moved_so,
+    told_of_kinds,
+)
 from gradcheck.explainer.traced.traced_graph import TooLarge, read_ops
 from gradcheck.explainer.traced.traced_page import (
     ASSIGNED,
@@ -170,6 +176,7 @@ def _lead(watched: Watched) -> str:
 
 def _at_a_good_point(case: Case, code: Code) -> tuple[Problem, Watched, list[str]]:
     """The case called at a point where it is finite, and what is to be said of that."""
+    asked = case
     problem, watched, case, said = _in_its_precision(case, code)
     whole = as_it_casts(case, watched)
     if whole is not None:
@@ -184,6 +191,12 @@ def _at_a_good_point(case: Case, code: Code) -> tuple[Problem, Watched, list[str
             break
         inputs = [i if i.values is not None else _drawn(i, sample) for i in case.inputs]
         problem, watched, case = _called(replace(case, inputs=tuple(inputs)), code)
+    if kinds := matrices_of_a_kind(watched):
+        with contextlib.suppress(GradcheckError):
+            problem, watched, case = _called(drawn_so(case, kinds, asked), code)
+        problem = moved_so(problem, kinds)
+        watched = watch(problem)
+        said += told_of_kinds(problem)
     if is_complex(problem, watched.outputs):
         problem, of_parts = in_real_numbers(problem, watched.outputs)
         watched = watch(problem)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer.compose import Question, answer
 from gradcheck.explainer.render.terminal import render_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pytest
@@ -36,6 +37,7 @@ class UsersCode:
         verify: bool = True,
         forward: bool = False,
         second: bool = False,
+        at: Mapping[str, Any] | None = None,
         **shapes: tuple[int, ...],
     ) -> tuple[str, list[Proof]]:
         """The page, without its line breaks, and the proofs."""
@@ -45,6 +47,7 @@ class UsersCode:
             verify=verify,
             forward=forward,
             second=second,
+            at=at or {},
         )
         document, proofs = answer(asked)
         return flat(render_text(document)), proofs
