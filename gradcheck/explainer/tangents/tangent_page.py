@@ -108,8 +108,8 @@ def second_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[S
     heading, moving = "Second derivative, along a direction", moving_inputs(graph, wanted)
     forward, back = step_changes(graph, moving), adjoint_changes(graph, moving)
     still = {bar(graph, name) for name in graph.inputs if name not in moving}
-    shown = tuple(change for change in back.lines if change.of not in still)
-    back = Changes(shown, {of: why for of, why in back.lost.items() if of not in still})
+    moved = tuple(change for change in back.lines if change.of not in still)
+    back = Changes(moved, {name: why for name, why in back.lost.items() if name not in still})
     if back.lost and not any(change.step in moving for change in back.lines):
         return [_refused(heading, back if back.reasons else forward)]
     sections = [Section(heading, _second_lines(graph, moving, forward, back))]

@@ -38,12 +38,13 @@ class UsersCode:
         forward: bool = False,
         second: bool = False,
         at: Mapping[str, Any] | None = None,
-        **shapes: tuple[int, ...],
+        shapes: Mapping[str, tuple[int, ...]] | None = None,
+        **more: tuple[int, ...],
     ) -> tuple[str, list[Proof]]:
         """The page, without its line breaks, and the proofs."""
         asked = Question(
             function=f"{self.name}:{function}",
-            shapes=shapes or {"x": (3,)},
+            shapes={**(shapes or {}), **more} or {"x": (3,)},
             verify=verify,
             forward=forward,
             second=second,
