@@ -17,6 +17,7 @@ from gradcheck.explainer.calculus.evaluate import evaluate
 from gradcheck.explainer.code_proof import LOW_TOLERANCE, CodePoint, prove_code
 from gradcheck.explainer.derive.chain import adjoints, bar, closed_form, run_chain
 from gradcheck.explainer.derive.gradient_steps import gradient_steps
+from gradcheck.explainer.derive.named_form import in_lines, run_named
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.derive.whole_op import as_one_op
 from gradcheck.explainer.page.known_findings import told_of_findings
@@ -99,6 +100,8 @@ def printed_for_expression(graph: Graph, name: str) -> list[tuple[str, Printed]]
     whole, form = as_one_op(graph), closed_form(graph, name)
     if whole is not None and (own := whole.whole_formula(name)) is not None:
         formulas.append((f"as {whole.subject.op.name}", _formula(own)))
+    elif (lines := in_lines(graph, name, form)) is not None:
+        formulas.append(("closed, in lines", functools.partial(run_named, graph, lines)))
     elif form is not None:
         formulas.append(("closed, indices", _elements(form.node, form.indices)))
         if form.formula is not None:

@@ -11,9 +11,9 @@ from gradcheck.explainer import trees
 from gradcheck.explainer.derive.chain import adjoints, bar
 from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn, drawn_input
 from gradcheck.explainer.page.example_numbers import Route, numbers_of, too_large
-from gradcheck.explainer.page.expression_page import forward_line, gradient_line
 from gradcheck.explainer.page.graph_setting import setting_of
 from gradcheck.explainer.page.op_page import gradient_math
+from gradcheck.explainer.page.page_lines import forward_line, gradient_line
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.time_limit import TookTooLong
 from gradcheck.explainer.worked_example import Picture, Place

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.indices import named
-from gradcheck.explainer.derive.chain import Adjoint, Closed, ClosedForms, adjoints, bar
+from gradcheck.explainer.derive.chain import Adjoint, Closed, ClosedForms, adjoints
 from gradcheck.explainer.derive.composition import is_traced
+from gradcheck.explainer.derive.named_form import in_lines
 from gradcheck.explainer.derive.passed_through import STOPPED
 from gradcheck.explainer.derive.whole_op import as_one_op
 from gradcheck.explainer.document import (
@@ -29,10 +30,10 @@ from gradcheck.explainer.page.named_parts import (
     where_shares,
     with_letters,
 )
+from gradcheck.explainer.page.page_lines import forward_line, gradient_line, written_in_lines
 from gradcheck.explainer.page.written_code import code_by_lines, code_of
 from gradcheck.explainer.style import UNICODE
 from gradcheck.explainer.typeset.index_notation import ElementSetting
-from gradcheck.explainer.typeset.index_places import index_places
 from gradcheck.explainer.typeset.lettering import Lettering, lettered
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from gradcheck.explainer.document import Math
     from gradcheck.explainer.style import Style
 
-__all__ = ["explain_expression", "forward_line", "gradient_line"]
+__all__ = ["explain_expression"]
 
 
 def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> Document:
@@ -55,10 +56,12 @@ def explain_expression(graph: Graph, wanted: tuple[str, ...] | None = None) -> D
         Section("Forward, step by step", _forward(graph)),
         Section("Backward, by the chain rule", _backward(graph, found, names)),
     ]
+    lined = {name: in_lines(graph, name, form) for name, form in closed.items()}
+    above: set[str] = set()
     for name, form in closed.items():
-        sections.append(
-            Section(f"Closed form of ∂{loss_of(graph)}/∂{name}", _closed(graph, name, form))
-        )
+        lines = lined[name]
+        blocks = written_in_lines(graph, lines, above) if lines else _closed(graph, name, form)
+        sections.append(Section(f"Closed form of ∂{loss_of(graph)}/∂{name}", blocks))
     sections += _by_lines(graph, [n for n, form in closed.items() if not code_of(graph, n, form)])
     missing = [name for name in names if name not in closed]
     if missing:
@@ -128,38 +131,6 @@ def _shape_math(graph: Graph, name: str, sizes: list[int]) -> Math:
     def math(style: Style) -> str:
         shown = "[" + ", ".join(map(str, sizes)) + "]" if sizes else style.words("a number")
         return f"{setting_of(graph, style).symbol(name)}: {shown}"
-
-    return math
-
-
-def forward_line(graph: Graph, left: str, tree: ast.expr) -> Math:
-    """The line that computes a step."""
-
-    def math(style: Style) -> str:
-        setting = setting_of(graph, style)
-        shown = style.indexed(setting.symbol(left), _indices(graph, left, tree))
-        return f"{shown} = {setting.text(tree)}"
-
-    return math
-
-
-def _indices(graph: Graph, name: str, tree: ast.expr) -> list[str]:
-    """The indices that a line has on its left, where they stand on its right."""
-    return index_places(trees.equation_of(tree).partition("->")[2], graph.shapes.get(name, ()))
-
-
-def gradient_line(graph: Graph, name: str, tree: ast.expr) -> Math:
-    """The line that gives what comes back to an input or a step."""
-
-    def math(style: Style) -> str:
-        setting = setting_of(graph, style)
-        indices = _indices(graph, name, tree)
-        left = (
-            style.indexed(setting.symbol(bar(graph, name)), indices)
-            if name not in graph.inputs
-            else setting.gradient(setting.symbol(name), indices)
-        )
-        return f"{left} = {setting.text(tree)}"
 
     return math
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from gradcheck.explainer import trees
 from gradcheck.explainer.derive.chain import adjoints, bar
 from gradcheck.explainer.derive.composition import contribution, ways_back
+from gradcheck.explainer.derive.named_form import NamedForm, in_lines, lines_of
 from gradcheck.explainer.derive.whole_op import as_one_op
 from gradcheck.explainer.formula.held_arrays import with_arrays
 from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gradcheck.explainer.derive.call_graph import Graph, Step
     from gradcheck.explainer.derive.chain import Closed
@@ -52,6 +53,8 @@ def code_of(
     """
     if not assigned and (whole := as_one_op(graph)) is not None and whole.formula(name):
         return with_arrays(whole.code(graph, name), graph.given)
+    if not assigned and in_lines(graph, name, form) is not None:
+        return []
     if form is None or form.formula is None:
         return []
     needed = _needed(graph, set(form.steps))
@@ -70,15 +73,24 @@ def code_by_lines(graph: Graph, names: Sequence[str]) -> tuple[list[str], list[s
 
     A gradient is left out where there are no words for one of its lines.
     """
-    lines = _Lines(graph)
-    given = [name for name in names if lines.gives(name)]
-    return (with_arrays(lines.of(given), graph.given) if given else []), given
+    short, plain = _Lines(graph, lines_of(graph, names)), _Lines(graph)
+    given = [name for name in names if plain.gives(name)]
+    if not given:
+        return [], []
+    lines = short if all(map(short.gives, given)) else plain
+    return with_arrays(lines.of(given), graph.given), given
 
 
 class _Lines:
     """What each value is, forward and back, as a formula or as the code that its op declares."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, forms: Iterable[NamedForm] = ()) -> None:
+        """All that the page has lines for.
+
+        Args:
+            graph: the expression.
+            forms: gradients whose lines are put together, in the place of those of the page.
+        """
         self.graph = graph
         self.formulas: dict[str, ast.expr] = {}
         self.written: dict[str, str] = {}
@@ -93,6 +105,10 @@ class _Lines:
             self.formulas[own] = adjoint.tree
             parts[own] = [part.tree for part in adjoint.parts]
             self._declared(own, adjoint.name, steps)
+        for form in forms:
+            for name, tree in (*form.lines.items(), (form.name, form.formula)):
+                self.formulas[bar(graph, name)] = tree
+                self.written.pop(bar(graph, name), None)
 
     def _declared(self, own: str, name: str, steps: Mapping[str, Step]) -> None:
         """The lines of ops that declare their code, each with a name if there are several."""

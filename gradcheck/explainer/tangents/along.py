@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gradcheck.errors import ExplainError
+from gradcheck.explainer.document import Paragraph, Section
 from gradcheck.explainer.page.known_findings import told_of_findings
 from gradcheck.explainer.tangents.tangent_page import forward_sections, second_sections
 from gradcheck.explainer.tangents.tangent_proof import (
@@ -14,13 +15,12 @@ from gradcheck.explainer.tangents.tangent_proof import (
     prove_forward,
     prove_second,
 )
-from gradcheck.explainer.tangents.tree_tangent import NoTangent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradcheck.explainer.derive.call_graph import Graph
-    from gradcheck.explainer.document import Document, Section
+    from gradcheck.explainer.document import Document
     from gradcheck.explainer.proof import Proof
     from gradcheck.explainer.proof_points import DrawnPoint
     from gradcheck.explainer.question import Directions
@@ -49,7 +49,11 @@ class Along:
         """The page with the proofs of those sections, beside those that there are."""
         if not self.directions:
             return document, proofs
-        there = drawn(point())
+        try:
+            there = drawn(point())
+        except ExplainError as why:
+            said = Section("Proof along a direction", (Paragraph(f"{why}."),))
+            return replace(document, sections=(*document.sections, said)), proofs
         document, more = prove_along(document, self.graph(), self.wanted, self.directions, there)
         return document, [*proofs, *more]
 
@@ -60,7 +64,7 @@ def drawn(point: DrawnPoint) -> Point:
         told = (
             "TensorFlow computes this in float32 alone, where differences of gradients say little"
         )
-        raise ExplainError(f"there is nothing to verify along a direction: {told}")
+        raise ExplainError(f"There is nothing to verify along a direction: {told}")
     structures = {name: point.structure(name) for name in point.values}
     names = tuple(point.values)
     return Point(point.function(), names, point.values, structures, point.seed)
@@ -85,24 +89,19 @@ def prove_along(
     directions: Directions,
     point: Point,
 ) -> tuple[Document, list[Proof]]:
-    """What those sections print, proved; ExplainError where there is nothing that could be."""
+    """What those sections print, proved."""
     sections, proofs = [], []
-    try:
-        if directions.forward:
-            found = prove_forward(graph, point, wanted)
-            known = told_of_findings(graph.ops, "forward")
-            heading = "Proof of forward mode"
-            sections.append(along_section(heading, found, "a ForwardAccumulator", known))
-            proofs += [proof for _, proof in found]
-        if directions.second:
-            found = prove_second(graph, point, wanted)
-            heading = "Proof of the second derivative"
-            known = told_of_findings(graph.ops, "second")
-            sections.append(along_section(heading, found, "a tape around a tape", known))
-            proofs += [proof for _, proof in found]
-    except NoTangent as why:
-        raise ExplainError(
-            f"there is nothing to verify: no rule says how {why} changes; the page without "
-            "--verify shows the rest"
-        ) from None
+    if directions.forward:
+        found = prove_forward(graph, point, wanted)
+        known = told_of_findings(graph.ops, "forward")
+        heading = "Proof of forward mode"
+        sections.append(along_section(heading, found, "a ForwardAccumulator", known))
+        proofs += [proof for _, proof in found]
+    if directions.second:
+        found = prove_second(graph, point, wanted)
+        heading, nested = "Proof of the second derivative", "a tape around a tape"
+        known = told_of_findings(graph.ops, "second")
+        of = "this page's gradient" if point.tape_is_cut else "what TensorFlow gives"
+        sections.append(along_section(heading, found, nested, known, of))
+        proofs += [proof for _, proof in found]
     return replace(document, sections=(*document.sections, *sections)), proofs

@@ -57,17 +57,17 @@ class Block:
 def changed_output(graph: Graph, moving: Sequence[str]) -> Closed | None:
     """The change of the output in one formula; None where the calculus has none that helps."""
     changes = step_changes(graph, moving)
-    if not any(change.of == graph.output for change in changes):
+    if not changes.reach(graph.output):
         return None
-    return _shortest(graph, moving, changes, graph.output, graph.shapes[graph.output])
+    return _shortest(graph, moving, changes.lines, graph.output, graph.shapes[graph.output])
 
 
 def hessian_product(graph: Graph, name: str, moving: Sequence[str]) -> Closed | None:
     """The Hessian times the direction, its part for one input, in one formula."""
-    changes = (*step_changes(graph, moving), *adjoint_changes(graph, moving))
-    of = bar(graph, name)
-    if not any(change.of == of for change in changes):
+    back, of = adjoint_changes(graph, moving), bar(graph, name)
+    if not back.reach(of):
         return None
+    changes = (*step_changes(graph, moving).lines, *back.lines)
     return _shortest(graph, moving, changes, of, graph.inputs[name])
 
 
@@ -135,9 +135,10 @@ def hessian_block(graph: Graph, row: str, column: str) -> Block | None:
     if prod(graph.inputs[row]) * prod(graph.inputs[column]) > LARGEST_HESSIAN:
         return None
     moving, of = (column,), bar(graph, row)
-    changes = (*step_changes(graph, moving), *adjoint_changes(graph, moving))
-    if not any(change.of == of for change in changes):
+    back = adjoint_changes(graph, moving)
+    if not back.reach(of):
         return None
+    changes = (*step_changes(graph, moving).lines, *back.lines)
     with contextlib.suppress(TookTooLong), limited_work(FORM_SECONDS):
         for inline in (True, False):
             with contextlib.suppress(NotDerivable, KeyError, TypeError, ValueError, RecursionError):

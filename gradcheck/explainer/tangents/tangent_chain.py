@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer import trees
@@ -17,11 +18,12 @@ from gradcheck.explainer.formula.broadcasting import is_elementwise
 from gradcheck.explainer.tangents.tree_tangent import NoTangent, tangent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from gradcheck.explainer.derive.call_graph import Graph, Step
+    from gradcheck.explainer.derive.chain import Adjoint
 
-__all__ = ["Change", "adjoint_changes", "dot", "run_changes", "step_changes"]
+__all__ = ["Change", "Changes", "adjoint_changes", "dot", "run_changes", "step_changes"]
 
 
 @dataclass(frozen=True)
@@ -35,21 +37,67 @@ class Change:
     tree: ast.expr
 
 
+@dataclass(frozen=True)
+class Changes:
+    """What is derived along a direction, line by line, and what is not."""
+
+    lines: tuple[Change, ...]
+    lost: Mapping[str, str]
+    """By value that changes in a way that nobody derives: what has no rule; empty where it is made
+    of another such value."""
+
+    def reach(self, of: str) -> bool:
+        """Whether a line says how this value changes."""
+        return any(line.of == of for line in self.lines)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What has no rule."""
+        return tuple(dict.fromkeys(why for why in self.lost.values() if why))
+
+
 def dot(name: str) -> str:
     """The name of a change."""
     return f"{name}_dot"
 
 
-def step_changes(graph: Graph, moving: Sequence[str]) -> tuple[Change, ...]:
+def step_changes(graph: Graph, moving: Sequence[str]) -> Changes:
     """From the inputs that move to the output; steps that stand still are left out."""
-    moves: dict[str, ast.expr] = {name: ast.Name(dot(name)) for name in moving}
-    found = []
+    lines = _Lines({name: ast.Name(dot(name)) for name in moving})
     for step in graph.steps:
-        tree = _of_step(step, moves)
-        if tree is not None:
-            moves[step.name] = ast.Name(dot(step.name))
-            found.append(Change(step.name, step.name, tree))
-    return tuple(found)
+        lines.add(step.name, step.name, partial(_of_step, step))
+    return lines.changes
+
+
+class _Lines:
+    """Changes, one after the other: what has no rule is lost, and all that is made of it."""
+
+    def __init__(self, moves: dict[str, ast.expr], lost: Collection[str] = ()) -> None:
+        self._moves, self._found = moves, list[Change]()
+        self._out_of_reach = {dot(name) for name in lost}
+        self._lost: dict[str, str] = {}
+
+    def add(
+        self, of: str, step: str, derive: Callable[[Mapping[str, ast.expr]], ast.expr | None]
+    ) -> None:
+        """The line of one value, if there is one."""
+        why = ""
+        try:
+            tree = derive(self._moves)
+        except NoTangent as error:
+            tree, why = None, str(error)
+        if tree is None and not why:
+            return
+        self._moves[of] = ast.Name(dot(of))
+        if tree is not None and not trees.names_in(tree) & self._out_of_reach:
+            self._found.append(Change(of, step, tree))
+        else:
+            self._lost[of] = why
+            self._out_of_reach.add(dot(of))
+
+    @property
+    def changes(self) -> Changes:
+        return Changes(tuple(self._found), self._lost)
 
 
 def _of_step(step: Step, moves: Mapping[str, ast.expr]) -> ast.expr | None:
@@ -82,7 +130,7 @@ def _elementwise(step: Step, given: Mapping[str, ast.expr]) -> ast.expr:
     """The declared slopes, times the changes."""
     formulas = step.op.formulas(step.call)
     parts = [
-        step.filled(formulas[parameter], G=change, out=ast.Name(step.name))
+        trees.picked(step.filled(formulas[parameter], G=change, out=ast.Name(step.name)))
         for parameter, change in given.items()
     ]
     whole = any(step.call.shapes[parameter] == step.shape for parameter in given)
@@ -91,29 +139,31 @@ def _elementwise(step: Step, given: Mapping[str, ast.expr]) -> ast.expr:
     return total if whole else trees.call("broadcast_to", total, shape)
 
 
-def adjoint_changes(graph: Graph, moving: Sequence[str]) -> tuple[Change, ...]:
+def adjoint_changes(graph: Graph, moving: Sequence[str]) -> Changes:
     """What every adjoint changes by, from the output back to the inputs; G is held fixed."""
-    moves: dict[str, ast.expr] = {name: ast.Name(dot(name)) for name in moving}
-    moves |= {c.of: ast.Name(dot(c.of)) for c in step_changes(graph, moving)}
-    for step in graph.steps:
-        if step.through is not None and step.name in moves:
-            raise NoTangent(f"{step.op.name}, of which the Jacobian alone is known")
-    found = []
-    for adjoint in adjoints(graph):
+    forward = step_changes(graph, moving)
+    moved = {*forward.lost, *(change.of for change in forward.lines)}
+    moves: dict[str, ast.expr] = {name: ast.Name(dot(name)) for name in (*moving, *moved)}
+    closed = {s.name: s.op.name for s in graph.steps if s.through is not None and s.name in moves}
+    kinds = {step.name: step.op.name for step in graph.steps}
+    lines = _Lines(moves, forward.lost)
+
+    def derive(adjoint: Adjoint, moves: Mapping[str, ast.expr]) -> ast.expr | None:
+        for part in adjoint.parts:
+            if part.step in closed:
+                raise NoTangent(f"{closed[part.step]}, of which the Jacobian alone is known,")
         try:
-            tree = tangent(adjoint.tree, moves)
+            return tangent(adjoint.tree, moves)
         except NoTangent as why:
-            used = {step.name: step.op.name for step in graph.steps}
-            through = ", ".join(dict.fromkeys(used[part.step] for part in adjoint.parts))
+            through = ", ".join(dict.fromkeys(kinds[part.step] for part in adjoint.parts))
             raise NoTangent(f"the way back through {through} ({why})") from None
-        if tree is not None:
-            name = bar(graph, adjoint.name)
-            moves[name] = ast.Name(dot(name))
-            found.append(Change(name, adjoint.name, tree))
-    return tuple(found)
+
+    for adjoint in adjoints(graph):
+        lines.add(bar(graph, adjoint.name), adjoint.name, partial(derive, adjoint))
+    return lines.changes
 
 
-def run_changes(changes: Sequence[Change], known: Mapping[str, Any]) -> dict[str, Any]:
+def run_changes(changes: Iterable[Change], known: Mapping[str, Any]) -> dict[str, Any]:
     """Every value and every change, by name."""
     values = dict(known)
     for change in changes:

@@ -25,7 +25,12 @@ from gradcheck.explainer.tangents.second_form import (
     hessian_block,
     hessian_product,
 )
-from gradcheck.explainer.tangents.tangent_chain import adjoint_changes, dot, step_changes
+from gradcheck.explainer.tangents.tangent_chain import (
+    Changes,
+    adjoint_changes,
+    dot,
+    step_changes,
+)
 from gradcheck.explainer.tangents.tangent_rules import DIVIDING
 from gradcheck.explainer.tangents.tree_tangent import NoTangent
 from gradcheck.explainer.typeset.index_notation import ElementSetting
@@ -78,18 +83,18 @@ def _avoided(graph: Graph) -> frozenset[str]:
 def forward_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[Section]:
     """How the output changes with the inputs: ẏ = J ẋ, step by step and in one formula."""
     moving = moving_inputs(graph, wanted)
-    try:
-        changes = step_changes(graph, moving)
-    except NoTangent as why:
-        return [_refused("Forward mode", str(why))]
+    changes = step_changes(graph, moving)
+    if changes.lost and not changes.lines:
+        return [_refused("Forward mode", changes)]
     output = UNICODE.change_symbol(graph.symbol(graph.output))
     told = Paragraph(
         f"Each input moves along a direction of its own shape, {_named(graph, moving)}; a dot "
         f"marks how a value changes with that. {output} is the Jacobian times the direction."
     )
-    lines = [_line(graph, change) for change in changes]
-    words = glossary(tuple(change.tree for change in changes))
-    blocks: list[Block] = [told, *lines, *([Bullets(words)] if words else [])]
+    lines = [_line(graph, change) for change in changes.lines]
+    words = glossary(tuple(change.tree for change in changes.lines))
+    lost = _told_of_lost(graph, changes)
+    blocks: list[Block] = [told, *lines, *lost, *([Bullets(words)] if words else [])]
     sections = [Section("Forward mode, step by step", tuple(blocks))]
     form = changed_output(graph, moving)
     if form is not None and len(graph.steps) > 1:
@@ -101,13 +106,14 @@ def forward_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[
 def second_sections(graph: Graph, wanted: Sequence[str] | None = None) -> list[Section]:
     """The Hessian times a direction, by the steps and in closed form, and the Hessian itself."""
     heading, moving = "Second derivative, along a direction", moving_inputs(graph, wanted)
-    try:
-        forward, back = step_changes(graph, moving), adjoint_changes(graph, moving)
-    except NoTangent as why:
-        return [_refused(heading, str(why))]
-    back = tuple(c for c in back if c.step in moving or c.step not in graph.inputs)
+    forward, back = step_changes(graph, moving), adjoint_changes(graph, moving)
+    still = {bar(graph, name) for name in graph.inputs if name not in moving}
+    moved = tuple(change for change in back.lines if change.of not in still)
+    back = Changes(moved, {name: why for name, why in back.lost.items() if name not in still})
+    if back.lost and not any(change.step in moving for change in back.lines):
+        return [_refused(heading, back if back.reasons else forward)]
     sections = [Section(heading, _second_lines(graph, moving, forward, back))]
-    reached = [name for name in moving if any(c.of == bar(graph, name) for c in back)]
+    reached = [name for name in moving if back.reach(bar(graph, name))]
     for name in reached:
         form = _derived(partial(hessian_product, graph, name, moving))
         if form is not None:
@@ -141,13 +147,32 @@ def _holds(graph: Graph) -> bool:
     return any(step.op is STOPPED for step in graph.steps)
 
 
-def _refused(heading: str, why: str) -> Section:
+def _refused(heading: str, changes: Changes) -> Section:
+    why = " nor ".join(changes.reasons)
     text = f"It is not derived here: no rule says how {why} changes."
     return Section(heading, (Paragraph(text),))
 
 
+def _told_of_lost(graph: Graph, changes: Changes) -> list[Paragraph]:
+    """What no line says."""
+    if not changes.lost:
+        return []
+    names = ", ".join(_changed_name(graph, name) for name in changes.lost)
+    why = " nor ".join(changes.reasons)
+    told = f": no rule says how {why} changes" if why else ", which is made of those"
+    return [Paragraph(f"Not derived here is {names}{told}.")]
+
+
+def _changed_name(graph: Graph, of: str) -> str:
+    """How the change of a value is written: v̇₁, or (∂L/∂x)˙."""
+    setting, inputs = _setting(graph, UNICODE), {bar(graph, n): n for n in graph.inputs}
+    if of in inputs:
+        return UNICODE.changed(setting.gradient(setting.symbol(inputs[of])))
+    return setting.symbol(dot(of))
+
+
 def _second_lines(
-    graph: Graph, moving: Sequence[str], forward: Sequence[Change], back: Sequence[Change]
+    graph: Graph, moving: Sequence[str], forward: Changes, back: Changes
 ) -> tuple[Block, ...]:
     loss, first = loss_of(graph), graph.symbol(moving[0]) if moving else ""
     gradient = UNICODE.changed(f"∂{loss}/∂{first}")
@@ -159,17 +184,19 @@ def _second_lines(
     )
     if _holds(graph):
         told += f" {HELD}"
-    blocks: list[Block] = [Paragraph(told), *(_line(graph, change) for change in forward)]
-    if any(_divides(change.tree) for change in back):
+    blocks: list[Block] = [Paragraph(told), *(_line(graph, change) for change in forward.lines)]
+    blocks += _told_of_lost(graph, forward)
+    if any(_divides(change.tree) for change in back.lines):
         blocks[0] = Paragraph(f"{told} What divides by an element holds where none is 0.")
-    if back:
+    if back.lines:
         blocks.append(Paragraph("The lines of the way back, changed by the same move:"))
     else:
         inputs = ", ".join(map(graph.symbol, moving))
         still = f"The gradient does not depend on {inputs}: the Hessian is zero."
         blocks.append(Paragraph(still))
-    blocks += [_line(graph, change) for change in back]
-    words = glossary(tuple(change.tree for change in (*forward, *back)))
+    blocks += [_line(graph, change) for change in back.lines]
+    blocks += _told_of_lost(graph, back)
+    words = glossary(tuple(change.tree for change in (*forward.lines, *back.lines)))
     return (*blocks, Bullets(words)) if words else tuple(blocks)
 
 

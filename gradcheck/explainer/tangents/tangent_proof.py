@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from gradcheck.explainer.tangents.second_form import (
     hessian_product,
 )
 from gradcheck.explainer.tangents.tangent_chain import (
+    Changes,
     adjoint_changes,
     dot,
     run_changes,
@@ -51,13 +53,15 @@ def prove_second(
     """The Hessian times a direction, by the lines, the closed forms and the code; the Hessian."""
     moving = moving_inputs(graph, wanted)
     asked = Asked(graph, point, moving)
-    changes = (*step_changes(graph, moving), *adjoint_changes(graph, moving))
-    known = run_changes(changes, asked.known())
+    forward, back = step_changes(graph, moving), adjoint_changes(graph, moving)
+    known = run_changes((*forward.lines, *back.lines), asked.known())
     tape = _given(asked.nested) or {}
     held = any(step.op is STOPPED for step in graph.steps)
     found = []
-    for place, name in enumerate(moving):
-        numeric = asked.difference(lambda t, place=place: asked.gradients(t)[place])  # type: ignore[misc]
+    for name in moving:
+        if bar(graph, name) in back.lost:
+            continue
+        numeric = asked.difference(partial(asked.slope, name=name))
         wanted_ = tape.get(name), None if held else numeric
         structure = point.structures.get(name, "")
         own = known.get(dot(bar(graph, name)), np.zeros(graph.inputs[name]))
@@ -88,8 +92,11 @@ def prove_forward(
     """The change of the output, by the lines, the closed form and the code."""
     moving = moving_inputs(graph, wanted)
     asked = Asked(graph, point, moving)
-    known = run_changes(step_changes(graph, moving), asked.known())
+    changes = step_changes(graph, moving)
+    known = run_changes(changes.lines, asked.known())
     held = any(step.op is STOPPED for step in graph.steps)
+    if graph.output in changes.lost:
+        return [] if held else _prove_parts(asked, changes, known)
     wanted_ = _given(asked.accumulated), None if held else asked.difference(asked.out)
     own = known.get(dot(graph.output), np.zeros(graph.shapes[graph.output]))
     label = f"{graph.output}˙"
@@ -97,6 +104,23 @@ def prove_forward(
     form = changed_output(graph, moving)
     for how, value in _of_form(form, forward_code(graph, form), "jvp", known, asked):
         found.append((label, _proof(graph.output, how, value, *wanted_, "")))
+    return found
+
+
+def _prove_parts(
+    asked: Asked, changes: Changes, known: Mapping[str, Any]
+) -> list[tuple[str, Proof]]:
+    """Those lines that no other is made of, where none leads to the output.
+
+    TensorFlow tells of the output alone: they stand beside differences of the page's own steps.
+    """
+    used = set().union(*(trees.names_in(line.tree) for line in changes.lines))
+    found = []
+    for line in changes.lines:
+        if dot(line.of) not in used:
+            numeric = asked.difference(lambda given, of=line.of: asked.known(given)[of])  # type: ignore[misc]
+            proof = _proof(line.of, "by the lines", known[dot(line.of)], None, numeric, "")
+            found.append((f"{line.of}˙", proof))
     return found
 
 
@@ -153,7 +177,11 @@ def _proof(
 
 
 def along_section(
-    heading: str, found: Sequence[tuple[str, Proof]], against: str, known: str = ""
+    heading: str,
+    found: Sequence[tuple[str, Proof]],
+    against: str,
+    known: str = "",
+    differences_of: str = "what TensorFlow gives",
 ) -> Section:
     """The errors, as a table.
 
@@ -162,6 +190,7 @@ def along_section(
         found: the proofs, each with the name of what it is of.
         against: what stands beside the formulas.
         known: what TensorFlow is known to get wrong, which is said where something fails.
+        differences_of: what is differenced.
     """
     shown = [
         (label, p.formula, *map(_error, (p.against_tape, p.against_numeric)), _verdict(p))
@@ -169,9 +198,11 @@ def along_section(
     ]
     text = (
         f"At a random point, along a random direction, with a random G: against {against}, and "
-        "against differences of what TensorFlow gives; errors relative to the largest element."
+        f"against differences of {differences_of}; errors relative to the largest element."
     )
     head = ("", "printed as", "formula−TensorFlow", "formula−numeric", "")
+    if not found:
+        return Section(heading, (Paragraph("None of it is derived: there is nothing to prove."),))
     said = [Paragraph(known)] if known and not all(p.holds for _, p in found) else []
     return Section(heading, (Paragraph(text), Table(head, tuple(shown)), *said))
 

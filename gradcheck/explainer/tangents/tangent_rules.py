@@ -110,6 +110,7 @@ RULES: dict[str, Callable[..., ast.expr | None]] = {
     "logsumexp": _written("sum(softmax(a, axis) * da, axis, keepdims)", *_AXES),
     "inv": _written("-matmul(matmul(out, da), out)"),
     "det": _written("out * trace(matmul(inv(a), da))"),
+    "slogdet": _written("[zeros_like(out[0]), trace(matmul(inv(a), da))]"),
     "cholesky": _written("matmul(out, phi(matmul(matmul(inv(out), da), mT(inv(out)))))"),
     "qr": _written("qr_change(out[0], out[1], da)"),
     "eigenvalues": _written("diagonal(matmul(matmul(mT(eigenvectors(a)), da), eigenvectors(a)))"),

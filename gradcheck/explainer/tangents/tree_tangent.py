@@ -147,7 +147,7 @@ def _part(tree: ast.Subscript, moves: Mapping[str, ast.expr]) -> ast.expr | None
     if trees.called(whole) == "shape":
         return None
     found = tangent(whole, moves)
-    return None if found is None else ast.Subscript(found, tree.slice)
+    return None if found is None else trees.picked(ast.Subscript(found, tree.slice))
 
 
 def _call(tree: ast.Call, moves: Mapping[str, ast.expr]) -> ast.expr | None:

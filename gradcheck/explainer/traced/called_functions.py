@@ -36,8 +36,13 @@ class Called:
 
 
 @contextmanager
-def noting_calls(found: list[Called], ops_so_far: Callable[[], int]) -> Iterator[None]:
-    """Within this, every call of a function with a declaration is added, the inner ones first."""
+def noting_calls(
+    found: list[Called], ops_so_far: Callable[[], int]
+) -> Iterator[Callable[[], bool]]:
+    """Within this, every call of a function with a declaration is added, the inner ones first.
+
+    What it gives tells whether one is running.
+    """
     table = _declared("keras" in sys.modules)
     open_calls: list[tuple[FrameType, dict[str, Any], int]] = []
 
@@ -53,7 +58,7 @@ def noting_calls(found: list[Called], ops_so_far: Callable[[], int]) -> Iterator
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        yield
+        yield lambda: bool(open_calls)
     finally:
         sys.setprofile(before)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
-__all__ = ["python_inside", "users_line"]
+__all__ = ["is_users", "python_inside", "users_line"]
 
 
 @contextmanager
@@ -76,12 +76,13 @@ def users_line() -> str:
     """The innermost line of the user's code that is running: `losses.py:12`; empty if none is."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if _is_own(frame.f_code.co_filename):
+        if is_users(frame.f_code.co_filename):
             return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
 
 
 @cache
-def _is_own(filename: str) -> bool:
+def is_users(filename: str) -> bool:
+    """Whether a file is the user's own."""
     return is_own_code(filename)

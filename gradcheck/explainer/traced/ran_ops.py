@@ -19,6 +19,7 @@ from gradcheck.checker.subject.private_names import Absent, called_back
 from gradcheck.checker.subject.substituted import reads_as
 from gradcheck.checker.subject.tensors import FunctionRaised, call
 from gradcheck.errors import ExplainError, UsageError
+from gradcheck.explainer.traced.branches import Read, by_the_inputs, noting_reads
 from gradcheck.explainer.traced.called_functions import Called, noting_calls
 from gradcheck.explainer.traced.python_inside import python_inside, users_line
 from gradcheck.explainer.traced.variables_written import Variables, is_write
@@ -69,6 +70,8 @@ class Watched:
     """The functions that have a declaration, as they were called."""
     written: frozenset[int] = frozenset()
     """The ids of what was written to variables."""
+    reads: tuple[Read, ...] = ()
+    """What Python read that depends on the inputs."""
     outside: Mapping[int, str] = field(default_factory=dict)
     """By id of a tensor that depends on the inputs by a way that no op shows: where it is used."""
 
@@ -76,6 +79,11 @@ class Watched:
     def values(self) -> dict[str, Array]:
         """By operand: its value."""
         return {o.name: np.asarray(o.value) for o in self.operands}
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes a variable."""
+        return any(map(is_write, self.kinds))
 
     @property
     def assigns(self) -> bool:
@@ -149,19 +157,21 @@ def _called(
             ran.append(Ran(made[0], made[1], {}, (made[2],), len(ran), line))
 
     arguments = list(given)
-    reads: AbstractContextManager[None] = nullcontext()
+    seen: list[Read] = []
+    reading: AbstractContextManager[None] = nullcontext()
     if variables is not None:
         # (Tensors in their place would be read for good: what is written has to be read, too.)
         held = zip(whole.operands, given, strict=True)
         arguments = [t if o.captured is None else o.hold(o.value) for o, t in held]
-        reads = reads_as(variables.now)
+        reading = reads_as(variables.now)
     try:
         with (
             as_python(),
             python_inside(),
-            reads,
+            reading,
             called_back(note),
-            noting_calls(calls, lambda: len(ran)),
+            noting_calls(calls, lambda: len(ran)) as is_within_one,
+            noting_reads(seen, is_within_one),
         ):
             outputs = call(whole.function, arguments)
     except Absent:
@@ -178,6 +188,7 @@ def _called(
         kinds=frozenset(each.kind for each in ran),
         calls=tuple(calls),
         written=frozenset() if variables is None else frozenset(variables.made),
+        reads=by_the_inputs(seen, ran, given),
     )
 
 

@@ -20,11 +20,18 @@ from gradcheck.explainer.page.worked_numbers import expression_numbers
 from gradcheck.explainer.proof import Proof, proof_section
 from gradcheck.explainer.tangents.along import prove_along, with_directions
 from gradcheck.explainer.tangents.tangent_proof import Point
+from gradcheck.explainer.traced.branches import told_of_branches
 from gradcheck.explainer.traced.outside_ops import with_outside
 from gradcheck.explainer.traced.own_gradients import own_gradients, raised_by_tape, told_of_own
 from gradcheck.explainer.traced.ran_ops import watch
 from gradcheck.explainer.traced.real_view import in_real_numbers, is_complex
 from gradcheck.explainer.traced.same_draws import DRAWN, drawn_again, random_state_kept
+from gradcheck.explainer.traced.structured_inputs import (
+    drawn_so,
+    matrices_of_a_kind,
+    moved_so,
+    told_of_kinds,
+)
 from gradcheck.explainer.traced.traced_graph import TooLarge, read_ops
 from gradcheck.explainer.traced.traced_page import (
     ASSIGNED,
@@ -37,11 +44,14 @@ from gradcheck.explainer.traced.whole_numbers import as_it_casts, one_by_one
 from gradcheck.model import Case, Input, Sample, TargetKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gradcheck.checker.subject.problem import Problem
     from gradcheck.explainer.document import Document
     from gradcheck.explainer.question import Directions
     from gradcheck.explainer.traced.code_to_run import Code
     from gradcheck.explainer.traced.ran_ops import Watched
+    from gradcheck.explainer.traced.traced_graph import Traced
     from gradcheck.model import Array
 
 __all__ = ["answer_traced"]
@@ -91,6 +101,8 @@ def _answered(
     watched = with_outside(problem, watched)
     if watched.assigns:
         said.append(ASSIGNED)
+    decided = [read for read in watched.reads if read.answer is not None or not watched.outside]
+    said += filter(None, [told_of_branches(decided)])
     own, title = own_gradients(problem, watched), _title(case)
     try:
         traced = read_ops(watched, title)
@@ -124,12 +136,25 @@ def _answered(
     document = replace(document, sections=(*document.sections, section))
     if not directions:
         return document, proofs
-    with explored(problem) as whole:
-        names = tuple(traced.names[operand.name] for operand in whole.operands)
-        structures = {traced.names[o.name]: o.structure for o in whole.operands}
-        point = Point(whole.function, names, symbol_values(traced, watched), structures)
+    with _there(problem, watched, traced) as point:
         document, more = prove_along(document, traced.graph, traced.wanted, directions, point)
     return document, [*proofs, *more]
+
+
+@contextlib.contextmanager
+def _there(problem: Problem, watched: Watched, traced: Traced) -> Iterator[Point]:
+    """The point, for what is proved along a direction."""
+    with explored(problem) as whole:
+        operands = {traced.names[operand.name]: operand for operand in whole.operands}
+        yield Point(
+            whole.function,
+            tuple(operands),
+            symbol_values(traced, watched),
+            {name: operand.structure for name, operand in operands.items()},
+            # (What is written has to be read: a tensor in its place would be read for good.)
+            give={n: o.hold for n, o in operands.items()} if watched.writes else {},
+            tape_is_cut=watched.assigns,
+        )
 
 
 def _title(case: Case) -> str:
@@ -151,6 +176,7 @@ def _lead(watched: Watched) -> str:
 
 def _at_a_good_point(case: Case, code: Code) -> tuple[Problem, Watched, list[str]]:
     """The case called at a point where it is finite, and what is to be said of that."""
+    asked = case
     problem, watched, case, said = _in_its_precision(case, code)
     whole = as_it_casts(case, watched)
     if whole is not None:
@@ -165,6 +191,12 @@ def _at_a_good_point(case: Case, code: Code) -> tuple[Problem, Watched, list[str
             break
         inputs = [i if i.values is not None else _drawn(i, sample) for i in case.inputs]
         problem, watched, case = _called(replace(case, inputs=tuple(inputs)), code)
+    if kinds := matrices_of_a_kind(watched):
+        with contextlib.suppress(GradcheckError):
+            problem, watched, case = _called(drawn_so(case, kinds, asked), code)
+        problem = moved_so(problem, kinds)
+        watched = watch(problem)
+        said += told_of_kinds(problem)
     if is_complex(problem, watched.outputs):
         problem, of_parts = in_real_numbers(problem, watched.outputs)
         watched = watch(problem)

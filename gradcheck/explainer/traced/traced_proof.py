@@ -82,7 +82,14 @@ def verify_traced(problem: Problem, watched: Watched, traced: Traced) -> list[Pr
     proofs += _code(problem, watched, traced, upstream, formulas)
     if watched.is_single:
         right = result.verdict in (Verdict.PASS, Verdict.KINK)
-        proofs = [in_single(p, holds=right and p.against_tape <= LOW_TOLERANCE) for p in proofs]
+        # (Code stands beside the tape, or its formula, alone: differences say nothing of it.)
+        proofs = [
+            in_single(
+                p,
+                holds=(right or np.isnan(p.against_numeric)) and p.against_tape <= LOW_TOLERANCE,
+            )
+            for p in proofs
+        ]
     if traced.outside:
         return [replace(proof, said=_OUTSIDE if proof.said else "") for proof in proofs]
     held = any(step.op is STOPPED for step in graph.steps)

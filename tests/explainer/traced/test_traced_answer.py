@@ -12,6 +12,7 @@ import pytest
 from gradcheck.errors import FunctionError, SpecError, UsageError
 from gradcheck.explainer.compose import Answer, Question, answer
 from gradcheck.explainer.render.terminal import render_text
+from tests.explainer.traced.users_code import UsersCode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -308,3 +309,25 @@ def test_a_way_back_that_takes_no_float64_is_asked_in_what_it_takes() -> None:
     assert "It computes in float32 inside" in " ".join(render_text(document).split())
     assert proofs
     assert all(proof.holds for proof in proofs)
+
+
+FACTORED = """
+    import tensorflow as tf
+
+    def evidence(k, y):
+        factor = tf.linalg.cholesky(k)
+        a = tf.linalg.cholesky_solve(factor, y[:, None])
+        fit = 0.5 * tf.reduce_sum(y[:, None] * a)
+        return fit + tf.reduce_sum(tf.math.log(tf.linalg.diag_part(factor)))
+"""
+
+
+@pytest.mark.parametrize("at", [{}, {"k": np.array([[2.0, 0.5], [0.5, 1.0]])}])
+def test_a_matrix_that_is_factored_is_symmetric(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: dict[str, np.ndarray]
+) -> None:
+    code = UsersCode(tmp_path, monkeypatch, "factored", FACTORED)
+    text, proofs = code.explained("evidence", k=(2, 2), y=(2,), at=at, second=True)
+    assert "k is symmetric here, and moves so" in text
+    assert len(proofs) > 8
+    assert [proof for proof in proofs if not proof.holds] == []

@@ -39,6 +39,12 @@ CODE = """
         v.assign_add(tf.ones([3], x.dtype))
         return x * v
 
+    single = tf.Variable(1.0)
+
+    def in_single(x):
+        single.assign(tf.reduce_sum(x))
+        return x * single
+
     def counted(x):
         count.assign_add(1)
         return x * v * tf.cast(count, x.dtype)
@@ -75,6 +81,28 @@ def test_where_the_tape_is_right_all_holds(code: UsersCode, name: str) -> None:
     _, proofs = code.explained(name)
     assert {proof.name for proof in proofs} == {"x", "v"}
     assert all(proof.holds for proof in proofs)
+
+
+@pytest.mark.parametrize("name", ["by_a_number", "counted"])
+def test_along_a_direction_too_what_is_written_is_read(code: UsersCode, name: str) -> None:
+    _, proofs = code.explained(name, forward=True, second=True)
+    assert any(proof.formula == "the Hessian" for proof in proofs)
+    assert [proof for proof in proofs if not proof.holds] == []
+
+
+def test_through_a_variable_the_page_has_the_hessian(code: UsersCode) -> None:
+    text, proofs = code.explained("added_to", forward=True, second=True)
+    assert "TensorFlow DIFFERS" in text
+    assert "against differences of this page's gradient" in text
+    along = [proof for proof in proofs if proof.formula in ("by the lines", "the Hessian")]
+    assert len(along) == 3
+    assert max(proof.against_numeric for proof in along) < 1e-9
+
+
+def test_code_of_single_precision_is_right_where_the_tape_is_not(code: UsersCode) -> None:
+    _, proofs = code.explained("in_single")
+    assert not any(proof.holds for proof in proofs if proof.formula == "chain rule")
+    assert all(proof.holds for proof in proofs if proof.formula.startswith("code"))
 
 
 CUSTOM = """

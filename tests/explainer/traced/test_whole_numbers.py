@@ -58,7 +58,7 @@ def test_what_takes_whole_numbers_alone_is_given_them(
     form: str,
 ) -> None:
     code = UsersCode(tmp_path, monkeypatch, "whole_numbers", CODE)
-    text, proofs = code.explained(name, verify=True, **shapes)
+    text, proofs = code.explained(name, shapes=shapes)
     assert form in text
     assert all(proof.holds for proof in proofs)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradcheck.explainer.compose import Question, answer
 from gradcheck.explainer.render.terminal import render_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pytest
@@ -30,11 +31,24 @@ class UsersCode:
         self.name = name
 
     def explained(
-        self, function: str, *, verify: bool = True, **shapes: tuple[int, ...]
+        self,
+        function: str,
+        *,
+        verify: bool = True,
+        forward: bool = False,
+        second: bool = False,
+        at: Mapping[str, Any] | None = None,
+        shapes: Mapping[str, tuple[int, ...]] | None = None,
+        **more: tuple[int, ...],
     ) -> tuple[str, list[Proof]]:
         """The page, without its line breaks, and the proofs."""
         asked = Question(
-            function=f"{self.name}:{function}", shapes=shapes or {"x": (3,)}, verify=verify
+            function=f"{self.name}:{function}",
+            shapes={**(shapes or {}), **more} or {"x": (3,)},
+            verify=verify,
+            forward=forward,
+            second=second,
+            at=at or {},
         )
         document, proofs = answer(asked)
         return flat(render_text(document)), proofs
