@@ -145,6 +145,10 @@ FIT_PAYS: Final = 2.0**-15
 FIT_PAYS_IF_ROUGH: Final = 2.0**-8
 """The same where it loses some digits: mostly quotients know better then."""
 
+LINE_DIGIT: Final = 2.0**-48
+"""The last digit of the spacing of lines, in units: a few times that can be added to numbers of the
+size of one without rounding, and what cancels to multiples of more shows on all of the lines."""
+
 JUMP_POINTS: Final = 16
 """Points between two neighbours, of which the two are taken next that a jump lies between."""
 

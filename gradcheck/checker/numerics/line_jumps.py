@@ -45,9 +45,10 @@ def with_jumps(along: Along, level: Array, most: Array, among: Array) -> Array:
 
 
 def _least_jumps(along: Along, outputs: Array) -> Array:
-    """By output: the height of a jump that there is on each of some short pieces of the line.
+    """By output: the height of a jump that there is on each of some short pieces of one side.
 
-    A function may jump once, or switch, and yet have no noise. On each piece the largest climb
+    A function may jump once, or switch, and yet have no noise; and of the sides of a kink one may
+    round more than the other. On each piece the largest climb
     between neighbours is looked at, ever closer, and the largest fall: between jumps up a function
     that cancels may slope down as far.
     """
@@ -66,4 +67,6 @@ def _least_jumps(along: Along, outputs: Array) -> Array:
         most = steps.argmax(axis=1)
         low, length = places[rows, most], length / (len(shares) - 1)
         height = np.maximum(steps[rows, most] - np.median(steps, axis=1), 0.0)
-    return np.asarray(height.reshape(shape).max(axis=2).min(axis=1))
+    pieces = height.reshape(shape).max(axis=2)
+    below = np.array(stepping.JUMPING_PLACES) < 0
+    return np.maximum(pieces[:, below].min(axis=1), pieces[:, ~below].min(axis=1))

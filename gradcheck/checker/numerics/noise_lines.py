@@ -98,9 +98,11 @@ def _noise_of(lines: Array) -> Told:
         believed = (np.isnan(noise) | (noise == 0)) & (line <= quantum)
         noise = np.where(believed, line, noise)
         quantum = np.where(line == 0, np.minimum(quantum, most), quantum)
-    low, high = np.fmin(levels[:-1], levels[1:]), np.maximum(levels[:-1], levels[1:])
-    plateaus = np.where(high <= tolerances.PLATEAU * low, high, -1.0).max(axis=0)
-    noise = np.where(plateaus >= 0, np.fmax(noise, plateaus), noise)
+    # (Lines go to alternating sides, of which one may round more: those of a side agree as well.)
+    for apart in (1, 2):
+        low, high = (side(levels[:-apart], levels[apart:]) for side in (np.fmin, np.maximum))
+        plateaus = np.where(high <= tolerances.PLATEAU * low, high, -1.0).max(axis=0, initial=-1.0)
+        noise = np.where(plateaus >= 0, np.fmax(noise, plateaus), noise)
 
     noise = np.fmax(noise, tolerances.ROUNDING_SHARE * _step_height(lines, increments))
 

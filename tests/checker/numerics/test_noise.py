@@ -56,6 +56,19 @@ def test_cancelling_shows_as_noise() -> None:
     assert quantum / 8 < float(np.median(noise.level)) < 4 * quantum
 
 
+@pytest.mark.parametrize("height", [1e-16, 1e-13, 1e-11])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_of_the_sides_of_a_kink_one_may_round_more(side: float, height: float) -> None:
+    def function(points: Array) -> Array:
+        rounded = 2.0 * np.rint(side * points / height) * height
+        return np.where(side * points > 0, rounded, -0.3 * points)
+
+    at = np.zeros(1)
+    for seed in range(12):
+        noise = measure_noise(function, at, function(at), np.ones(1), seed)
+        assert height / 4 < noise.level.item() < 8 * height
+
+
 def test_noise_in_one_output_is_not_the_others() -> None:
     def function(points: Array) -> Array:
         return np.concatenate([np.sin(points), np.sin(points) * 1e12], axis=1)
