@@ -52,7 +52,7 @@ def test_what_is_plainly_wrong_takes_few_points(factor: float) -> None:
 def test_what_short_steps_alone_show_is_looked_for() -> None:
     # A wave as short as this is nothing to steps that are longer, and all of the slope.
     def function(points: Array) -> Array:
-        return np.sin(points) + 1e-7 * np.sin(1e7 * (points - AT))
+        return np.asarray(np.sin(points) + 1e-7 * np.sin(1e7 * (points - AT)))
 
     claimed = np.cos(AT) + 1.0
     sequences, numeric, _ = looked_at(function, claimed)
