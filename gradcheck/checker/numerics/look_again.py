@@ -40,7 +40,7 @@ def confirm(
     Returns:
         What is known then, and whether each claim is refuted: never if it needs shorter steps.
     """
-    refuted = np.zeros(len(columns), dtype=bool)
+    refuted, moved = np.zeros((2, len(columns)), dtype=bool)
     with np.errstate(all="ignore"):
         dependents = find_dependents(mover, columns)
         # What was known of these coordinates counts no more.
@@ -57,16 +57,14 @@ def confirm(
                 sure = rows[refuted & _is_plain(told, claimed)]
                 best, sure = _at_the_end(mover, best, sure, columns, claimed, dependents)
                 rows = np.delete(rows, sure)
-                mine = columns[rows]
-            now = best.take(mine)
+            now = best.take(columns[rows])
             steps = np.where(now.kink, past_kinks(now), now.finest * stepping.SMALLER)
-            useful = steps > stepping.SMALLEST_STEP * mover.space.unit[mine]
+            useful = steps > stepping.SMALLEST_STEP * mover.space.unit[columns[rows]]
             useful &= roundoff_at(now, steps) < _resolved(now, claimed[rows])
             rows, steps = rows[useful], steps[useful]
             if not len(rows):
                 break
         rows = _drowned(mover, best.take(columns), known, columns)
-        moved = np.zeros(len(columns), dtype=bool)
         if len(rows):
             mine, steps = columns[rows], _longest(known)[rows]
             told = sequence(mover, mine, steps, dependents=dependents)
