@@ -35,12 +35,12 @@ def changed(found: Array, before: Array) -> Array:
 
 def everywhere_so(flags: Array) -> bool:
     """Whether all of these are true; of few numpy's own way takes ten times as long."""
-    return np.count_nonzero(flags) == flags.size
+    return int(np.count_nonzero(flags)) == flags.size
 
 
 def somewhere_so(flags: Array) -> bool:
     """Whether any of these is true."""
-    return np.count_nonzero(flags) > 0
+    return int(np.count_nonzero(flags)) > 0
 
 
 def largest(values: Array) -> float:

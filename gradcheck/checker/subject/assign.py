@@ -4,7 +4,7 @@ A function that reads variables has them moved at each point, and put back after
 own way looks at what anybody may give it, and takes five times as long as the op. Other variables
 than plain ones go that way.
 
-Speed alone: a check of a function that reads two small variables takes a tenth more without it.
+Speed alone: an assignment of an array takes less than half of the time.
 """
 
 from __future__ import annotations

@@ -98,6 +98,8 @@ def along_the_quantile(problem: Problem) -> Problem:
         recorded_in_double=None,
         keeps_its_digits=False,
         is_exact=False,
+        is_of_a_library=False,
+        names_nothing=False,
         may_have_phases=True,
     )
     return replace(problem, takes_other_shapes=False, cdf=None)

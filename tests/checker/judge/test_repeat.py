@@ -59,14 +59,15 @@ class TestRandomness:
 def test_dear_passes_of_a_library_are_few(
     tf: Any, is_of_a_library: bool, ops: int, passes: int
 ) -> None:
-    known = {"repeats": True, "is_of_a_library": is_of_a_library, "ops": ops}
-    point = evaluate_at(Problem(tf.sin, (Operand("x", draw(3)),), **known))
-    tape, taken = Tape(tf.sin, point.problem.operands), []
+    operands, taken = (Operand("x", draw(3)),), list[Any]()
+    problem = Problem(tf.sin, operands, repeats=True, is_of_a_library=is_of_a_library, ops=ops)
+    point, tape = evaluate_at(problem), Tape(tf.sin, operands)
 
     def counted(values: Any, upstream: Any) -> Any:
         taken.append(values)
         return tape(values, upstream)
 
     passed = tape(point.values, point.upstream)
-    must_repeat(SimpleNamespace(point=point, tape=counted, passed=passed))
+    evidence: Any = SimpleNamespace(point=point, tape=counted, passed=passed)
+    must_repeat(evidence)
     assert len(taken) == passes

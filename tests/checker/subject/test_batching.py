@@ -95,8 +95,9 @@ def test_a_function_of_a_library_is_not_called_again(
 ) -> None:
     # (It looks at a value, so that its points share no call: that takes a call to find out.)
     counted = Counted(lambda x: x * 2.0 if float(x[0]) > -9 else x)
-    known = {"repeats": True, "is_of_a_library": is_of_a_library}
-    Evaluator(Problem(counted, (Operand("x", draw(3)),), **known), [draw(3)]).probe()
+    operands = (Operand("x", draw(3)),)
+    problem = Problem(counted, operands, repeats=True, is_of_a_library=is_of_a_library)
+    Evaluator(problem, [draw(3)]).probe()
     assert counted.calls == calls
 
 
