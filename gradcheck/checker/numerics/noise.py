@@ -230,7 +230,7 @@ def _odd(spacings: tuple[float, ...]) -> tuple[float, ...]:
     `test_of_the_sides_of_a_kink_one_may_round_more`.
     """
     shares, _ = np.modf(limits.GOLDEN_RATIO * np.arange(1, 1 + len(spacings)))
-    digits = np.array(spacings) * (0.75 + shares / 4) / stepping.LINE_DIGIT
+    digits = np.array(spacings) * (stepping.ODD + shares / 8) / stepping.LINE_DIGIT
     return tuple((np.rint(digits) * stepping.LINE_DIGIT).tolist())
 
 
