@@ -20,9 +20,9 @@ from gradcheck.checker.numerics.step_choice import HALVINGS, first_steps
 from gradcheck.checker.numerics.vectors import largest
 
 if TYPE_CHECKING:
+    from gradcheck.checker.numerics.choose_coordinates import Part
     from gradcheck.checker.numerics.estimate import Estimate
     from gradcheck.checker.reference.derivatives import Derivatives
-    from gradcheck.checker.reference.plan import Part
     from gradcheck.model import Array
 
 
@@ -65,9 +65,9 @@ def _alike(derivatives: Derivatives, known: Estimate, columns: Array, size: Arra
     rng, length = generator(point.problem.seed, 0x626573), np.abs(space.point)
     away = rng.choice([-1.0, 1.0], len(length)) * np.where(length == 0, 1.0, length)
     shares = stepping.FAR_BESIDE * rng.uniform(-1.0, 1.0, stepping.PLACES_BESIDE)
-    slopes = [_slopes(derivatives, space.point + each * away, columns, steps) for each in shares]
+    found = [_slopes(derivatives, space.point + each * away, columns, steps) for each in shares]
     straight = np.stack([np.ones_like(shares), shares / stepping.FAR_BESIDE], axis=1)
-    slopes = np.where(np.isfinite(slopes), slopes, known.numeric)
+    slopes = np.where(np.isfinite(found), found, known.numeric)
     left = slopes - straight @ np.linalg.lstsq(straight, slopes, rcond=None)[0]
     # (Not what is no rounding: a switch may be there.)
     left = np.where(np.abs(left) <= tolerances.VACUOUS * size, left, 0.0)

@@ -35,7 +35,8 @@ def _cancels(tf: Any, factor: float = 1.0) -> Callable[..., Any]:
 
         return (tf.exp(x / 100) - 1) * y, gradient
 
-    return function
+    returned: Callable[..., Any] = function
+    return returned
 
 
 def _drawn(seed: int) -> list[Any]:
