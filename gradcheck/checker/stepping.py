@@ -157,6 +157,12 @@ JUMPING_PIECE: Final = 2.0**-18
 """Where on a line jumps are looked for, in units, and how long each piece is: longer than those
 that cancellation makes where it leaves half of the digits."""
 
+PLACES_BESIDE: Final = 12
+FAR_BESIDE: Final = 2.0**-11
+"""At how many places beside the point a slope is taken, and how far they are at most, as a share of
+each element: float32 rounds otherwise there, and what a slope is off a straight line over as much
+is the square of that, two last digits."""
+
 NEXT_TO_EACH_OTHER: Final = 2.0**-50
 """Places on a line that are no farther apart are neighbours: a few of the last digits."""
 

@@ -25,6 +25,7 @@ from gradcheck.checker.judge.nonfinite import nobody_sees, reach_nonfinite
 from gradcheck.checker.judge.rounding import Roundings, as_slack, in_place
 from gradcheck.checker.numerics.vectors import largest
 from gradcheck.checker.reference.hidden_noise import listening
+from gradcheck.checker.reference.rounds_beside import as_it_rounds_beside
 from gradcheck.model import Stage, Verdict
 from gradcheck.model.frozen import altered
 
@@ -117,7 +118,8 @@ class _Judge:
                     columns = part.columns[suspects]
                     whole, refuted = derivatives.alone(whole, columns, analytic[suspects])
                     unseen[suspects] |= ~refuted
-                    estimate = whole.take(part.span)
+                whole = as_it_rounds_beside(derivatives, whole, part, analytic, looked_at)
+                estimate = whole.take(part.span)
                 surely = looked_at & ~unseen & self._beyond_rounding(estimate)
                 if (self._is_dear or point.passes_are_dear) and surely.any():
                     agreement = self._compare(estimate, self._granted_unasked(surely), unseen)

@@ -69,4 +69,5 @@ def _least_jumps(along: Along, outputs: Array) -> Array:
         height = np.maximum(steps[rows, most] - np.median(steps, axis=1), 0.0)
     pieces = height.reshape(shape).max(axis=2)
     below = np.array(stepping.JUMPING_PLACES) < 0
-    return np.maximum(pieces[:, below].min(axis=1), pieces[:, ~below].min(axis=1))
+    sides = [pieces[:, which].min(axis=1) for which in (below, ~below)]
+    return np.asarray(np.maximum(*sides))

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradcheck.checker.numerics.estimate import Evaluate
+    from gradcheck.checker.numerics.noise_lines import Told
     from gradcheck.model import Array
 
 
@@ -89,10 +90,7 @@ def _measure(
     exact: bool,
     rounds: bool,
 ) -> Noise:
-    # Signed powers of two: the points of a line are then nearly exact, and no noise themselves.
-    # (What is zero is exact anywhere, and may be added to one: only all the digits show that.)
-    direction = rng.choice([-1.0, -0.5, 0.5, 1.0], size=point.shape) * scale
-    direction = np.where(point == 0, stepping.ALL_BITS * direction, direction)
+    direction = _direction(point, scale, rng)
     away = rng.uniform(2.0**-6, 2.0**-3, size=(limits.SCATTERED_POINTS, len(point)))
     away *= rng.choice([-1.0, 1.0], size=away.shape)
     along = partial(along_line, evaluate, point, direction)
@@ -111,9 +109,7 @@ def _measure(
             fine_lines = along(line_steps(limits.FINE_SPACINGS))
             fine = over_lines(base, fine_lines, len(limits.FINE_SPACINGS))
             quiet = fast & (fine.level > 0) & (fine.most <= tolerances.QUIET * level)
-            # (It has to move on the side that looked noisy: that of a kink may stand still.)
-            of_line = fine_lines.reshape(len(limits.FINE_SPACINGS), -1, len(base))
-            quiet &= (np.diff(of_line[2], axis=0) != 0).all(axis=0)
+            quiet &= _moves_where_it_is_noisy(fine_lines)
             level, seen, wild = np.where(quiet, fine.level, level), seen | quiet, wild & ~quiet
         seen |= ~counts
         if (scattered == base).all():
@@ -127,10 +123,7 @@ def _measure(
             level, unit = _with_coarse_lines(base, coarse_lines, level, seen, unit)
         level = np.where(np.isnan(level), 0.0, level)
         if not rounds:
-            # (What is zero here has the last digits of what it is elsewhere.)
-            last = tolerances.LAST_DIGIT * np.abs(lines).max(axis=0, initial=0.0)
-            among = counts | ((size == 0) & (told.most > tolerances.LOOKS_LIKE_MORE * last))
-            level = with_jumps(along, level, told.most, among)
+            level = with_jumps(along, level, told.most, counts | _loud_at_zero(size, lines, told))
             smooth = counts & np.isnan(unit)
             level = without_bends(along, level, base, lines, steps, smooth)
         level = np.fmax(level, tolerances.ROUNDING_SHARE * unit)
@@ -147,6 +140,31 @@ def _measure(
     return _with_what_stands_still(
         noise, still, size, short, lambda: _depend(evaluate, point, base)
     )
+
+
+def _direction(point: Array, scale: Array, rng: np.random.Generator) -> Array:
+    """That of the lines: signed powers of two, so that their points are nearly exact, and no noise.
+
+    What is zero is exact anywhere, and may be added to one: only all the digits show that. Without
+    it `test_either_side_and_between_is_right` fails.
+    """
+    direction = rng.choice([-1.0, -0.5, 0.5, 1.0], size=point.shape) * scale
+    return np.where(point == 0, stepping.ALL_BITS * direction, direction)
+
+
+def _moves_where_it_is_noisy(fine_lines: Array) -> Array:
+    """Which outputs move on the side of the first line: of the sides of a kink one may stand still.
+
+    Without it `test_of_the_sides_of_a_kink_one_may_round_more` fails.
+    """
+    of_line = fine_lines.reshape(len(limits.FINE_SPACINGS), -1, fine_lines.shape[1])
+    return np.asarray((np.diff(of_line[2], axis=0) != 0).all(axis=0))
+
+
+def _loud_at_zero(size: Array, lines: Array, told: Told) -> Array:
+    """Which outputs are zero here, and show more noise than the last digits they have elsewhere."""
+    last = tolerances.LAST_DIGIT * np.abs(lines).max(axis=0, initial=0.0)
+    return np.asarray((size == 0) & (told.most > tolerances.LOOKS_LIKE_MORE * last))
 
 
 def _with_coarse_lines(
@@ -212,7 +230,7 @@ def _odd(spacings: tuple[float, ...]) -> tuple[float, ...]:
     `test_of_the_sides_of_a_kink_one_may_round_more`.
     """
     shares, _ = np.modf(limits.GOLDEN_RATIO * np.arange(1, 1 + len(spacings)))
-    digits = np.array(spacings) * (0.75 + shares / 4) / stepping.LINE_DIGIT
+    digits = np.array(spacings) * (stepping.ODD + shares / 8) / stepping.LINE_DIGIT
     return tuple((np.rint(digits) * stepping.LINE_DIGIT).tolist())
 
 

@@ -98,7 +98,8 @@ def _noise_of(lines: Array) -> Told:
         believed = (np.isnan(noise) | (noise == 0)) & (line <= quantum)
         noise = np.where(believed, line, noise)
         quantum = np.where(line == 0, np.minimum(quantum, most), quantum)
-    # (Lines go to alternating sides, of which one may round more: those of a side agree as well.)
+    # (Lines go to alternating sides, of which one may round more: those of a side agree as well.
+    # Without it `test_either_side_and_between_is_right` fails.)
     for apart in (1, 2):
         low, high = (side(levels[:-apart], levels[apart:]) for side in (np.fmin, np.maximum))
         plateaus = np.where(high <= tolerances.PLATEAU * low, high, -1.0).max(axis=0, initial=-1.0)
