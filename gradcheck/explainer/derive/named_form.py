@@ -20,7 +20,7 @@ from gradcheck.explainer.calculus.simplify import simplify
 from gradcheck.explainer.calculus.sum_rules import SUM_RULES
 from gradcheck.explainer.calculus.translate import Translation
 from gradcheck.explainer.calculus.values import Value, tensor
-from gradcheck.explainer.derive.chain import adjoints, bar
+from gradcheck.explainer.derive.chain import ClosedForms, adjoints, bar
 from gradcheck.explainer.formula.matrix_form import formula_of, without_indices
 from gradcheck.explainer.formula.same_way import same_way_round
 from gradcheck.explainer.time_limit import TookTooLong, limited_work
@@ -196,7 +196,12 @@ class _Forms:
             for name in trees.names_in(adjoint.tree):
                 uses[name] = uses.get(name, 0) + 1
         found: dict[str, ast.expr] = {}
+        matrices = ClosedForms(self._graph).of_matrices()
         for adjoint in self._found:
+            known = matrices.get(adjoint.name)
+            if known is not None and known.formula is not None:
+                self._named[bar(self._graph, adjoint.name)] = known.formula
+                continue
             line = self._line(adjoint)
             if line.size > LONG_LINE:
                 line = self._with_names(adjoint, line)
