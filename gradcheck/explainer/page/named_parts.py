@@ -85,8 +85,9 @@ def _parts(formula: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 
 def _is_solved(node: ast.expr) -> bool:
     """Whether it is the solution of linear equations, which papers call α."""
-    is_product = isinstance(node, ast.Call) and trees.called(node) == "matmul"
-    return is_product and trees.called(node.args[0]) == "inv"
+    if not isinstance(node, ast.Call) or trees.called(node) != "matmul":
+        return False
+    return trees.called(node.args[0]) == "inv"
 
 
 def _is_residual(node: ast.expr) -> bool:
