@@ -6,6 +6,8 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradcheck.explainer import trees
 from gradcheck.explainer.calculus.einstein import (
     Array,
@@ -22,11 +24,19 @@ from gradcheck.explainer.calculus.simplify import joined_terms, terms_of
 from gradcheck.explainer.calculus.sum_rules import SUM_RULES
 from gradcheck.explainer.calculus.translate import OPEN_RULES
 from gradcheck.explainer.derive.composition import Way, added, bar, composed, contributions, fusion
+from gradcheck.explainer.derive.drawn_point import domains_to_try, drawn
 from gradcheck.explainer.derive.joined_parts import joined_parts
+from gradcheck.explainer.derive.known_factors import (
+    squared_again,
+    with_matrices_given,
+    without_factors,
+    written_over,
+)
 from gradcheck.explainer.formula.matrix_form import formula_of, without_indices
 from gradcheck.explainer.formula.same_way import same_way_round
 from gradcheck.explainer.formula.sums_and_products import NoMatrixForm
 from gradcheck.explainer.time_limit import TookTooLong, limited_work
+from gradcheck.ops.declaration import ANYWHERE
 
 if TYPE_CHECKING:
     import ast
@@ -109,6 +119,8 @@ def run_chain(graph: Graph, values: Mapping[str, Any], upstream: Any) -> dict[st
 
 CLOSED_SECONDS = 6.0
 """What may be spent on putting the gradient of an input together; usually it is hundredths."""
+SAME_WITHIN = 1e-9
+"""Rounding granted where it is asked whether two formulas are the same."""
 MUCH_SHORTER = 0.8
 """A name has to take away so much of a formula, or it is not worth to look it up."""
 LONGER_OPENED = 2
@@ -131,12 +143,14 @@ class ClosedForms:
 
     def of(self, name: str) -> Closed | None:
         """The gradient of an input in one formula; None where the calculus cannot compose it."""
+        if (found := self._over_the_matrix(name)) is not None:
+            return found
         roots = fusion(self.graph)
         if len({*roots.values()}) < len(roots):
             load_sympy()
         # Functions that move elements stay closed, so that the formula can do without indices;
         # where it cannot, they are written with indices if that is no longer.
-        found: Closed | None = None
+        found = None
         with contextlib.suppress(TookTooLong), limited_work(CLOSED_SECONDS):
             found = self._best(name, opened=False)
             if found is None or found.formula is None or not without_indices(found.formula):
@@ -144,6 +158,28 @@ class ClosedForms:
             elif any(isinstance(part, Array) for part in walk(found.node)):
                 found = _element_by_element(found, self._best(name, opened=True))
         return found
+
+    def _over_the_matrix(self, name: str) -> Closed | None:
+        """Without the Cholesky factors that it is computed by, where that is no other gradient."""
+        for graph in (self.graph, with_matrices_given(self.graph)):
+            with contextlib.suppress(TookTooLong, Exception), limited_work(CLOSED_SECONDS):
+                over = without_factors(graph) if graph is not None else None
+                if over is not None:
+                    form = _written(self.graph, name, *written_over(over, name))
+                    if form.formula is not None:
+                        form = replace(form, formula=squared_again(form.formula))
+                        if _size(form) <= LONGEST_FORMULA and is_the_same(self.graph, form):
+                            return form
+        return None
+
+    def of_matrices(self) -> dict[str, Closed]:
+        """By step that is a matrix which is factored: what comes back to it, if that is short."""
+        given = with_matrices_given(self.graph)
+        if given is None:
+            return {}
+        own, names = ClosedForms(given), given.inputs.keys() - self.graph.inputs.keys()
+        found = {name: own._over_the_matrix(name) for name in sorted(names)}
+        return {name: form for name, form in found.items() if form is not None}
 
     def _best(self, name: str, *, opened: bool) -> Closed | None:
         """By one set of rules, over the inputs alone if that is not too long."""
@@ -190,6 +226,20 @@ class ClosedForms:
             roots = fusion(self.graph) if fused else {}
             self.ways[key] = composed(self.graph, rules, roots, inline=inline)
         return self.ways[key]
+
+
+def is_the_same(graph: Graph, form: Closed) -> bool:
+    """Whether a formula is what the steps say, at a point where they are defined."""
+    for tried in domains_to_try(graph):
+        values = {n: drawn(tried.get(n, ANYWHERE), s, n, 0) for n, s in graph.inputs.items()}
+        upstream = drawn(ANYWHERE, graph.shapes[graph.output], "G", 0)
+        known = run_chain(graph, values, upstream)
+        wanted = np.asarray(known[bar(graph, form.name)])
+        if np.isfinite(wanted).all():
+            return form.formula is not None and np.allclose(
+                trees.run(form.formula, known), wanted, rtol=SAME_WITHIN, atol=SAME_WITHIN
+            )
+    return False
 
 
 def _easier(closed: Closed | None, opened: Closed | None) -> Closed | None:

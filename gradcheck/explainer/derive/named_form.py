@@ -8,6 +8,7 @@ executed, those before it first. Without it `test_what_is_long_is_read_in_lines`
 
 from __future__ import annotations
 
+import ast
 import contextlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -20,13 +21,12 @@ from gradcheck.explainer.calculus.simplify import simplify
 from gradcheck.explainer.calculus.sum_rules import SUM_RULES
 from gradcheck.explainer.calculus.translate import Translation
 from gradcheck.explainer.calculus.values import Value, tensor
-from gradcheck.explainer.derive.chain import adjoints, bar
+from gradcheck.explainer.derive.chain import ClosedForms, adjoints, bar
 from gradcheck.explainer.formula.matrix_form import formula_of, without_indices
 from gradcheck.explainer.formula.same_way import same_way_round
 from gradcheck.explainer.time_limit import TookTooLong, limited_work
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterable, Mapping, Sequence
 
     from gradcheck.explainer.derive.call_graph import Graph
@@ -39,6 +39,8 @@ READABLE = 300
 PER_PART = 20
 """Characters of one that is written by elements: so many for each of its parts, which have indices
 of their own."""
+PER_SCALING = 40
+"""Characters more for each diagonal matrix: what a vector does to rows is easier to read."""
 WORTH_NAMES = 0.75
 """A line, or the number of them, has to be so much less than what there is without names."""
 
@@ -120,7 +122,8 @@ def lines_of(graph: Graph, names: Iterable[str]) -> list[NamedForm]:
 def _size(form: Closed) -> int:
     formula = form.formula
     if formula is not None and (without_indices(formula) or not form.indices):
-        return len(trees.text_of(formula))
+        text = trees.text_of(formula)
+        return len(text) + PER_SCALING * text.count("diag(")
     return PER_PART * sum(1 for _ in walk(form.node))
 
 
@@ -135,6 +138,15 @@ class _Same:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Same) and other.graph is self.graph
+
+
+def _read_there(tree: ast.expr) -> set[str]:
+    """The names that are read in a formula; the shapes of others are not written."""
+    if trees.called(tree) == "shape":
+        return set()
+    own = {tree.id} if isinstance(tree, ast.Name) else set()
+    parts = (part for part in ast.iter_child_nodes(tree) if isinstance(part, ast.expr))
+    return own.union(*map(_read_there, parts))
 
 
 @lru_cache(maxsize=8)
@@ -175,7 +187,8 @@ class _Forms:
             for own in order
             if own in needed and own in self._named
         }
-        steps = tuple(step.name for step in self._graph.steps if step.name in needed)
+        shown = set().union(*map(_read_there, (*lines.values(), formula)))
+        steps = tuple(step.name for step in self._graph.steps if step.name in shown)
         return NamedForm(name, formula, lines, steps, self._without(name))
 
     def _without(self, name: str) -> int:
@@ -196,7 +209,12 @@ class _Forms:
             for name in trees.names_in(adjoint.tree):
                 uses[name] = uses.get(name, 0) + 1
         found: dict[str, ast.expr] = {}
+        matrices = ClosedForms(self._graph).of_matrices()
         for adjoint in self._found:
+            known = matrices.get(adjoint.name)
+            if known is not None and known.formula is not None:
+                self._named[bar(self._graph, adjoint.name)] = known.formula
+                continue
             line = self._line(adjoint)
             if line.size > LONG_LINE:
                 line = self._with_names(adjoint, line)

@@ -20,6 +20,7 @@ from gradcheck.explainer.derive.call_text import (
     shape_in,
     source_of,
 )
+from gradcheck.explainer.derive.new_axes import read_text
 from gradcheck.explainer.derive.passed_through import (
     PASSED,
     STOPPED,
@@ -28,7 +29,6 @@ from gradcheck.explainer.derive.passed_through import (
 )
 from gradcheck.ops.families.einsum import relettered, relettering_note
 from gradcheck.spec.expression.expression import parse_tf
-from gradcheck.spec.expression.syntax import parse_tree
 from gradcheck.spec.format.array_values import size_problem
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def read_graph(text: str, shapes: Mapping[str, Shape]) -> Graph:
         if problem := size_problem(shape):
             raise ExpressionError(f"`{name}`: {problem}")
     parse_tf(text, shapes)
-    reader = Reader(parse_tree(text), shapes)
+    reader = Reader(read_text(text), shapes)
     output = reader.value(reader.tree.body)
     if not isinstance(output, ast.Name) or output.id in shapes:
         raise ExpressionError("the expression computes nothing from its inputs")

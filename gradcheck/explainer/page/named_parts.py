@@ -75,10 +75,19 @@ def _parts(formula: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         elif isinstance(node, ast.BinOp):
             if twice and isinstance(node.op, ast.Sub) and _has_product(node):
                 found[text] = (_RESIDUAL if _is_residual(node) else _LINE, node)
-        elif trees.called(node) in _REPEATED and twice and len(text) > _LONG:
+        elif twice and (
+            (trees.called(node) in _REPEATED and len(text) > _LONG) or _is_solved(node)
+        ):
             found[text] = (_LINE, node)
     for text in sorted(found, key=len):
         yield found[text]
+
+
+def _is_solved(node: ast.expr) -> bool:
+    """Whether it is the solution of linear equations, which papers call α."""
+    if not isinstance(node, ast.Call) or trees.called(node) != "matmul":
+        return False
+    return trees.called(node.args[0]) == "inv"
 
 
 def _is_residual(node: ast.expr) -> bool:

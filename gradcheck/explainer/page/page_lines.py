@@ -62,15 +62,17 @@ def written_in_lines(graph: Graph, form: NamedForm, above: set[str]) -> tuple[Bl
         form: the lines.
         above: what has its line already; those that are written here are added.
     """
-    known = [name for name in form.lines if name in above]
+    all_lines = {**form.lines, form.name: form.formula}
+    fresh = {name: tree for name, tree in all_lines.items() if name not in above}
+    used = set().union(*map(trees.names_in, fresh.values()))
+    known = [name for name in form.lines if name in above and bar(graph, name) in used]
     said = "In one formula it would be long: what comes back has names."
     if known:
         bars = [UNICODE.adjoint_symbol(graph.symbol(name)) for name in known]
         said += f" {', '.join(bars)} as above."
     blocks: list[Block] = [Paragraph(said)]
-    for name, tree in (*form.lines.items(), (form.name, form.formula)):
-        if name not in above:
-            blocks.append(Equation(gradient_line(graph, name, tree), "", trees.text_of(tree)))
+    for name, tree in fresh.items():
+        blocks.append(Equation(gradient_line(graph, name, tree), "", trees.text_of(tree)))
     above.update(form.lines)
-    names = ", ".join(UNICODE.symbol(step) for step in form.steps)
+    names = ", ".join(UNICODE.symbol(step) for step in form.steps if step in used)
     return (*blocks, Paragraph(f"{names} as in the forward steps.")) if names else tuple(blocks)

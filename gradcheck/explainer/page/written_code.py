@@ -13,6 +13,7 @@ from gradcheck.explainer import trees
 from gradcheck.explainer.derive.chain import adjoints, bar
 from gradcheck.explainer.derive.composition import contribution, ways_back
 from gradcheck.explainer.derive.named_form import NamedForm, in_lines, lines_of
+from gradcheck.explainer.derive.typed_constants import with_typed_constants
 from gradcheck.explainer.derive.whole_op import as_one_op
 from gradcheck.explainer.formula.held_arrays import with_arrays
 from gradcheck.explainer.formula.tensorflow_code import tensorflow_code
@@ -63,7 +64,7 @@ def code_of(
     ):
         return []
     shapes = _shapes(graph) | dict(beside or {})
-    written = {s.name: s.source for s in graph.steps if s.name in needed and s.source}
+    written = {s.name: _source(graph, s) for s in graph.steps if s.name in needed and s.source}
     code = tensorflow_code({**needed, assigned or f"d{name}": form.formula}, shapes, written)
     return [] if code[-1].startswith("#") else with_arrays(code, graph.given)
 
@@ -97,7 +98,7 @@ class _Lines:
         for step in graph.steps:
             self.formulas[step.name] = step.forward
             if step.source:
-                self.written[step.name] = step.source
+                self.written[step.name] = _source(graph, step)
         parts: dict[str, list[ast.expr]] = {}
         steps = {step.name: step for step in graph.steps}
         for adjoint in adjoints(graph):
@@ -159,6 +160,14 @@ class _Lines:
         if own in self.written:
             names = trees.names_in(trees.read(self.written[own]))
         return names & {*self.formulas, *_shapes(self.graph), *self.graph.unwritten}
+
+
+def _source(graph: Graph, step: Step) -> str:
+    """The line of a step, its constants in the precision of the rest.
+
+    Without it `test_a_kernel_of_points` fails.
+    """
+    return with_typed_constants(step.source, ("G", *graph.shapes))
 
 
 def _declared_code(graph: Graph, step: Step, parameter: str) -> str:

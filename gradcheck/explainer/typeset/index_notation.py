@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gradcheck.explainer.calculus.einstein import (
     Apply,
     Array,
@@ -188,6 +190,8 @@ class ElementSetting:
         shown = named(node.indices, names)
         if node.function == "constant":
             base = str(node.args[0])
+            if len(node.indices) == 2 and _is_identity(base):
+                return self.setting.style.delta(*shown), ATOM
         else:
             base = self.setting.text(self._grid_call(node, names))
             base = base if base.endswith(")") else self.setting.style.group(base)
@@ -266,6 +270,12 @@ def _coefficient(body: Node) -> tuple[Fraction | float, Node]:
     if not isinstance(first, Number):
         return Fraction(1), body
     return first.value, rest[0] if len(rest) == 1 else Product(tuple(rest))
+
+
+def _is_identity(text: str) -> bool:
+    """Whether numbers are those of an identity matrix, whose elements are a δ."""
+    value = np.array(ast.literal_eval(text))
+    return value.ndim == 2 and np.array_equal(value, np.eye(*value.shape))
 
 
 def _whole(grid: Grid) -> ast.expr | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -100,3 +101,27 @@ for form in lines_of(graph, "zc"):
     ]
     assert len({*told}) == 1
     assert "concatenate" in told[0]
+
+
+FOCAL = (
+    "tf.reduce_mean(tf.square(1.0 - tf.reduce_sum(y * tf.nn.softmax(x), 1)) * "
+    "-tf.reduce_sum(y * tf.math.log(tf.nn.softmax(x)), 1))"
+)
+
+
+def test_what_scales_rows_is_no_matrix() -> None:
+    asked = Question(expr=FOCAL, shapes={"x": (2, 3), "y": (2, 3)}, verify=True)
+    document, proofs = answer(asked)
+    section = render_text(document).split("Closed form of ∂L/∂x")[1].split("Closed form")[0]
+    assert "diag(" not in section
+    assert ("x", "closed, in lines") in {(proof.name, proof.formula) for proof in proofs}
+    assert [proof for proof in proofs if not proof.holds] == []
+
+
+def test_a_shape_alone_is_not_looked_up() -> None:
+    graph = read_graph(FOCAL, {"x": (2, 3), "y": (2, 3)})
+    (form,) = lines_of(graph, ["x"])
+    text = " ".join(map(trees.text_of, (*form.lines.values(), form.formula)))
+    read = set(re.findall(r"\w+", re.sub(r"shape\(\w+\)", "", text)))
+    assert "shape(" in text
+    assert {*form.steps} == read & {step.name for step in graph.steps}

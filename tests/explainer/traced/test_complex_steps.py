@@ -129,7 +129,7 @@ def test_every_rule_of_complex_numbers_is_tried() -> None:
     ("text", "printed"),
     [
         ("tf.reduce_sum(tf.square(tf.abs(tf.signal.rfft(x))))", {"closed"}),
-        ("tf.signal.irfft(tf.signal.rfft(x, [4]) * tf.signal.rfft(tf.sin(x), [4]))", {"closed"}),
+        ("tf.signal.irfft(tf.signal.rfft(x, [4]) * tf.signal.rfft(tf.sin(x), [4]))", set()),
         ("tf.abs(tf.signal.fft(tf.cast(x, tf.complex128)))", {"closed"}),
         ("tf.abs(tf.signal.stft(tf.reshape(x, [6]), 4, 2))", set()),
     ],

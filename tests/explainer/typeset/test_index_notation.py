@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gradcheck.explainer import Subject, make_call
+from gradcheck.explainer.compose import Question, answer
 from gradcheck.explainer.derive.gradient_steps import forward_element
 from gradcheck.explainer.page.op_derivation import Letters
+from gradcheck.explainer.render.terminal import render_text
 from gradcheck.explainer.style import UNICODE
 from gradcheck.ops import find
 
@@ -34,3 +36,10 @@ def test_the_forward_is_written_by_elements(
     found = forward_element(subject)
     assert found is not None
     assert Letters(subject, UNICODE, found.indices, ()).text(found.node) == written
+
+
+def test_the_numbers_of_an_identity_matrix_are_a_delta() -> None:
+    text = "tf.nn.sparse_softmax_cross_entropy_with_logits([0, 1, 2], x)"
+    document, proofs = answer(Question(expr=text, shapes={"x": (3, 3)}, verify=True))
+    assert "∂L/∂x[i,j] = G[i]·(P[i,j] − δ[i,j])" in render_text(document)
+    assert [proof for proof in proofs if not proof.holds] == []
