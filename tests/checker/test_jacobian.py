@@ -121,6 +121,22 @@ def test_a_jacobian_with_rows_that_the_output_has_not(tf: Any) -> None:
     assert eager.verdict is Verdict.PASS, str(eager)
 
 
+def test_a_jacobian_whose_bytes_are_taken_for_others(tf: Any) -> None:
+    """Whatever they happen to be: of zeros the bytes are zeros, too."""
+    for factor in (1.0, 0.0):
+        told = gradcheck.check(
+            lambda x, f=factor: tf.cast(f * x, tf.float32), X[0], checks="jacobian", mode="xla"
+        )
+        assert told.verdict is Verdict.MISMATCH, str(told)
+        note = told.comparisons[0].note
+        assert "tape.jacobian not vectorised (experimental_use_pfor=False) is wrong" in note
+        assert "its rows are float64 and stand in an array of float32" in note
+    for dtype in ("float32", "bfloat16"):
+        right = tf.constant(X[0], dtype)
+        told = gradcheck.check(tf.sin, right, checks="jacobian", mode="xla")
+        assert told.verdict is Verdict.PASS, str(told)
+
+
 @pytest.mark.parametrize("mode", ["eager", "graph", "xla"])
 def test_a_gradient_of_the_wrong_shape_by_its_jacobian(tf: Any, mode: str) -> None:
     """TensorFlow's other ways raise for it: what is wrong is the gradient all the same."""

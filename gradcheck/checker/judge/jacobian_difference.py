@@ -48,16 +48,30 @@ class Differing:
 
 
 def misshapen(made: Blocks, rows: Blocks) -> dict[int, str]:
-    """By the position of an input: that its block has another shape than row by row, in words.
+    """By the position of an input: that its block is of another shape or dtype than row by row.
 
-    Without it `test_a_jacobian_with_rows_that_the_output_has_not` fails.
+    What is compiled without pfor has rows of the input's dtype in an array of the output's, and
+    numbers that are made of their bytes and of what lies behind them. Without it
+    `test_a_jacobian_with_rows_that_the_output_has_not` and
+    `test_a_jacobian_whose_bytes_are_taken_for_others` fail.
     """
     return {
-        i: f"the Jacobian has shape {list(block.shape)}, and {list(by_row.shape)} row by row"
+        i: _unlike(block, by_row)
         for ours, theirs in zip(made, rows, strict=True)
         for i, (block, by_row) in enumerate(zip(ours, theirs, strict=True))
-        if block is not None and by_row is not None and block.shape != by_row.shape
+        if block is not None and by_row is not None and _unlike(block, by_row)
     }
+
+
+def _unlike(block: Array, by_row: Array) -> str:
+    if block.shape != by_row.shape:
+        return f"the Jacobian has shape {list(block.shape)}, and {list(by_row.shape)} row by row"
+    if block.dtype != by_row.dtype:
+        return (
+            f"its rows are {by_row.dtype} and stand in an array of {block.dtype}, the dtype of the "
+            "output: their bytes are taken for other numbers"
+        )
+    return ""
 
 
 def largest_difference(made: Blocks, rows: Blocks, shapes: Sequence[Shape]) -> Differing | None:

@@ -42,7 +42,9 @@ UNTRACEABLE = re.compile(r"SymbolicTensor|[Ss]ymbolic (?:`?tf\.)?Tensor")
 """How it is told that somebody asked a tensor of a graph for its numbers."""
 UNTRACED = "cannot be traced"
 """How it is told of a function that Python's own arithmetic keeps out of graphs."""
-_UNFORESEEN = re.compile(r"Could not generate a generic TraceType|^Internal error")
+_UNFORESEEN = re.compile(
+    r"Could not generate a generic TraceType|^Internal error|Attempting to add a duplicate function"
+)
 """How TensorFlow says that it is its own fault."""
 _FOR_KERNEL = re.compile(r"\(OpKernel was found, but attributes didn't match\)")
 

@@ -11,6 +11,7 @@ from gradcheck.checker.subject.ended import Ended
 from gradcheck.checker.subject.refusals import (
     must_be_compiled,
     told_not_differentiable,
+    told_of_forward_mode,
     told_without_gradient,
 )
 from gradcheck.checker.subject.tape import GradientRaised
@@ -111,6 +112,20 @@ def test_what_forward_mode_does_not_go_through_in_a_graph(tf: Any, branching: An
     assert f"forward mode does not go through {op} inside of a graph" in told.message
     assert gradcheck.check(function, X, checks="forward").verdict is Verdict.PASS
     assert gradcheck.check(function, X, mode="graph").verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(("folder", "is_told"), [("tensorflow", True), ("mine", False)])
+def test_names_that_clash_in_a_graph_are_tensorflow_s_fault(folder: str, is_told: bool) -> None:
+    """As those of the loops of a CTC loss are, by what was traced before in the process."""
+    text = "Attempting to add a duplicate function with name: cond_wrapper where both differ"
+    code = compile(f"def add():\n    raise ValueError({text!r})", f"/lib/{folder}/graph.py", "exec")
+    scope: dict[str, Any] = {}
+    exec(code, scope)  # noqa: S102  (its file has to be one of TensorFlow)
+    with pytest.raises(ValueError, match="duplicate") as raised:
+        scope["add"]()
+    told = told_of_forward_mode(raised.value, Mode.GRAPH)
+    assert ("TensorFlow raises ValueError" in told) is is_told
+    assert not told_of_forward_mode(raised.value, Mode.EAGER)
 
 
 def test_somebody_s_own_assertion_is_no_refusal(tf: Any) -> None:
