@@ -61,6 +61,9 @@ class Private(StrEnum):
     PY_FUNCTION = "ops.script_ops._internal_py_func"
     PFOR = "ops.parallel_for.control_flow_ops.pfor"
     """Run a Python function inside of an op, or one graph of it for all rows."""
+    CALL_TRACED = "eager.polymorphic_function.concrete_function.ConcreteFunction._call_flat"
+    GRAPH_OF = "framework.function_def_to_graph.function_def_to_graph"
+    """Call a traced function, and make a graph of what TensorFlow knows of one."""
     VARIABLE_SCOPE = "ops.variable_scope.get_variable_scope"
     """Where `tf.map_fn` leaves things behind."""
     ONE_DNN = "util._pywrap_util_port.IsMklEnabled"
@@ -82,7 +85,14 @@ def private(name: Private) -> Any:
 
 @cache
 def _module(path: str) -> Any:
-    return importlib.import_module(f"tensorflow.python.{path}")
+    """A module, or a class in one."""
+    try:
+        return importlib.import_module(f"tensorflow.python.{path}")
+    except ModuleNotFoundError:
+        owner, _, name = path.rpartition(".")
+        if not owner:
+            raise
+        return getattr(_module(owner), name)
 
 
 class replaced:  # noqa: N801  (used like a function; a generator would cost three times as much)

@@ -7,18 +7,17 @@ it by one sum. Its value is what the tape gives for that op alone.
 from __future__ import annotations
 
 import ast
-import inspect
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcheck.checker.subject.private_names import definition_of_op
 from gradcheck.checker.subject.tensors import explain_exception
 from gradcheck.errors import UsageError
 from gradcheck.explainer import trees
 from gradcheck.explainer.derive.call_graph import Step
 from gradcheck.explainer.style import UNICODE
+from gradcheck.explainer.traced.single_op import run_op
 from gradcheck.ops.declaration import Call, Op, Parameter
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ class Jacobian:
             halves[self.given_half or 0] = watched
             moved = watched if self.given_half is None else tf.complex(*halves)
             inputs = [moved if i == self.given else x for i, x in enumerate(ran.inputs)]
-            out = _run_again(ran, inputs)[self.output]
+            out = run_op(ran.kind, inputs, ran.attributes)[self.output]
             if self.out_half is not None:
                 out = (tf.math.real, tf.math.imag)[self.out_half](out)
             return tape, out, watched
@@ -196,30 +195,3 @@ def _through(symbol: str, out: int, own: int) -> str:
     """`Σ G[out]·J[out, in]`, as an einsum."""
     before, behind = _LETTERS[:out], _LETTERS[out : out + own]
     return f"einsum('{before},{before}{behind}->{behind}', G, {symbol})"
-
-
-def _run_again(ran: Ran, inputs: Sequence[Any]) -> Sequence[Any]:
-    """The op with other inputs."""
-    import tensorflow as tf
-
-    function = getattr(tf.raw_ops, ran.kind, None)
-    definition = definition_of_op(ran.kind)
-    if function is None or definition is None:
-        raise UsageError(f"TensorFlow does not let {ran.kind} be called by itself")
-    taken = inspect.signature(function).parameters
-    given: dict[str, Any] = {}
-    place = 0
-    # (Some have another name in Python: their place is the same.)
-    tensors = [name for name in taken if name not in {a.name for a in definition.attr}]
-    for argument, own in zip(definition.input_arg, tensors, strict=False):
-        if argument.number_attr or argument.type_list_attr:
-            fixed = sum(1 for a in definition.input_arg if not (a.number_attr or a.type_list_attr))
-            count = int(ran.attributes.get(argument.number_attr, len(inputs) - fixed))
-            given[own] = list(inputs[place : place + count])
-            place += count
-        else:
-            given[own] = inputs[place]
-            place += 1
-    more = {k: v for k, v in ran.attributes.items() if k in taken and k not in given}
-    found = function(**given, **more)
-    return found if isinstance(found, list | tuple) else [found]

@@ -1,8 +1,8 @@
 """The ops that a function runs at a point, one after the other: imports TensorFlow.
 
-The function is called once, with every tf.function run as the Python that it was made of: so what
-is nested is seen as if it stood in one place, a loop as its rounds, a branch as the side that was
-taken.
+The function is called once, with every tf.function run as the Python that it was made of, or, where
+that is gone, as the ops of its graph: so what is nested is seen as if it stood in one place, a loop
+as its rounds, a branch as the side that was taken.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gradcheck.checker.subject.tensors import FunctionRaised, call
 from gradcheck.errors import ExplainError, UsageError
 from gradcheck.explainer.traced.branches import Read, by_the_inputs, noting_reads
 from gradcheck.explainer.traced.called_functions import Called, noting_calls
+from gradcheck.explainer.traced.graphs_inside import graphs_inside
 from gradcheck.explainer.traced.python_inside import python_inside, users_line
 from gradcheck.explainer.traced.variables_written import Variables, is_write
 
@@ -72,6 +73,8 @@ class Watched:
     """The ids of what was written to variables."""
     reads: tuple[Read, ...] = ()
     """What Python read that depends on the inputs."""
+    graphs: tuple[str, ...] = ()
+    """The traced functions whose ops it ran, which have variables of their own."""
     outside: Mapping[int, str] = field(default_factory=dict)
     """By id of a tensor that depends on the inputs by a way that no op shows: where it is used."""
 
@@ -168,6 +171,7 @@ def _called(
         with (
             as_python(),
             python_inside(),
+            graphs_inside() as graphs,
             reading,
             called_back(note),
             noting_calls(calls, lambda: len(ran)) as is_within_one,
@@ -189,6 +193,7 @@ def _called(
         calls=tuple(calls),
         written=frozenset() if variables is None else frozenset(variables.made),
         reads=by_the_inputs(seen, ran, given),
+        graphs=tuple(graphs),
     )
 
 

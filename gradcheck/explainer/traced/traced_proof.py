@@ -143,7 +143,8 @@ def _code(
     """The code, run as it is printed; in float32 where the function computes in that.
 
     It is held against the tape, with tensors in the place of variables. Where these are written, or
-    somebody's gradient function has to be given them, it is held against its formula instead.
+    read by a graph, or somebody's gradient function has to be given them, it is held against its
+    formula instead.
     """
     graph = traced.graph
     reached = [a.name for a in adjoints(graph) if a.name in traced.wanted]
@@ -160,7 +161,7 @@ def _code(
             draws=are_held(problem),
             float32_only=any(o.value.dtype == np.float32 for o in problem.operands),
             float32_inside=watched.is_single,
-            wanted=formulas if watched.assigns else None,
+            wanted=formulas if watched.assigns or watched.graphs else None,
         )
         try:
             return prove_code(point, code)
