@@ -48,6 +48,17 @@ def test_without_times_the_numbers_are_even() -> None:
     assert max(sizes) - min(sizes) <= 1
 
 
+def test_each_has_some_of_every_mode_and_check() -> None:
+    """Compiled cells take longest by far: one shard of four would have them all."""
+    cells = [
+        f"{mode}-{check}" for mode in ("eager", "graph", "xla") for check in ("a", "b", "c", "d")
+    ]
+    cases = [make_case(f"case-{number}[{cell}]") for number in range(40) for cell in cells]
+    for index in range(1, 5):
+        mine = [case.id for case in cut(cases, index, 4, unknown)[0]]
+        assert all(any(f"[{cell}]" in each for each in mine) for cell in cells)
+
+
 def test_recorded_times_are_spread_evenly() -> None:
     times = {case.id: 30.0 if number == 3 else 1.0 for number, case in enumerate(CASES)}
     loads = [sum(times[c.id] for c in cut(CASES, i, 2, times.get)[0]) for i in (1, 2)]
