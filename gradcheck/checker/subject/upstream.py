@@ -24,7 +24,8 @@ def draw_upstream(
     """The cotangent of each output, in double precision.
 
     Drawn ones are signed and keep away from zero, so that no output counts for nothing; they are
-    multiples of 1/64, so that every precision represents them exactly.
+    multiples of 1/64, so that every precision represents them exactly. They do not add up to zero:
+    what all outputs lack alike would not be seen.
     """
     if isinstance(upstream, tuple):
         if len(upstream) != len(shapes):
@@ -51,7 +52,10 @@ def _drawn(shapes: Sequence[Shape], complex_: Sequence[bool], seed: int) -> list
 
     def draw(shape: Shape) -> Array:
         size = np.array(rng.integers(32, 97, size=shape) / 64)
-        return np.asarray(size * (2.0 * rng.integers(0, 2, size=shape) - 1.0))
+        drawn = np.asarray(size * (2.0 * rng.integers(0, 2, size=shape) - 1.0))
+        if drawn.size and not drawn.sum():
+            drawn.flat[0] *= -1
+        return drawn
 
     drawn = [
         np.asarray(draw(shape) + 1j * draw(shape)) if is_complex else draw(shape)

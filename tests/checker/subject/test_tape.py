@@ -35,6 +35,12 @@ class TestUpstream:
         assert complex_.dtype == np.complex128
         assert (complex_.imag != 0).all()
 
+    def test_no_sum_is_zero(self) -> None:
+        """What all outputs lack alike, as a mean behind a stop_gradient, would pass."""
+        for size in (2, 3, 4):
+            drawn = [draw_upstream("random", [(size,)], [False], seed)[0] for seed in range(2000)]
+            assert all(each.sum() for each in drawn)
+
     def test_outputs_differ(self) -> None:
         first, second = draw_upstream("random", [(50,), (50,)], [False, False], seed=0)
         assert (first != second).any()
