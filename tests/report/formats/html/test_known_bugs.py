@@ -75,3 +75,12 @@ def test_kinks_and_what_was_not_run_are_no_bugs() -> None:
     expected = replace(kink, case=replace(kink.case, expect=Verdict.KINK))
     text = page_text([expected, examples.skipped()])
     assert 'id="known"' not in text
+
+
+def test_where_a_run_has_added_a_mode_a_bug_may_be_absent() -> None:
+    gone = examples.bug_gone()
+    assert gone.case is not None
+    absent = replace(gone, case=replace(gone.case, added=True))
+    assert absent.expected
+    assert 'id="known"' not in page_text([absent])
+    assert len(items(absent, examples.known_bug())) == 1
