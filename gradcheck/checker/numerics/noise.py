@@ -116,11 +116,18 @@ def _measure(
             # Nothing moves over the size of the inputs: look over the size of one.
             scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
         unit = np.full(base.shape, np.nan) if exact else few_bits(base, scattered)
-        if not (seen.all() or exact):
+        if exact:
+            # What is added and taken away again leaves few digits in double precision, too.
+            seen |= (scattered == base).all(axis=0)
+        if not seen.all():
             coarse_steps = line_steps(_odd(limits.COARSE_SPACINGS))
             coarse_lines = along(coarse_steps)
+            coarse, unit = _with_coarse_lines(base, coarse_lines, level, seen, unit)
+            if exact:
+                # (Longer stairs are the function's own.)
+                coarse = np.where(coarse <= tolerances.QUANTA * size, coarse, level)
+            level = coarse
             lines, steps = np.concatenate([lines, coarse_lines]), np.append(steps, coarse_steps)
-            level, unit = _with_coarse_lines(base, coarse_lines, level, seen, unit)
         level = np.where(np.isnan(level), 0.0, level)
         if not rounds:
             level = with_jumps(along, level, told.most, counts | _loud_at_zero(size, lines, told))
