@@ -36,9 +36,6 @@ NEGLIGIBLE: Final = 2.0**-40
 """Noise, and outputs, below this share of the largest hide nothing and say nothing: a bound that is
 2⁻³¹ of a derivative does not see them."""
 
-QUANTA: Final = 2.0**-10
-"""Noise of double precision, by size: what is more is no rounding, but stairs of the function's."""
-
 # What a sequence of halving steps shows
 
 HALVES: Final = 0.75

@@ -111,23 +111,16 @@ def _measure(
             quiet = fast & (fine.level > 0) & (fine.most <= tolerances.QUIET * level)
             quiet &= _moves_where_it_is_noisy(fine_lines)
             level, seen, wild = np.where(quiet, fine.level, level), seen | quiet, wild & ~quiet
-        seen |= ~counts
+        seen |= ~counts | (exact & (scattered == base).all(axis=0))
         if (scattered == base).all():
             # Nothing moves over the size of the inputs: look over the size of one.
             scattered = evaluate(point + 4 * away * np.maximum(scale, 1.0))
         unit = np.full(base.shape, np.nan) if exact else few_bits(base, scattered)
-        if exact:
-            # What is added and taken away again leaves few digits in double precision, too.
-            seen |= (scattered == base).all(axis=0)
         if not seen.all():
             coarse_steps = line_steps(_odd(limits.COARSE_SPACINGS))
             coarse_lines = along(coarse_steps)
-            coarse, unit = _with_coarse_lines(base, coarse_lines, level, seen, unit)
-            if exact:
-                # (Longer stairs are the function's own.)
-                coarse = np.where(coarse <= tolerances.QUANTA * size, coarse, level)
-            level = coarse
             lines, steps = np.concatenate([lines, coarse_lines]), np.append(steps, coarse_steps)
+            level, unit = _with_coarse_lines(base, coarse_lines, level, seen, unit, exact=exact)
         level = np.where(np.isnan(level), 0.0, level)
         if not rounds:
             level = with_jumps(along, level, told.most, counts | _loud_at_zero(size, lines, told))
@@ -175,10 +168,17 @@ def _loud_at_zero(size: Array, lines: Array, told: Told) -> Array:
 
 
 def _with_coarse_lines(
-    base: Array, lines: Array, level: Array, seen: Array, unit: Array
+    base: Array, lines: Array, level: Array, seen: Array, unit: Array, *, exact: bool
 ) -> tuple[Array, Array]:
-    """The noise, and the spacing of few bits, where lines of longer spacing were needed."""
+    """The noise, and the spacing of few bits, where lines of longer spacing were needed.
+
+    What is added and taken away again leaves few digits in double precision, too: without that
+    `test_zero_for_what_only_seems_to_stand_still` fails. Long stairs are the function's own, there:
+    else `test_fine_levels_are_levels_too` fails.
+    """
     coarse = over_lines(base, lines, len(limits.COARSE_SPACINGS))
+    if exact:
+        seen = seen | (coarse.level > tolerances.PLAINLY * _size(base))
     switches = only_switches(base, lines, unit)
     level = np.where(seen, level, np.fmin(level, coarse.level))
     return np.where(switches & ~seen, 0.0, level), np.where(switches, np.nan, unit)

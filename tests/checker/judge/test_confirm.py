@@ -292,6 +292,9 @@ MADE_OF_LARGE_NUMBERS: dict[str, tuple[Any, list[float]]] = {
     "a logarithm near one": (lambda tf: lambda x: tf.math.log(1 + x), [1e-13]),
     "the same beside others": (lambda tf: lambda x: tf.math.log(1 + x), [1e-13, 0.5]),
     "what is left of one": (lambda tf: lambda x: 1 - tf.math.special.bessel_j0(x), [1e-7]),
+    "what was added to a million": (lambda tf: lambda x: tf.add(x, 1e6) - 1e6, [1e-7, 1.0]),
+    "and what is made of it": (lambda tf: lambda x: tf.tanh((x + 1e6) - 1e6), [1e-7]),
+    "a root beside a million": (lambda tf: lambda x: (tf.sqrt(1e6 + x) - 1e3) * 1e3, [1e-7, 1.0]),
     "a sum that cancels": (
         lambda tf: lambda x: tf.reduce_sum(tf.stack([x + 1e9, -1e9 + 0 * x])),
         [1e-9],
